@@ -22,7 +22,7 @@ RIGHT_TO_LEFT: Final = frozenset(
 LANGUAGES = Sentences(
     {
         "bad_tag": "a language is written as in BCP 47: en, de, ar, pt-BR",
-        "original_missing": "say first in which language the texts themselves are",
+        "original_missing": "first set the language of the texts themselves",
         "there_already": "the texts are there in {language} already",
         "too_many": "{most} further languages are the most",
     }
@@ -62,7 +62,7 @@ def direction(tag: str) -> str:
 
 
 def is_known(tag: str) -> bool:
-    """Return whether Django knows the name of the language with this tag."""
+    """Return whether Django has a name for the language with this tag."""
     try:
         return bool(get_language_info(tag.lower()))
     except KeyError:

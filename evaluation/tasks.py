@@ -18,5 +18,5 @@ def work() -> None:
 
 @shared_task(ignore_result=True)
 def ring_again() -> None:
-    """Send a new message if runs wait whose message was lost or whose background process died."""
+    """Send a new message if runs are waiting because a message was lost or a process died."""
     notify_if_needed(request_process.get_own_lane())

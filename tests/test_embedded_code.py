@@ -10,6 +10,8 @@ import textwrap
 import types
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 OWN = ("annotations", "crowdgrade", "evaluation")
 
@@ -58,6 +60,7 @@ def find_missing_names(program):
     return missing
 
 
+@pytest.mark.slow
 def test_code_in_the_texts_of_tests_imports_names_that_exist():
     programs = [
         (path, line, program)

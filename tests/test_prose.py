@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import pytest
+
 from tests.prose import ROOT, modules_below, phrases, product_phrases, prose_assertions
 
 # How many test functions of a folder still assert prose: only to be lowered.
@@ -16,6 +18,7 @@ def functions_with_prose():
     return Counter("/".join(path.parts[:2]) for path in below)
 
 
+@pytest.mark.slow
 def test_a_sentence_of_the_product_is_found_and_a_tests_own_text_is_not(tmp_path):
     sentence = min(text for text in map(" ".join, product_phrases()) if "'" not in text)
     module = tmp_path / "test_made_up.py"
@@ -43,6 +46,7 @@ def test_phrases_are_runs_of_four_words_in_small_letters():
     assert phrases("three words only") == set()
 
 
+@pytest.mark.slow
 def test_no_test_function_asserts_prose_but_those_that_are_counted():
     found = functions_with_prose()
     assert {name: n for name, n in found.items() if n > LEFT.get(name, 0)} == {}

@@ -8,6 +8,7 @@ from tests.walks import count_imports_between_packages, walked
 MOST = {"an upload": 25, "a click on Grade": 34, "the page of the results": 36}
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_no_walk_grows_by_modules_that_pass_things_on(client, django_user_model, monkeypatch):
     monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)

@@ -21,7 +21,7 @@ CODES: Final = frozenset(
 
 
 class AnsweringError(ValueError):
-    """Refusal of a worker's request; `code` tells why, such as a closed collection."""
+    """Refusal of a worker's request; `code` names the reason, such as a closed collection."""
 
     def __init__(self, code: str) -> None:
         assert code in CODES, code

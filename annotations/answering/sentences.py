@@ -28,11 +28,11 @@ SETTINGS = Sentences(
             f"questions without a text cannot be asked: {', '.join(names[:3])}"
             f"{', ...' if len(names) > 3 else ''}. Import their texts first"
         ),
-        "places_missing": "say how many people may take part",
-        "compares_answers": "somebody has begun already, and their answers would not compare: "
+        "places_missing": "set how many people may take part",
+        "compares_answers": "a worker has already started, so answers would not be comparable: "
         "publish a new version to change it",
-        "signals_not_told": "somebody has begun already, and was not told that anything is "
-        "counted: publish a new version to count",
+        "signals_not_told": "a worker has already started without notice of the counting: "
+        "publish a new version to count",
         "other_owner": "only sets of the same owner can be excluded",
         "no_place_added": "add at least 1 place",
         "places_out_of_range": "places go from 1 to {most:,}",
@@ -48,7 +48,8 @@ SETTINGS = Sentences(
         "{least:,} to {most:,}",
         "checks_needed_out_of_range": "the right attention checks that are needed go from "
         "{least:,} to {most:,}",
-        "grade_every_out_of_range": "the people after whom is graded go from {least:,} to {most:,}",
+        "grade_every_out_of_range": "the people between interim gradings go from "
+        "{least:,} to {most:,}",
         "code_done_not_unique": "the code of who has finished must be another than the rest",
         "code_failed_checks_not_unique": "the code of who failed the attention checks must be "
         "another than the rest",
@@ -63,13 +64,12 @@ SETTINGS = Sentences(
         "bad_parameter": "{name!r} cannot be the name of a parameter",
         "worker_parameter_missing": "name the parameter that holds the worker's id",
         "parameter_twice": "each parameter needs a name of its own",
-        "currency_missing": "say in which currency is paid, such as GBP",
+        "currency_missing": "give the currency, such as GBP",
         "panel_fee_out_of_range": "the fee of the panel goes from 0 to 999.99 percent",
-        "hourly_without_pay": "say what each person is paid, or nobody can tell what that is an "
-        "hour",
+        "hourly_without_pay": "give the pay of each person, or the pay an hour is unknown",
         "part_not_positive": "a part of the pay is more than 0; empty it for none",
         "part_not_less": "a part of the pay is less than the pay",
-        "part_without_pay": "say what each person is paid before you say a part of it",
+        "part_without_pay": "give the pay of each person before a part of it",
         "bad_address": "{address!r} is no address: write such as {scheme}://example.org",
     }
 )
@@ -100,7 +100,7 @@ _FRAME = "Buttons, progress and messages around your texts are in {frame}"
 FRAME = Sentences(
     {
         "same_language": f"{_FRAME}.",
-        "language_missing": f"{_FRAME}, because the language of the texts is not said.",
+        "language_missing": f"{_FRAME}, because the language of the texts is not set.",
         "not_translated": f"{_FRAME}, because they are not there in the language of your texts "
         "({language}). There are: {offered}.",
         "several": "People answer in the language that they choose: {names}. Buttons, progress and "

@@ -63,8 +63,8 @@ class AnswerSerializer(AnswerRowSerializer):
     signals = serializers.ChoiceField(
         choices=Response.Counted.choices,
         allow_blank=True,
-        help_text="Whether the numbers that follow are there: counted, off (its worker switched it "
-        "off), or empty where nobody counted. They are evidence, and part of no grade.",
+        help_text="Whether the numbers that follow are there: counted, off (its worker switched "
+        "it off), or empty if it was not counted. They are evidence, and part of no grade.",
     )
     excerpt = None  # type: ignore[assignment]
     extra = serializers.DictField(child=serializers.CharField())
@@ -117,7 +117,7 @@ class AnswerOptionsSerializer(VersionOptionsSerializer):
         "A draft is published by them, because answers quote its wording. Unknown workers are "
         "made. The same rows again change nothing; an answer that is there with another text is a "
         "bad row, because stored answers are never overwritten. So is a question that a worker "
-        "answered twice, unless `duplicates` says which answer counts.",
+        "answered twice, unless `duplicates` decides which answer counts.",
         ANSWER_ROWS,
         ANSWER_REPORT,
         AnswerOptionsSerializer,

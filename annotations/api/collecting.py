@@ -100,13 +100,13 @@ class CollectionSerializer(StrictModelSerializer):
     most_characters = build_bounded_field("most_characters", "Of an answer.")
     practice_needed = build_bounded_field(
         "practice_needed",
-        "Right practice answers without which nobody goes on; null: everybody does.",
+        "Right practice answers needed to continue; null: none.",
         allow_null=True,
     )
     checks_needed = build_bounded_field(
         "checks_needed",
-        "Right attention checks without which somebody who hands in is shown code_failed_checks; "
-        "null or 0: everybody gets code_done.",
+        "Right attention checks needed for code_done; with fewer a worker gets "
+        "code_failed_checks; null or 0: everybody gets code_done.",
         allow_null=True,
     )
     grade_every = build_bounded_field(
@@ -133,8 +133,8 @@ class CollectionSerializer(StrictModelSerializer):
         read_only_fields = ("state", "by_score", "declined", "created_at", "closed_at")
         extra_kwargs = {  # noqa: RUF012
             "protocol": {
-                "help_text": "recall: the text is read first, and gone when its questions come; "
-                "open: it stays beside them."
+                "help_text": "recall: the text is read first and hidden at its questions; open: "
+                "it stays visible."
             },
             "worker_parameter": {"help_text": "As the panel writes it into the link."},
             "signed": {"help_text": "Take signed links only: ask for them at links/."},
@@ -176,8 +176,8 @@ class CollectionStateSerializer(StrictSerializer):
 
     state = serializers.ChoiceField(
         choices=Collection.State.choices,
-        help_text="paused lets nobody new in, and who is inside can finish; closed takes nothing "
-        "more.",
+        help_text="paused admits no new workers, and those inside can finish; closed accepts "
+        "nothing more.",
     )
     was = serializers.ChoiceField(choices=Collection.State.choices, required=False)
 
@@ -320,8 +320,9 @@ class CollectionViewSet(ApiViewSet):
     @extend_schema(
         operation_id="collecting_change",
         summary="Change how it is answered",
-        description="The keys that are sent; null takes a wish back. 409 for what must stay once "
-        "somebody has begun: protocol, panel, worker_parameter, and signals where they were off.",
+        description="Changes the keys that are sent; null resets one. 409 for settings that are "
+        "fixed once a worker has started: protocol, panel, worker_parameter, and signals where "
+        "they were off.",
     )
     def partial_update(self, request: Request, set_id: UUID) -> Response:
         """Change the settings in the request body; other settings stay."""
@@ -336,7 +337,7 @@ class CollectionViewSet(ApiViewSet):
     @extend_schema(
         operation_id="collecting_state",
         summary="Open, pause or close it",
-        description="Again changes nothing. 409 where it is no longer what `was` says.",
+        description="A second request changes nothing. 409 if the state is no longer `was`.",
         request=CollectionStateSerializer,
         responses=CollectionSerializer,
         examples=[
@@ -356,8 +357,8 @@ class CollectionViewSet(ApiViewSet):
     @extend_schema(
         operation_id="collecting_add_places",
         summary="Let more people take part",
-        description="409 where there are no longer as many places as `was` says: somebody else, or "
-        "your own request a second time, has added some.",
+        description="409 if the number of places is no longer `was`: another user, or your own "
+        "repeated request, has added some.",
         parameters=[IDEMPOTENCY_KEY],
         request=MorePlacesSerializer,
         responses=CollectionSerializer,
@@ -381,8 +382,9 @@ class CollectionViewSet(ApiViewSet):
     @extend_schema(
         operation_id="collecting_links",
         summary="Make signed links for workers",
-        description="One for each id, at most 20,000; the same id always gets the same link. They "
-        "are needed where the settings say `signed`, and count everywhere. Nothing is stored.",
+        description="One for each id, at most 20,000; the same id always gets the same link. "
+        "They are required if the settings have `signed`, and accepted everywhere. Nothing is "
+        "stored.",
         request=PanelIdsSerializer,
         responses=SignedLinksSerializer,
         examples=[OpenApiExample("Two", value={"workers": ["ada", "ben"]}, request_only=True)],
@@ -397,8 +399,8 @@ class CollectionViewSet(ApiViewSet):
     @extend_schema(
         operation_id="collecting_admissions",
         summary="List who may take part",
-        description="It counts where the settings say `listed_only`, or people are admitted by an "
-        "earlier score.",
+        description="It is used if the settings have `listed_only`, or if people are admitted "
+        "by an earlier score.",
         responses=AdmissionSerializer(many=True),
     )
     def list_admissions(self, request: Request, set_id: UUID) -> Response:

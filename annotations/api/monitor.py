@@ -102,13 +102,13 @@ class StandingSerializer(serializers.Serializer[Any]):
         child=serializers.FloatField(), allow_null=True, help_text="Half took between these two."
     )
     began = serializers.IntegerField(help_text="People who agreed.")
-    declined = serializers.IntegerField(help_text="How often somebody did not agree.")
+    declined = serializers.IntegerField(help_text="Number of refused consents.")
     failed_checks = serializers.IntegerField(
         help_text="Of those who are submitted: shown the code of who failed the attention checks."
     )
     stages = StageSerializer(many=True, help_text="Of those who are answering.")
     left = LeftSerializer(many=True, help_text="Where people left, most first.")
-    money = MoneySerializer(allow_null=True, help_text="Null where nobody said what is paid.")
+    money = MoneySerializer(allow_null=True, help_text="Null if the pay is not set.")
     devices = FromDeviceSerializer(many=True, help_text="Empty where no kind is known.")
     fewest_answers = FewAnswersSerializer(many=True, help_text="At most 15 questions.")
     rank_notice = serializers.ChoiceField(
@@ -130,7 +130,7 @@ class MonitorViewSet(ApiViewSet):
         operation_id="question_sets_monitor",
         summary="Watch the collecting of answers",
         description="Of the newest version that was published to workers; 404 if none was. The "
-        "number of queries does not hang on how many people take part: ask every few seconds.",
+        "number of queries does not depend on the number of people: request it every few seconds.",
         responses=StandingSerializer,
     )
     def read_progress(self, request: Request, set_id: UUID) -> Response:

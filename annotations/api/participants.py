@@ -229,8 +229,8 @@ class TakingPartViewSet(ApiViewSet):
 
     @extend_schema(
         operation_id="taking_part_vote",
-        summary="Say whether a problem has an answer",
-        description="In place of what you said before, until all votes are there.",
+        summary="Vote whether a problem has an answer",
+        description="Replaces your earlier vote, until all votes are there.",
         request=CheckVoteSerializer,
         responses=CheckTasksSerializer,
     )

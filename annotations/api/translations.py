@@ -137,7 +137,7 @@ class TranslationViewSet(ApiViewSet):
 
     @extend_schema(
         operation_id="translations_read",
-        summary="Read all texts beside what they are in a language",
+        summary="Read all texts with their translations into a language",
     )
     def retrieve(self, request: Request, set_id: UUID, language: str) -> Response:
         """Return all texts of the latest version with their translations into a language."""
@@ -147,8 +147,8 @@ class TranslationViewSet(ApiViewSet):
     @extend_schema(
         operation_id="translations_store",
         summary="Store texts of the draft in a language",
-        description="The keys that are sent; the others stay. All are stored or none is. 409 where "
-        "somebody else translated since `seen`, and while the latest version is published.",
+        description="The keys that are sent; the others stay. All are stored or none is. 409 if "
+        "another user translated since `seen`, and while the latest version is published.",
         request=TranslatedSerializer,
         responses=TranslationSerializer,
         examples=[
@@ -172,7 +172,8 @@ class TranslationViewSet(ApiViewSet):
                 if values["seen"] != sheet.seen:
                     raise ApiProblem(
                         "conflict",
-                        "Somebody else translated meanwhile; nothing was stored. Read it again.",
+                        "Another user has changed the translation; nothing was stored. Read it "
+                        "again.",
                         [Fault("It is another state by now.", pointer="#/seen")],
                         reason="changed_meanwhile",
                     )
@@ -184,7 +185,7 @@ class TranslationViewSet(ApiViewSet):
 
     @extend_schema(
         operation_id="translations_remove",
-        summary="Take a language away from the draft, with all that is said in it",
+        summary="Remove a language from the draft, with all its translations",
         description="409 while the latest version is published.",
         responses={204: OpenApiResponse(description="It is gone.")},
     )

@@ -315,7 +315,7 @@ class WritingViewSet(ApiViewSet):
 
     @extend_schema(
         operation_id="writing_invite",
-        summary="Invite somebody to write or to check",
+        summary="Invite a user to write or to check",
         description="Who wrote cannot check, nor the other way round; a validator must not see "
         "the set's votes by another role. An account that has never signed in is `pending`: it "
         "takes part once that person signed in on the site and accepted.",
@@ -336,7 +336,7 @@ class WritingViewSet(ApiViewSet):
         member = rules.invite(project, person, values["role"])
         return Response(WritingPersonSerializer(member).data, status.HTTP_201_CREATED)
 
-    @extend_schema(operation_id="writing_remove", summary="Let somebody take part no longer")
+    @extend_schema(operation_id="writing_remove", summary="End a user's participation")
     def remove(self, request: Request, set_id: Any, member_id: Any) -> Response:
         """Remove a member from the project; their problems and votes stay."""
         get_object_or_404(

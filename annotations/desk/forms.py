@@ -71,7 +71,7 @@ class UploadForm(forms.Form):
         label="How a question reads",
         required=False,
         max_length=2000,
-        help_text="Such as “Translate: ${sentence}”, where sentence stands for the column "
+        help_text="Such as “Translate: ${sentence}”, where sentence is the column "
         "Input.sentence. Left empty: the Input cells, a line each.",
     )
     update_flags = forms.BooleanField(
@@ -84,7 +84,7 @@ class UploadForm(forms.Form):
         label="Keep the text of thinking",
         required=False,
         help_text="Thinking of a model, such as <think> ... </think>, then counts as part of its "
-        "answer. Otherwise it is put aside, and stored beside the answer.",
+        "answer. Otherwise it is removed from the answer and stored separately.",
     )
 
     repair = forms.BooleanField(label="Add missing commas, and tell me where", required=False)
@@ -92,8 +92,8 @@ class UploadForm(forms.Form):
         label="If a worker answered a question twice",
         required=False,
         choices=DUPLICATES,
-        help_text="The order is that of the rows. Rows that say the same once more are left out "
-        "in any case.",
+        help_text="The order is that of the rows. Repeated rows with the same answer are always "
+        "left out.",
     )
 
     def __init__(self, kind: UploadKind, *args: Any, too_large: bool = False, **kwargs: Any):

@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
+from annotations.desk.demographics import propose_options
 from annotations.desk.forms import UploadForm
 from annotations.desk.mapping_form import MappingForm
 from annotations.desk.uploads import group_problems, load_upload, note_problems, read_upload
@@ -31,8 +32,9 @@ from annotations.exchange.presets import (
     refuse_unmapped,
     rows_of,
 )
+from annotations.exchange.presets.demographics import is_demographic_export
 from annotations.exchange.problems import InputError
-from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.reading.duplicates import Duplicates, make_rule
 from annotations.exchange.reading.mturk import COLUMNS, MturkQuestion, QuestionTemplate
 from annotations.exchange.reading.mturk_columns import AnswerColumn, describe_columns
 from annotations.exchange.reading.source import Source, make_stored_source
@@ -41,7 +43,7 @@ from annotations.models import QuestionSet, Upload
 from annotations.models.uploads import LONGEST_NAME, delete_old_uploads
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id
-from annotations.web.upload_kinds import KINDS, WIZARD
+from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS, WIZARD
 
 MAX_QUESTIONS_SHOWN = 20
 MAX_ANSWERS_SHOWN = 3
@@ -140,12 +142,14 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
             staged.save()
             return redirect("admin:import-columns", question_set.public_id, staged.public_id)
         if form.is_valid():
-            staged.options = form.collect_options()
+            staged.options = _add_worker_rules(
+                form.collect_options(), staged.options, request.POST.get("choose", "")
+            )
             # Rows that were checked with the former mapping no longer count.
             staged.state, staged.report = Upload.State.MAPPING, None
             staged.problems, staged.n_problems = [], 0
             staged.drop_checked()
-            if "check" in request.POST or "choose" in request.POST:
+            if {"check", "choose"} & set(request.POST):
                 with staged.whole():
                     read_upload(staged, question_set, KINDS[WIZARD], dry_run=True)
             else:
@@ -167,6 +171,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         "preview": preview,
         "groups": groups,
         "n_choosable": sum(group["choice"] == "duplicates" for group in groups),
+        "worker_rules": staged.options.get("duplicates_of", {}),
         "hidden_problems": staged.n_problems - len(staged.problems),
     }
     return TemplateResponse(request, "annotations/import_columns.html", context, status=status)
@@ -188,6 +193,7 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
         options={
             "panel": "",
             "duplicates": Duplicates.REFUSE.value,
+            "duplicates_of": {},
             "question_template": "",
             "keep_unfinished": False,
             "create_questions": True,
@@ -197,8 +203,9 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
     with staged.whole():
         staged.file.save("", file, save=False)
         try:
-            _locate_table(staged, Arrangement())
-            if staged.options["preset"] in ("own", "long"):
+            if not _is_demographic(staged):
+                _locate_table(staged, Arrangement())
+            if staged.options.get("preset") in ("own", "long"):
                 # If the set has questions, an unknown id in such a file is probably a typo.
                 version = question_set.latest_version()
                 has_questions = version is not None and version.questions.exists()
@@ -210,6 +217,16 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
             staged.drop_files()
         staged.save()
     return staged
+
+
+def _is_demographic(staged: Upload) -> bool:
+    """Return whether the file is a demographic export; its kind and options are set then."""
+    arranged = arrange(_open_source(staged), Arrangement())
+    head = head_of(arranged.source)
+    if not is_demographic_export(head):
+        return False
+    staged.kind, staged.options = DEMOGRAPHICS, propose_options(arranged, head)
+    return True
 
 
 def _locate_table(staged: Upload, arrangement: Arrangement) -> None:
@@ -269,10 +286,11 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Previ
     preset = preset_named(options["preset"], keep_unfinished=keep)
     mapping = Mapping.of_dict(options["mapping"])
     template_text = options["question_template"]
+    rule = make_rule(options["duplicates"], options.get("duplicates_of", {}))
     template = QuestionTemplate.parse(template_text) if template_text.strip() else None
     try:
         refuse_unmapped(preset, mapping, head)
-        rows = rows_of(source, preset, mapping, Duplicates(options["duplicates"]), template)
+        rows = rows_of(source, preset, mapping, rule, template)
         records = [record for record, _ in islice(rows, MAX_ROWS_READ)]
         if not records:
             rows.finish()  # raises the problems of the file
@@ -308,6 +326,26 @@ def _apply_choice(posted: QueryDict) -> QueryDict:
     changed = posted.copy()
     changed[option] = value
     return changed
+
+
+def _add_worker_rules(
+    options: dict[str, Any], former: dict[str, Any], choice: str
+) -> dict[str, Any]:
+    """Return the posted options with the rules for repeated answers of single workers.
+
+    `choice` is the value of the button beside a worker's problems, such as duplicates-of=last=w7;
+    refuse takes the worker's rule back. Other workers' rules stay, unless the worker column
+    changed.
+    """
+    is_same_column = options["mapping"]["worker"] == former["mapping"]["worker"]
+    rules = dict(former.get("duplicates_of", {})) if is_same_column else {}
+    option, _, value = choice.partition("=")
+    rule, _, worker = value.partition("=")
+    if option == "duplicates-of" and rule in tuple(Duplicates) and worker:
+        rules[worker] = rule
+        if rule == Duplicates.REFUSE:
+            del rules[worker]
+    return {**options, "duplicates_of": rules}
 
 
 def _is_recognised(staged: Upload, form: MappingForm, preview: Preview) -> bool:

@@ -108,8 +108,8 @@ class MappingForm(forms.Form):
     duplicates = forms.ChoiceField(
         label="If a worker answered a question twice",
         choices=DUPLICATES,
-        help_text="The order is that of the rows. An empty answer never replaces a text. Rows "
-        "that say the same once more are left out in any case.",
+        help_text="The order is that of the rows. An empty answer never replaces a text. "
+        "Repeated rows with the same answer are always left out.",
     )
     keep_unfinished = forms.BooleanField(
         label="Read unfinished responses, too",

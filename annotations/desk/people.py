@@ -97,7 +97,7 @@ class ShareForm(PersonForm):
     role = forms.ChoiceField(
         label="May",
         choices=[
-            (Share.Role.VIEWER, "look at everything, and change nothing (viewer)"),
+            (Share.Role.VIEWER, "see everything, and change nothing (viewer)"),
             (Share.Role.EXPERT, "judge answers blindly (expert)"),
         ],
         help_text="An expert sees passages and questions, but no runs, grades or names of workers.",
@@ -165,7 +165,7 @@ class SetTeamForm(forms.Form):
         Team.objects.none(),
         to_field_name="public_id",
         required=False,
-        empty_label="nobody: only the owner edits it",
+        empty_label="none: only the owner edits it",
         help_text="All its members edit the set as its owner does, but cannot share or delete it.",
     )
 

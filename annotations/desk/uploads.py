@@ -22,10 +22,10 @@ from annotations.desk.forms import UploadForm
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.source import make_stored_source
 from annotations.models import QuestionSet, Response, Upload
-from annotations.models.uploads import LONGEST_NAME, delete_old_uploads
+from annotations.models.uploads import LONGEST_NAME, delete_old_uploads, uploads_not_imported
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id, require_requester
-from annotations.web.upload_kinds import KINDS, WIZARD, Report, UploadKind
+from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS, WIZARD, Report, UploadKind
 
 LONGEST_SET_NAME = 190
 """Most characters of a file's name in the name of a new question set; a number may follow."""
@@ -36,6 +36,8 @@ CHOICES = {
     "question_unknown": "create_questions",
 }
 """Options that solve a problem, by its code."""
+MAPPING_PAGES = {WIZARD: "admin:import-columns", DEMOGRAPHICS: "admin:import-demographics"}
+"""Pages on which the columns of a file get their roles, by the kind of the file."""
 MAX_IDS_SHOWN = 3
 """Most question ids that the upload page shows as examples."""
 
@@ -43,7 +45,7 @@ MAX_IDS_SHOWN = 3
 def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
     """Show the upload form of a kind of file; POST stores the file and previews its import."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-    if kind == WIZARD:
+    if kind in (WIZARD, DEMOGRAPHICS):
         return redirect("admin:import", question_set.public_id)
     if kind not in KINDS:
         raise Http404
@@ -105,7 +107,7 @@ def show_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     staged = load_upload(request, question_set, token)
     if staged.state == Upload.State.MAPPING:
-        return redirect("admin:import-columns", question_set.public_id, staged.public_id)
+        return redirect(MAPPING_PAGES[staged.kind], question_set.public_id, staged.public_id)
     kind = KINDS[staged.kind]
     titles = {
         "bad": f"These {kind.title} cannot be imported",
@@ -122,6 +124,10 @@ def show_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         "groups": group_problems(staged),
         "hidden_problems": staged.n_problems - len(staged.problems),
         "begins": _find_new_version(staged),
+        "roles_page": MAPPING_PAGES.get(kind.slug, ""),
+        "uploads": uploads_not_imported(question_set, get_user_id(request))
+        if staged.state == Upload.State.DONE
+        else [],
         "may_grade": staged.state == Upload.State.DONE
         and kind.door == UploadKind.door
         and _has_answers(question_set),
@@ -210,7 +216,7 @@ def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run:
             error = InputError.from_code(upload.name, "file_gone")
         upload.report = None
         note_problems(upload, error)
-        if kind.slug == WIZARD:
+        if kind.slug in MAPPING_PAGES:
             # The file stays: another mapping of its columns may work.
             upload.state = Upload.State.MAPPING
         else:

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from annotations.desk import (
+    demographics,
     import_wizard,
     invitations,
     question_sets,
@@ -59,6 +60,16 @@ urlpatterns = [
     path(f"{SET}images/<uuid:image_id>/", overview.send_image, name="image"),
     path(f"{SET}import/", import_wizard.start, name="import"),
     path(f"{SET}uploads/<str:token>/columns/", import_wizard.map_columns, name="import-columns"),
+    path(
+        f"{SET}uploads/<str:export_token>/demographics/",
+        demographics.map_demographics,
+        name="import-demographics",
+    ),
+    path(
+        f"{SET}uploads/<str:export_token>/move/",
+        demographics.move_demographics,
+        name="demographics-move",
+    ),
     path(f"{SET}upload/<slug:kind>/", uploads.upload, name="upload"),
     path(f"{SET}uploads/<str:token>/", uploads.show_upload, name="uploaded"),
     path(f"{SET}uploads/<str:token>/confirm/", uploads.confirm_upload, name="upload-confirm"),

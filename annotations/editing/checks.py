@@ -40,7 +40,7 @@ MESSAGES: dict[str, tuple[Level, str]] = {
     "no_text": ("error", "The question has no text."),
     "one_choice": ("error", "There is only one choice: add another, or ask for a text."),
     "same_choice": ("error", "Two choices read the same."),
-    "no_key": ("error", "Its right answer is not written down, so nobody can be right."),
+    "no_key": ("error", "It has no right answer, so no worker can be right."),
     "key_no_choice": ("error", "Its right answer is none of its choices."),
     "no_alt": ("error", "The image has no text for those who do not see it."),
     "empty_passage": ("error", "The passage has neither a text nor an image."),
@@ -48,24 +48,24 @@ MESSAGES: dict[str, tuple[Level, str]] = {
     "no_consent": ("warning", "There is no consent text: people are shown a short one instead."),
     "signals_untold": (
         "warning",
-        "The consent text does not seem to say that typing, pasting and leaving the page are "
-        "counted: the template has a paragraph for it. Or switch the counting off when you "
+        "The consent text does not seem to mention that typing, pasting and leaving the page "
+        "are counted: the template has a paragraph for it. Or switch the counting off when you "
         "publish.",
     ),
     "to_fill_in": ("warning", "A place in square brackets is still to be filled in."),
-    "no_guidelines": ("warning", "There are no guidelines: say how long an answer should be."),
+    "no_guidelines": ("warning", "There are no guidelines: state how long an answer should be."),
     "untranslated": ("error", "It is not there in every language yet."),
     "unnamed_original": (
         "error",
-        "There are translations, so say in which language the texts themselves are.",
+        "There are translations, so set the language of the texts themselves.",
     ),
     "same_language": (
         "error",
-        "The texts are translated into the language that they are said to be written in.",
+        "The texts are translated into their own language.",
     ),
     "original_changed": ("warning", "The original was changed since it was translated."),
     "no_language": ("warning", "The language is missing: screen readers need it."),
-    "no_feedback": ("warning", "Practice without feedback teaches nobody anything."),
+    "no_feedback": ("warning", "Practice without feedback has no effect."),
     "unused_passage": ("warning", "No question is about this passage."),
     "same_question": ("warning", "Another question about the same reads alike."),
     "too_long_to_format": (

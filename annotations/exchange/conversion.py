@@ -12,7 +12,12 @@ from annotations.exchange.importing.mturk import StagedBatch
 from annotations.exchange.importing.stage import read_extra
 from annotations.exchange.importing.survey_exports import stage_mapped
 from annotations.exchange.presets import Mapping, Preset
-from annotations.exchange.reading.duplicates import Duplicates, describe_superseded
+from annotations.exchange.presets.demographics import DemographicFile, StatusRule
+from annotations.exchange.reading.duplicates import (
+    DuplicateRule,
+    Duplicates,
+    describe_superseded,
+)
 from annotations.exchange.reading.mturk import MturkQuestion
 from annotations.exchange.reading.source import Readable
 from annotations.exchange.writing.formats import find_format, write_table
@@ -33,17 +38,27 @@ def convert(
     preset: Preset,
     mapping: Mapping,
     questions: Path | None = None,
-    duplicates: Duplicates = Duplicates.REFUSE,
+    duplicates: DuplicateRule = Duplicates.REFUSE,
+    demographics: DemographicFile | None = None,
+    statuses: StatusRule = StatusRule.REFUSE,
 ) -> list[str]:
     """Write the answers of a survey export as a table of answers; return the report's sentences.
 
     The table has the columns of an export of answers, so that rejections, times and the other cells
-    are included. `questions` is the path of a second table, of the questions. Raises `InputError`,
-    and then nothing is written.
+    are included. `questions` is the path of a second table, of the questions. `demographics` are
+    joined by the worker's id, under the rule `statuses`. Raises `InputError`, and then nothing is
+    written.
     """
     # Before the file is read, so that a wrong ending fails at once.
     kinds = [(file, find_format(file)) for file in (output, questions) if file is not None]
-    with stage_mapped(path, preset=preset, mapping=mapping, duplicates=duplicates) as stage:
+    with stage_mapped(
+        path,
+        preset=preset,
+        mapping=mapping,
+        duplicates=duplicates,
+        demographics=demographics,
+        statuses=statuses,
+    ) as stage:
         is_graded = _build_condition(stage)
         n_answers, n_empty = stage.count(is_graded), stage.count(f"text = '' AND {is_graded}")
         n_checks, n_questions = stage.count() - n_answers, len(_select_graded(stage))

@@ -24,6 +24,7 @@ FEWEST_WORDS = 3
 QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 _INVISIBLE = re.compile(f"[{INVISIBLE}]+")
 _BLANKS = re.compile(f"[{BLANKS}]+")
+_PROLIFIC_MAIL = re.compile(r"([0-9a-f]{24})@email\.prolific\.com?", re.IGNORECASE)
 _NOTHING = re.compile(f"[{BLANKS}{INVISIBLE}]*")
 
 _MONTH = (
@@ -60,6 +61,12 @@ def clean_id(text: str) -> str:
         return " ".join(text.split()) if " " in text else text
     seen = _INVISIBLE.sub("", unicodedata.normalize("NFC", text))
     return _BLANKS.sub(" ", seen).strip()
+
+
+def read_prolific_mail(worker: str) -> str:
+    """Return the id in an e-mail address that Prolific gives a participant; "" for others."""
+    found = _PROLIFIC_MAIL.fullmatch(worker)
+    return found.group(1).lower() if found else ""
 
 
 def is_blank(text: str) -> bool:

@@ -318,7 +318,7 @@ def pay(
     total: Decimal | None = None,
     submissions: Collection[int] | None = None,
 ) -> Batch:
-    """Claim confirmed payments, let a panel pay them, and store the result.
+    """Claim confirmed payments, request them from a panel, and store the result.
 
     Each payment is requested at most once, also after repeated clicks or a crash. Raises
     NothingToSendError, and the errors of `pay_claimed`.
@@ -328,7 +328,7 @@ def pay(
 
 
 def pay_claimed(batch: Batch, user: Any, payer: Payer) -> Batch:
-    """Let a panel pay a claimed batch and store the result; call it only once per batch.
+    """Request the payment of a claimed batch from a panel, once a batch, and store the result.
 
     Raises NothingToSendError for an empty batch. Errors of the panel are raised again, after the
     payments were marked failed (PanelRefusedError) or unknown (any other error).

@@ -129,7 +129,7 @@ def _list_parts(version: QuestionSetVersion, request: ListRequest) -> ListOutput
 
 
 def claim_list(version: QuestionSetVersion, user: Any, name: str) -> Batch:
-    """Claim the payments of a list (`name` says bonuses or partial payments), each once only.
+    """Claim the payments of a list (`name`: bonuses or partial payments), each once only.
 
     Raises NothingToSendError.
     """

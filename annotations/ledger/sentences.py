@@ -8,7 +8,7 @@ from decimal import Decimal
 from annotations.sentences import Sentences
 
 _HELD_BACK = (
-    "whose work was rejected after the bonus was planned: it stands in no list. Approve or open "
+    "whose work was rejected after the bonus was planned: it is in no list. Approve or open "
     "that work again; or take the list of the others first, and then cancel what is left"
 )
 WHY_PART = {
@@ -47,14 +47,18 @@ PAYMENTS = Sentences(
         "round_of_parts": "{name!r} is what parts of the pay are called: take another name",
         "no_payment": "there is no payment {payment} here",
         "settled_otherwise": "the payment {payment} is {state}, and cannot be {event}",
-        "other_total": "you said {said}, but {total} would be paid: look again",
+        "other_total": "you entered {said}, but the total is {total}: check it again",
         "several_amounts": "the parts differ, and one request pays one amount",
         "refused_by_panel": "{reason}",
         "withdrawn": "{worker} withdrew what they wrote",
         "decided_meanwhile": "{by} decided meanwhile",
         "which_study": lambda studies: (
-            "say which study of the panel it is ("
-            + (f"people came from several: {', '.join(studies[:5])}" if studies else "nobody said")
+            "name the panel's study ("
+            + (
+                f"people came from several: {', '.join(studies[:5])}"
+                if studies
+                else "no study is known"
+            )
             + ")"
         ),
     }
@@ -68,24 +72,25 @@ LISTS = Sentences(
             "no confirmed part of the pay is left to be sent: plan them with payments --parts, "
             f"confirm them with payments --parts --confirm{_suggest_again(batch)}"
         ),
-        "taken_meanwhile": "somebody else took the list at the same moment",
+        "taken_meanwhile": "another user took the list at the same moment",
         "no_such_list": "no list of {noun} {key} here",
         "bad_list_id": "{key!r} is no id of a list",
-        "which_batch": "{why}: say which with --batch; there is: {there}",
+        "which_batch": "{why}: choose one with --batch: {there}",
         "several_batches": "several batches were imported",
         "no_such_batch": "there is no one batch {name!r}",
         "to_approve": "{n:,} to approve, by the ids of {ids}",
         "to_reject": "{n:,} to reject",
-        "settled_on_panel": "left out: {n:,} whom Prolific has approved or rejected, or who "
+        "settled_on_panel": "left out: {n:,} that Prolific has approved or rejected, or that "
         "returned or ran out of time there",
-        "undecided": "in no list: {n:,} of whom nothing is decided",
+        "undecided": "in no list: {n:,} without a decision",
         "held_back": f"left out: {{n:,}} {_HELD_BACK}",
-        "not_confirmed": "in no list: {n:,} planned that nobody confirmed (payments --confirm)",
+        "not_confirmed": "in no list: {n:,} planned but not confirmed (payments --confirm)",
         "payments": lambda n, noun, total, currency: f"{n:,} {noun}, {_format(total, currency)}",
         "list_id": "list {key}",
         "of_mturk": "{n:,} of them are people of Mechanical Turk, whose ids Prolific does not "
         "know: take their lines out, and pay them there",
-        "once_more": "the same list once more: take it to the panel only if nobody has",
+        "once_more": "the same list once more: take it to the panel only if this has not "
+        "happened yet",
         "rows": "{n:,} rows: {what}",
         "rows_settled": "{n:,} approved or rejected there before: both cells are empty",
         "rows_rejected": "{n:,} rejected here",
@@ -104,7 +109,7 @@ DECISIONS = Sentences(
             f"{n_unchanged:,} unchanged"
         ),
         "bonuses_in_file": "{n:,} bonuses in the file, {total} in all = {n_new:,} new and "
-        "confirmed + {n_known:,} that stood there already",
+        "confirmed + {n_known:,} that were there already",
         "bonus_of_rejected": "of who is rejected, {n:,} have a bonus all the same, which is "
         "confirmed: if it is a slip, cancel the round before its list is taken (payments --cancel)",
         "held_bonus_of_rejected": "of who is rejected, {n:,} have a confirmed bonus, " + _HELD_BACK,
@@ -122,7 +127,8 @@ SENDING = Sentences(
         "nothing_left": "nothing was left",
         "bonuses_would_be_paid": lambda n, total, currency, study: (
             f"{n:,} bonuses, {_format(total, currency)}, and the panel's fee, would be paid "
-            f"to people of the study {study}. Nothing was sent. To pay, say the same with --total "
+            f"to people of the study {study}. Nothing was sent. To pay, repeat the command with "
+            f"--total "
             f"{total}"
         ),
         "bonuses_paid": lambda n, total, currency: (
@@ -131,26 +137,26 @@ SENDING = Sentences(
         "parts_would_be_paid": lambda n, kind, total, currency, study: (
             f"{n:,} who {WHY_PART[kind]}, {_format(total, currency)}, and the panel's fee, would "
             f"be {'screened out and paid' if kind == 'screened_out' else 'paid as a bonus'} in the "
-            f"study {study}. Nothing was sent. To pay, say the same with --total {total}"
+            f"study {study}. Nothing was sent. To pay, repeat the command with --total {total}"
         ),
         "parts_paid": lambda n, kind, total, currency: (
             f"{n:,} who {WHY_PART[kind]}, {_format(total, currency)}: the panel has taken them on"
         ),
-        "parts_without_id": "left out: {n:,} whose submission's id is not known here: take in "
-        "where submissions stand first, or take them by a list",
+        "parts_without_id": "left out: {n:,} whose submission's id is not known here: import "
+        "the statuses of submissions first, or use a list",
         "nothing_paid": "nothing was paid: {reason}",
         "not_known": lambda reference, reason: (
             f"whether it was paid is not known{f' (list {reference})' if reference else ''}: "
-            f"{reason}. It is not sent again by itself: look on the panel, and say what came of it "
-            "with --settle"
+            f"{reason}. It is not sent again automatically: check the panel, then enter the "
+            f"result with --settle"
         ),
         "decisions_to_bring": "{n_approved:,} approvals and {n_rejected:,} rejections to bring to "
         "the panel",
         "decisions_brought": "{n_approved:,} approvals and {n_rejected:,} rejections brought to "
         "the panel",
-        "decisions_without_id": "left out: {n:,} whose submission's id is not known here: take in "
-        "where submissions stand first",
-        "decisions_past": "left out: {n:,} of whom the panel takes nothing any more",
+        "decisions_without_id": "left out: {n:,} whose submission's id is not known here: "
+        "import the statuses of submissions first",
+        "decisions_past": "left out: {n:,} that the panel no longer accepts",
         "rejections_failed": "{n:,} rejections did not get there",
     }
 )
@@ -161,14 +167,13 @@ PARTS = Sentences(
         "owed": lambda n, kind, amount, currency: (
             f"{n:,} who {WHY_PART[kind]}: {_format(amount, currency)} each"
         ),
-        "nobody_owed": "nobody is left to plan a part of the pay for",
-        "without_amount": "left out: {n:,} for whom the settings say no part of the pay",
-        "decided": "left out: {n:,} whom somebody approved or rejected",
-        "settled": "left out: {n:,} whom the panel has settled",
+        "nobody_owed": "no worker is left to plan a part of the pay for",
+        "without_amount": "left out: {n:,} without a part of the pay in the settings",
+        "decided": "left out: {n:,} already approved or rejected",
+        "settled": "left out: {n:,} settled by the panel",
         "there": "left out: {n:,} who have one already",
-        "status_unknown": "Warning: of {n:,} of them it is not known where they stand on the "
-        "panel. If your study there pays by the code itself, take in where they stand first "
-        "(import_statuses).",
+        "status_unknown": "Warning: of {n:,} of them the status on the panel is not known. If "
+        "your study there pays by the code itself, first import the statuses (import_statuses).",
         "planned": lambda n, total, currency: (
             f"{n:,} planned, {_format(total, currency)} in all; a person confirms them with "
             "--parts --confirm"

@@ -26,13 +26,13 @@ class DeskCommand(SetCommand):
             "--in-version",
             type=int,
             metavar="N",
-            help="another than the newest in which somebody took part",
+            help="another than the newest with participants",
         )
 
     def add_by(self, parser: CommandParser) -> None:
-        """Add the option --by, the user in whose name the command acts."""
+        """Add the option --by, the user that the log records for the command."""
         parser.add_argument(
-            "--by", required=True, metavar="USERNAME", help="who decides: stands in the log"
+            "--by", required=True, metavar="USERNAME", help="the user who decides, for the log"
         )
 
     def version_of(self, options: dict[str, Any]) -> QuestionSetVersion:

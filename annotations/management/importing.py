@@ -25,7 +25,7 @@ SET_ERRORS = {
     "set_unknown": "{owner} has no question set {name!r}; there is: {names}",
     "user_unknown": "there is no user {username!r} (`manage.py createsuperuser` makes one)",
     "users_missing": "there is no user yet (`manage.py createsuperuser` makes one)",
-    "users_several": "there are several users: say whose set it is with --owner USERNAME",
+    "users_several": "there are several users: name the set's owner with --owner USERNAME",
 }
 """The sentence of each code of a `SetError`."""
 

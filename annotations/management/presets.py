@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -21,6 +22,14 @@ from annotations.exchange.presets import (
     refuse_answerless,
     refuse_unmapped,
 )
+from annotations.exchange.presets.demographics import (
+    DemographicFile,
+    StatusRule,
+    is_demographic_export,
+    propose_demographics,
+    read_demographics,
+)
+from annotations.exchange.presets.mapping import listed
 from annotations.exchange.problems import InputError, Problem
 from annotations.exchange.reading.source import Readable, Source
 from annotations.exchange.reading.unpacking import LAST_ROW
@@ -46,7 +55,7 @@ def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
         metavar="KEY=COLUMN",
         help="with a preset: the role of a column, where another one is meant than proposed: "
         "worker, question, text (the question's wording), answer, time (start, end or seconds), "
-        "extra (stored beside the answers), ignore (not stored); answer, time, extra and ignore "
+        "extra (stored with the answers), ignore (not stored); answer, time, extra and ignore "
         "several times or as a glob such as 'Q*'; check=COLUMN=ANSWER for an attention check and "
         "its right answer; an empty COLUMN for none; worker=#row for the number of the row",
     )
@@ -74,6 +83,56 @@ def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
         action="store_true",
         help="read the rows of people who broke off, too; without it they are left out and counted",
     )
+
+
+def add_demographics(parser: argparse.ArgumentParser) -> None:
+    """Add the options for a demographic export that is joined to the answers."""
+    parser.add_argument(
+        "--demographics",
+        type=Path,
+        metavar="FILE",
+        help="Prolific's demographic export: its columns are joined to the answers by worker id",
+    )
+    parser.add_argument(
+        "--map-demographics",
+        action="append",
+        default=[],
+        metavar="KEY=COLUMN",
+        help="the role of a column of that file, where another one is meant than proposed: "
+        "worker, status, extra (joined to the answers), ignore; extra and ignore several times or "
+        "as a glob",
+    )
+    parser.add_argument(
+        "--panel-statuses",
+        type=StatusRule,
+        choices=list(StatusRule),
+        default=StatusRule.REFUSE,
+        metavar="refuse|apply|keep",
+        help="if that file lists workers of the answers as returned, timed out or rejected: stop, "
+        "leave out the answers of the first two and flag those of the last, or keep all as they "
+        "are (default: refuse)",
+    )
+
+
+def read_chosen_demographics(options: dict[str, Any]) -> DemographicFile | None:
+    """Return the demographic export that the options name, read; None if they name none.
+
+    Raises `InputError`, and CommandError (2) for bad arguments.
+    """
+    if options["demographics"] is None:
+        if options["map_demographics"]:
+            raise CommandError("--map-demographics needs --demographics FILE", returncode=USAGE)
+        return None
+    source = arrange(options["demographics"]).source
+    head = head_of(source)
+    if not options["map_demographics"] and not is_demographic_export(head):
+        raise InputError.from_code(head.name, "demographics_answered", found=listed(head.header))
+    mapping = propose_demographics(head)
+    try:
+        mapping = mapping.changed(options["map_demographics"], head.header, head.name)
+    except ValueError as error:
+        raise CommandError(f"--map-demographics: {error}", returncode=USAGE) from error
+    return read_demographics(source, mapping)
 
 
 def _row(text: str) -> int:

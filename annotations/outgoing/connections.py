@@ -35,7 +35,7 @@ MOST_A_POOL = 20
 
 
 class SpreadTransport(httpx.AsyncBaseTransport):
-    """HTTP transport over several pools; a request goes to the least busy pool.
+    """HTTP transport over several pools; the least busy pool sends a request.
 
     One pool of 200 connections spends its time on looking through them.
     """

@@ -37,7 +37,7 @@ ADDRESS = "https://api.prolific.com/api/v1/"
 TOKEN = "PROLIFIC_API_TOKEN"  # noqa: S105 (the name of a variable)
 UNVERIFIED = (
     "Prolific's interface is asked as its documentation has it; this was never tried against the "
-    "live service. Check there what came of it."
+    "live service. Check the result there."
 )
 PAGE = 100
 """Submissions on one page."""
@@ -343,4 +343,4 @@ def _read_reason(content: bytes) -> str:
     token = os.environ.get(TOKEN, "").strip()
     text = " ".join(content.decode(errors="replace").split())
     # A proxy or server may echo the request's headers in its error page.
-    return (text.replace(token, "[token]") if token else text)[:300] or "it does not say why"
+    return (text.replace(token, "[token]") if token else text)[:300] or "without a reason"

@@ -8,8 +8,9 @@ from annotations.sentences import Sentences
 
 PANEL = Sentences(
     {
-        "switched_off": "Prolific's interface is switched off here: whoever runs this installation "
-        "sets CROWDGRADE_PROLIFIC_API (to {address}) and {token} in the server's environment",
+        "switched_off": "Prolific's interface is switched off here: the operator of this "
+        "installation sets CROWDGRADE_PROLIFIC_API (to {address}) and {token} in the server's "
+        "environment",
         "no_token": "there is no token of Prolific: set {token} in the environment",
         "bad_token": "the token in {token} holds a character that no token has",
         "bad_id": "{key!r} is no id of Prolific's",
@@ -27,11 +28,12 @@ PANEL = Sentences(
         "refused": "Prolific refused ({status}): {reason}",
         "other_answer": "Prolific answered with something else than was asked for",
         "no_list": "Prolific answered without a list of submissions",
-        "list_changed": "Prolific says that there are {n:,} submissions and gave {n_given:,}: the "
-        "list changed meanwhile; ask again",
-        "no_bonus_id": "Prolific noted the bonuses and did not say under which id",
-        "no_group_id": "Prolific made the group and did not say under which id",
-        "other_amount_each": "Prolific says that it pays {amount} each, where {each} was asked",
+        "list_changed": "Prolific reports {n:,} submissions and sent {n_given:,}: the list "
+        "changed meanwhile; try again",
+        "no_bonus_id": "Prolific noted the bonuses but returned no id",
+        "no_group_id": "Prolific made the group but returned no id",
+        "other_amount_each": "Prolific reports a payment of {amount} each, but {each} was "
+        "requested",
         "other_sum_noted": "{panel} noted {noted} hundredths where {wanted} are to be paid; "
         "nothing was paid",
     }

@@ -19,10 +19,10 @@ from annotations.models.access import AnyUser
 M = TypeVar("M", bound=Model)
 
 MESSAGES = {
-    "change": "You may look at it, but not change it.",
+    "change": "You may read it, but not change it.",
     "manage": "Only its owner may do this.",
-    "blind": "You see by another role what others say of these problems, and who checks must not. "
-    "Ask the owner of the question set to take that role away.",
+    "blind": "Your other role shows you the votes on these problems, and validators must not "
+    "see them. Ask the owner of the question set to remove that role.",
     "archived": "It is archived: restore it before anything is started.",
     "undoing": "An import is being taken out of this question set. Try again in a minute.",
     "make": "Only requesters may make this. An operator can make you one.",

@@ -15,6 +15,7 @@ from annotations.exchange.importing import (
     import_questions,
 )
 from annotations.exchange.importing.answers import stage_answers, store_staged
+from annotations.exchange.importing.demographics import import_demographics
 from annotations.exchange.importing.mturk import StagedBatch, stage_batch, store_batch
 from annotations.exchange.importing.stage import Stage
 from annotations.exchange.importing.survey_exports import (
@@ -97,11 +98,13 @@ class UploadKind:
 
 KINDS: dict[str, UploadKind] = {}
 
+DEMOGRAPHICS = "demographics"
+"""The kind of a demographic export, which the import of answers recognises."""
 WIZARD = "import"
 """The kind of file whose columns are mapped on a page of its own."""
 CHOICES = (
-    *("preset", "mapping", "panel", "duplicates", "question_template", "arrangement"),
-    *("keep_unfinished", "create_questions", "update_flags"),
+    *("preset", "mapping", "panel", "duplicates", "duplicates_of", "question_template"),
+    *("arrangement", "keep_unfinished", "create_questions", "update_flags"),
 )
 """The options of that page."""
 STORING = ("create_questions", "update_flags")
@@ -166,6 +169,18 @@ register(
         CHOICES,
         # `STORING` are the last of the choices: all others are options of reading.
         stage=Staging(MappedAnswers, stage_chosen, store_chosen, CHOICES[: -len(STORING)]),
+    )
+)
+register(
+    UploadKind(
+        DEMOGRAPHICS,
+        "demographic data",
+        "",
+        "",
+        "",
+        ColumnNames.parse,
+        import_demographics,
+        ("mapping", "statuses", "arrangement"),
     )
 )
 register(

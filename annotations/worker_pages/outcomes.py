@@ -30,13 +30,13 @@ class Outcome:
 
 OUTCOMES = {
     "id_missing": Outcome(
-        _("This link does not say who you are"),
+        _("This link has no participant id"),
         _("Open the study from the page of your panel. If you copied the address, copy all of it."),
         400,
         is_error=True,
     ),
     "id_not_filled_in": Outcome(
-        _("This link does not say who you are"),
+        _("This link has no participant id"),
         _(
             "Where your id should stand in the address, there is still a placeholder. Open the "
             "study from the page of your panel."

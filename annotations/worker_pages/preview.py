@@ -123,7 +123,7 @@ class PreviewState:
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show a page of the preview of a version, as the URL's query says; POST goes to the next.
+    """Show the page of a version's preview that the query names; POST redirects to the next.
 
     The query names the page as `step`, and the version as `version` (by default the latest).
     """

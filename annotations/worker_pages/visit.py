@@ -138,7 +138,7 @@ def find_end_code(visit: Visit) -> str:
 
 
 def render_ended(request: HttpRequest, visit: Visit, code: str) -> HttpResponse:
-    """Return the page that says how a submission ended, with texts that came too late.
+    """Return the page on how a submission ended, with texts that were sent too late.
 
     The texts are stored as drafts after closed and place_lost.
     """

@@ -38,7 +38,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Tasks:
-    """Tasks of a validator: `open` ones in random order, and `said` ones, with a vote already.
+    """Tasks of a validator: `open` ones in random order, and `said` ones, which have a vote.
 
     A vote can be changed while its problem is being checked. `n_said` counts all votes of the
     validator in the project.

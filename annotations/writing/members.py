@@ -64,8 +64,8 @@ def find_invitation_error(project: WritingProject, person: User, role: str) -> s
     # Votes are independent only if nobody sees those of others before voting.
     if role == Role.VALIDATOR and can_see_votes(person, project.version.question_set):
         return (
-            f"“{name}” sees everything of this question set, what others say of a problem too, so "
-            "cannot check blindly."
+            f"“{name}” sees everything of this question set, including others' votes, so cannot "
+            f"check blindly."
         )
     return ""
 

@@ -60,7 +60,7 @@ def send_back(problem: WrittenProblem, by: int, note: str) -> None:
 
 
 def drop(problem: WrittenProblem, by: int, note: str) -> None:
-    """Drop a problem for good, with a note; its question can get another problem.
+    """Discard a problem permanently, with a note; its question can get another problem.
 
     Raises `WritingError`: note_missing, note_too_long, not_decided if it is withdrawn or dropped.
     """

@@ -14,12 +14,12 @@ MAX_NOTE_LENGTH = 2_000
 # The categories are those of Sun et al. 2024 (UMWP), the descriptions our own.
 CATEGORY_DESCRIPTIONS: Final = {
     Category.MISSING: "A number or a fact that the answer needs is not there.",
-    Category.AMBIGUOUS: "A number or a fact is there, but says too little: “some”, “fewer than "
+    Category.AMBIGUOUS: "A number or a fact is there, but is too vague: “some”, “fewer than "
     "53”, “between 4 and 9”.",
-    Category.UNREALISTIC: "What is told contradicts itself or cannot be: more is eaten than there "
-    "was, half a child comes along.",
-    Category.UNRELATED: "It asks about something that the rest does not tell of.",
-    Category.NO_QUESTION: "It tells a situation, and asks nothing that could be computed.",
+    Category.UNREALISTIC: "The text contradicts itself or is impossible: more is eaten than "
+    "there was, half a child takes part.",
+    Category.UNRELATED: "It asks about something that the rest does not mention.",
+    Category.NO_QUESTION: "It describes a situation, and asks nothing that could be computed.",
 }
 
 

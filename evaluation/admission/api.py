@@ -54,7 +54,7 @@ class AdmissionRuleSerializer(serializers.Serializer[Any]):
     end = serializers.ChoiceField(choices=ScoreRule.End.choices, allow_null=True)
     score = serializers.ChoiceField(choices=ScoreRule.Score.choices, allow_null=True)
     run = serializers.UUIDField(
-        allow_null=True, help_text="The grading it looks at: that which counts for the earlier set."
+        allow_null=True, help_text="The grading that is used: the official run of the earlier set."
     )
     admitted = serializers.IntegerField(help_text="On the list by their score.")
     by_hand = serializers.IntegerField(help_text="On the list whatever they scored.")
@@ -67,7 +67,7 @@ class AdmissionCountSerializer(serializers.Serializer[Any]):
     admitted = serializers.IntegerField()
     graded = serializers.IntegerField(help_text="People of the panel in the earlier grading.")
     too_few = serializers.IntegerField(
-        help_text="Of them, those with too few answers to say; they would not be admitted."
+        help_text="Of them, those with too few answers for a score; they would not be admitted."
     )
     run = serializers.UUIDField(allow_null=True)
 

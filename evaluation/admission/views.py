@@ -37,8 +37,8 @@ class RuleForm(forms.Form):
         choices=ScoreRule.End.choices,
         initial=ScoreRule.End.LOW,
         label="What has to reach it",
-        help_text="The lower end asks that somebody is that good beyond chance; the upper end "
-        "leaves out only who is worse beyond chance.",
+        help_text="The lower end admits workers who reach the score beyond chance. The upper "
+        "end refuses only workers who are below it beyond chance.",
     )
     at_least = forms.FloatField(
         min_value=-1_000,
@@ -73,7 +73,7 @@ def admission(request: HttpRequest, set_id: UUID) -> HttpResponse:
     rule = ScoreRule.objects.filter(collection=collection).select_related("earlier", "run").first()
     if request.method == "POST" and request.POST.get("do") == "drop":
         recruiting.drop_rule(collection)
-        messages.success(request, "Nobody is refused for a score any more.")
+        messages.success(request, "Scores no longer decide who is admitted.")
         return redirect("admin:collecting-admission", set_id)
     earlier = recruiting.earlier_sets(request, question_set)
     initial = (

@@ -215,7 +215,7 @@ class JudgingViewSet(ApiViewSet):
     @extend_schema(
         operation_id="judging_read",
         summary="Read one thing that you are asked to judge",
-        description="Its texts, and nothing that tells whose they are.",
+        description="Its texts, without any hint at their authors.",
         responses=TaskSerializer,
     )
     def task(self, request: Request, set_id: Any, task_id: UUID) -> Response:
@@ -248,7 +248,7 @@ class JudgingViewSet(ApiViewSet):
     @extend_schema(
         operation_id="judging_undo",
         summary="Withdraw your grade",
-        description="It is to be judged again; where nothing was said, nothing changes.",
+        description="The item is open for judgement again. Without a judgement, nothing changes.",
         responses={204: None},
     )
     def undo(self, request: Request, set_id: Any, task_id: UUID) -> Response:

@@ -97,8 +97,9 @@ ARCHIVED = OpenApiParameter(
     ),
     create=extend_schema(
         summary="Start a run",
-        description="Computes over a version in the background; `run_type` says what, and grades "
-        "workers and scores models where it is left out. Without `version` it reads the latest "
+        description="Computes over a version in the background; `run_type` names the "
+        "computation; the default grades workers and scores models. Without `version` it reads "
+        "the latest "
         "published version, for kinds that read people's answers the latest that has any; a draft "
         "only where nothing is published. Workers who are excluded from the set are left "
         "out unless `parameters` has `exclude_workers`; `[]` includes all workers. "
@@ -119,7 +120,7 @@ ARCHIVED = OpenApiParameter(
     ),
     retrieve=extend_schema(
         summary="Watch a run",
-        description="Until it has ended, Retry-After says when to look again.",
+        description="Until it has ended, Retry-After gives the seconds to the next request.",
         responses=RUN_BODY,
     ),
     partial_update=extend_schema(
@@ -143,8 +144,8 @@ ARCHIVED = OpenApiParameter(
     ),
     pause=extend_schema(
         summary="Pause a run",
-        description="What it has committed stays; nobody works on it until it is resumed. Again "
-        "changes nothing. 409 for a run that has ended.",
+        description="Committed parts are stored; the run waits until it is resumed. A second "
+        "request changes nothing. 409 for a run that has ended.",
         request=None,
         responses=RUN_BODY,
     ),
@@ -207,7 +208,9 @@ class RunViewSet(ApiViewSet):
             question_set, None if read is None else str(read), answered=kind.needs_answers
         )
         if version is None:
-            reason = "there is no such version with answers" if number else "nobody answered yet"
+            reason = (
+                "there is no such version with answers" if number else "there are no answers yet"
+            )
             raise build_field_problem("version" if number else "question_set", reason)
         named = values.get("parameters", {})
         parameters = kind.options(**named)
@@ -386,7 +389,7 @@ Action = TypeVar("Action", bound=Callable[..., Any])
 RUN = OpenApiParameter(
     "run",
     {"type": "string", "pattern": "^(record|latest|[0-9a-fA-F-]{32,36})$"},
-    description="The id of a run whose scores and grades stand beside the answers; or record, for "
+    description="The id of a run whose scores and grades are added to the answers; or record, for "
     "the official run (the latest, where the version has none), or latest.",
 )
 PSEUDONYMS = OpenApiParameter(

@@ -12,7 +12,7 @@ SENTENCES: Mapping[str, str] = {
     "unknown_in_groups": "{collapse_workers}: no worker with this name answered: {reason}",
     "several_in_groups": "{collapse_workers}: workers of several panels have the id: "
     "{reason}; take the id in the address of the worker's page",
-    "nobody_left": "{exclude_workers} names everybody who answered: leave somebody to grade by",
+    "nobody_left": "{exclude_workers} names all workers who answered: leave out fewer",
     "precision_of_file": "{precision} is for models that run here: precomputed vectors keep "
     "their own",
     "nli_needed": "{init:entailment} needs an entailment model, and none comes with the "

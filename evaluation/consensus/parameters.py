@@ -70,7 +70,7 @@ def build_draws_option(what: str, **other: Any) -> Whole:
         lowest=2,
         highest=MOST_DRAWS,
         or_zero=True,
-        why="one draw tells nothing",
+        why="one draw shows nothing",
         signed_as="draws",
         **other,
     )
@@ -153,8 +153,9 @@ class AqerParameters(Parameters):
         None,
         Text(
             label="Entailment model",
-            help="The name or folder of a cross-encoder that the worker has. With {facts} it says "
-            "which answers contradict the exemplary one, in no grade; with {init:entailment} it "
+            help="The name or folder of a cross-encoder that the worker has. With {facts} it "
+            "finds answers that contradict the exemplary one, without effect on grades; with "
+            "{init:entailment} it "
             "makes the first weights instead.",
             optional=True,
             loads=get_model_name,
@@ -201,7 +202,7 @@ class AqerParameters(Parameters):
         100,
         Whole(
             label="Most iterations",
-            help="It stops there even if the weights still move; the run then says so.",
+            help="The run stops there even if the weights still change, and then warns.",
             lowest=1,
             highest=1_000_000,
             signed_as="iterations",
@@ -274,8 +275,8 @@ class AqerParameters(Parameters):
         (),
         Ids(
             label="Exclude workers",
-            help="To see how it is without them: their own ids, as in the lists of workers. They "
-            "get no vote, no grade and no rank; nobody is rejected.",
+            help="Ids of workers to leave out, as in the lists of workers. They get no vote, no "
+            "grade and no rank, and are not rejected.",
             group=REMEDIES,
             file="workers who do not vote and get no grade: their ids, parted by commas, or a file "
             "with an id on each line or a table with the column worker",
@@ -330,7 +331,7 @@ class AqerParameters(Parameters):
         None,
         Real(
             label="Most weight of a worker",
-            help="A part of all votes, such as .1, so that nobody decides alone. "
+            help="A part of all votes, such as .1, so that no worker decides alone. "
             "It cannot be less than one divided by the number of workers.",
             group=REMEDIES,
             optional=True,
@@ -412,8 +413,8 @@ class AqerParameters(Parameters):
         True,
         Switch(
             label="Facts",
-            help="Read years, numbers and names out of the answers, and say what the crowd agrees "
-            "on and which answers contradict it. Grades do not change.",
+            help="Read years, numbers and names out of the answers, and show what the crowd "
+            "agrees on and which answers contradict it. Grades do not change.",
             negatable=True,
             signed_as=NOT_SIGNED,
         ),

@@ -28,8 +28,8 @@ OF_GRADING = AqerParameters.options()
 # Not signed: their answers are missing from the inputs, so the hash of the inputs differs.
 EXCLUDED = Ids(
     label="Exclude workers",
-    help="Their own ids, as in the lists of workers. Their answers are not read; nobody is "
-    "rejected.",
+    help="Ids of workers, as in the lists of workers. Their answers are not read; the workers "
+    "are not rejected.",
     places=(DATABASE,),
     file="workers whose answers are not read: their ids, parted by commas, or a file with an id "
     "on each line or a table with the column worker",

@@ -15,12 +15,12 @@ from evaluation.runs.run_types.kind import Evaluation
 
 EPILOG = """\
 Three panels make exemplary answers by AQER: people, models, both together; a fourth is people
-without the workers whom an alarm flags as answering like a model. Two random halves of the people
+without the workers flagged by an alarm for answers like a model's. Two random halves of the people
 show how far apart panels of one kind are. Every model is scored by each panel, without its own
 share.
 
 Written into DIR: panels.csv, panel_distances.csv, panel_models.csv, panel_questions.csv,
-summary.json. platform/docs/data-formats.md says what is in them.
+summary.json. platform/docs/data-formats.md describes them.
 Exit code: 0 done, 2 bad usage or input (nothing is written then).
 """
 

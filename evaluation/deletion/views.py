@@ -264,8 +264,8 @@ def _route(thing: Thing) -> str:
 
 
 WARNING = (
-    "What this worker wrote goes, in all question sets, and nobody can bring it back. That you "
-    "erased it, when, and these counts are kept; no text is."
+    "All texts of this worker are deleted, in all question sets, and cannot be restored. Your "
+    "name, the time and these counts are recorded, without any text."
 )
 
 

@@ -18,7 +18,7 @@ SPEC is one of
 
 Written into DIR: metrics.csv, items.csv, summary.json, prompts.csv (and prompts.json, mended, with
 --repair); with replies or judgements reply_sets.csv, items_by_system.csv and figure1.svg, too, and
-replies.csv, judgements.csv and agreement.csv. platform/docs/data-formats.md says what is in them.
+replies.csv, judgements.csv and agreement.csv. platform/docs/data-formats.md describes them.
 Without --replies and --judgements the prompts are read and reported.
 Exit code: 0 done, 2 bad usage or input (nothing is written then).
 """
@@ -44,7 +44,7 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="what judges said: item, system, language, judge, repeat, and score (0 to 5) or "
+        help="verdicts of judges: item, system, language, judge, repeat, and score (0 to 5) or "
         'judge_reply; a judge called "human", or "human:NAME", is a person; several times for '
         "several files",
     )
@@ -90,14 +90,14 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
         "--system",
         default="",
         metavar="TEXT",
-        help="what the model is told first (default: nothing)",
+        help="system message of the model (default: none)",
     )
     add(
         "--follow-up",
         action="append",
         default=[],
         metavar="TEXT",
-        help="goes on with each conversation once the model has replied; several, one by one",
+        help="a follow-up message in each conversation; several are sent one after the other",
     )
     add(
         "--changed-prompts",
@@ -110,8 +110,8 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SPEC",
-        help="a model that compares the replies of each item and language; several judges agree "
-        "or not, which is told",
+        help="a model that compares the replies of each item and language; the agreement of "
+        "several judges is measured",
     )
     add(
         "--repeats",

@@ -46,8 +46,8 @@ def build_scores_chart(items: Sequence[ItemScores], systems: Sequence[str]) -> C
         "reply-scores",
         "Similarity of the replies by item",
         "Each row is an item with several wordings, the least similar replies first. Each numbered "
-        "circle is a model: 5 means that its replies say the same, 0 that they have nothing in "
-        "common. The diamond is the average of the models.",
+        "circle is a model: 5 means that its replies have the same meaning, 0 that they have "
+        "nothing in common. The diamond is the average of the models.",
         draw,
         f"Not shown: {left_out} of {len(ordered)} items without a score." if left_out else "",
     )

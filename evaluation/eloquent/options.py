@@ -159,8 +159,8 @@ class EloquentRunOptions(EloquentParameters):
         None,
         Text(
             label="Follow-up questions",
-            help="One on each line. Each goes on with every conversation once the model has "
-            "replied; the answers of all turns are judged together.",
+            help="One follow-up message a line. Each is sent in every conversation after the "
+            "model's reply; the answers of all turns are judged together.",
             places=(DATABASE,),
             optional=True,
             max_length=10_000,

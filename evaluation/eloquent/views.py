@@ -101,9 +101,9 @@ VIEWS = (
         View(
             "reply_similarity",
             Side.ROBUSTNESS,
-            "Replies are alike",
-            "How alike the model's replies to wordings of the same meaning are: 1 where all say "
-            "the same.",
+            "Similarity of replies",
+            "Similarity of the model's replies to wordings with the same meaning; 1 if all "
+            "replies have the same meaning.",
             highest=1.0,
         ),
         read_column("similarity"),
@@ -112,9 +112,9 @@ VIEWS = (
         View(
             "judged_similarity",
             Side.ROBUSTNESS,
-            "Judged alike",
-            "How alike a judge finds the model's replies to wordings of the same meaning, from 0 "
-            "to 5.",
+            "Judge's similarity score",
+            "A judge's similarity score of the model's replies to wordings with the same "
+            "meaning, from 0 to 5.",
             lowest=0.0,
             highest=5.0,
         ),

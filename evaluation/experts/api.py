@@ -109,7 +109,7 @@ class SettleSerializer(StrictSerializer):
 class TakeBackSerializer(StrictSerializer):
     """Request body to withdraw the assignment of an expert."""
 
-    expert = serializers.CharField(help_text="The name of somebody who was asked.")
+    expert = serializers.CharField(help_text="The name of an expert who was asked.")
 
 
 @extend_schema(tags=["results"])
@@ -121,7 +121,7 @@ class AuditViewSet(GradingViewSet):
         summary="Read whether experts agree with the scores",
         description="Correlations of experts' grades with the scores of a random sample of the "
         "answers, with 95% intervals over questions, weighted back to all answers; how far experts "
-        "agree with each other; and what samples of some sizes would tell. Where this run has no "
+        "agree with each other; and what samples of some sizes would show. Where this run has no "
         "judged sample, that of another run over the same version, named in `drawn_for`.",
         responses=AuditSerializer,
     )
@@ -157,8 +157,8 @@ class AuditViewSet(GradingViewSet):
     @extend_schema(
         operation_id="results_audit_settle",
         summary="Ask a third expert to settle what experts disagree on",
-        description="Answers whose grades are more than the sample's step apart, and that nobody "
-        "was asked to settle. The third sees both grades and not who gave which; their grade "
+        description="Answers whose grades are more than the sample's step apart, and that have "
+        "no third expert yet. The third sees both grades and not who gave which; their grade "
         "counts in place of the others' mean.",
         request=SettleSerializer,
         responses=AuditSerializer,
@@ -189,7 +189,7 @@ class AuditViewSet(GradingViewSet):
         name = self.checked(TakeBackSerializer).validated_data["expert"]
         asked = {expert.name: expert.user for expert in audit_report(run).experts}
         if name not in asked:
-            raise build_field_problem("expert", "Nobody of this name is asked about this run.")
+            raise build_field_problem("expert", "No expert of this name is asked about this run.")
         withdraw_requests(Audit.objects.get(run=run), asked[name])
         return _said(run)
 
@@ -232,7 +232,7 @@ class ExpertsViewSet(GradingViewSet):
 
     @extend_schema(
         operation_id="results_experts",
-        summary="Read what experts' grades say",
+        summary="Read the results of experts' grades",
         description="How far experts agree (weighted kappa, intraclass correlation, "
         "Krippendorff's alpha, with 95% intervals over questions), how hard each question is by "
         "their grades, how scores correlate with them, and the mean grade of each worker and "

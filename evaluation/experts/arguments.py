@@ -15,7 +15,7 @@ others, weight: how many of all answers this one represents, its weight in the c
 scores, in difficulties and in means. --scores is the --output of evaluate aqer.
 
 Written into DIR: agreement.csv, difficulty.csv, estimates.csv and summary.json.
-platform/docs/data-formats.md says what is in them.
+platform/docs/data-formats.md describes them.
 Exit code: 0 done, 2 bad usage or input (nothing is written then).
 """
 
@@ -34,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--chosen",
         action="store_true",
-        help="the graded answers were picked, not drawn at random: nothing is said then of the "
-        "answers that nobody graded",
+        help="the graded answers were picked, not drawn at random: nothing is then estimated "
+        "for ungraded answers",
     )
     add_output(parser)
     add_columns(parser)

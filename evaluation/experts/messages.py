@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 LEVELS: Mapping[str, str] = {
     "reliable": "Experts agree well: their grades can be taken as the yardstick for scores.",
-    "tentative": "Experts agree so far that their grades allow tentative conclusions. Read what "
-    "they disagree on, have it settled, and say in the guidelines how such answers are graded.",
+    "tentative": "Experts agree so far that their grades allow tentative conclusions. Read the "
+    "answers that they disagree on, have them settled, and explain in the guidelines how to "
+    "grade such answers.",
     "poor": "Experts agree little. No score can agree with them better than they do with each "
     "other: settle what they disagree on, and agree on how to grade before more is graded.",
-    "unknown": "Nobody knows yet whether another expert would say the same: fewer than two answers "
-    "were graded by two of them, or all grades are alike. Ask a second one about the same answers.",
+    "unknown": "The agreement of experts is not known: fewer than two answers have two experts' "
+    "grades, or all grades are equal. Ask a second expert about the same answers.",
 }
 # Title, and what it tells.
 COEFFICIENTS: Mapping[str, tuple[str, str]] = {
@@ -26,8 +27,8 @@ COEFFICIENTS: Mapping[str, tuple[str, str]] = {
     ),
     "icc_single": (
         "Intraclass correlation of one expert (ICC 2,1)",
-        "how far the grade of any one expert can be relied on; somebody who is milder throughout "
-        "counts as disagreement",
+        "reliability of a single expert's grade; an expert who is milder throughout counts as "
+        "disagreement",
     ),
     "icc_mean": (
         "Intraclass correlation of their mean (ICC 2,k)",

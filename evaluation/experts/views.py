@@ -68,7 +68,7 @@ class AuditForm(forms.Form):
         required=False,
         label="How many",
         help_text="The published protocols have experts grade a tenth of all answers, or 200. "
-        "The table above says how much each size tells.",
+        "The table above shows what each size can show.",
     )
     count = forms.IntegerField(
         min_value=1,
@@ -82,13 +82,15 @@ class AuditForm(forms.Form):
         choices=Audit.Design.choices,
         initial=Audit.Design.QUESTION,
         label="Which ones",
-        help_text="Spread over the questions, they tell most of all answers. By grade, experts see "
+        help_text="A sample spread over the questions is the most informative. By grade, "
+        "experts see "
         "enough of the weakest and of the best; each part then counts by how many answers it has.",
     )
     with_models = forms.BooleanField(
         required=False,
         label="Every fourth is a model's answer",
-        help_text="Nothing tells the expert which. People's and models' answers are compared with "
+        help_text="The expert does not see which is which. People's and models' answers are "
+        "compared with "
         "their scores apart from each other.",
     )
     seed = forms.IntegerField(
@@ -243,7 +245,7 @@ def _taken_back(request: HttpRequest, run: Run) -> HttpResponse:
     found = Audit.objects.filter(run=run).first()
     named = _named(request)
     if found is None or named is None:
-        messages.error(request, "Choose somebody who is asked.")
+        messages.error(request, "Choose an expert who was asked.")
     else:
         n = withdraw_requests(found, named)
         messages.success(
@@ -258,12 +260,12 @@ def _settled(request: HttpRequest, run: Run) -> HttpResponse:
     found, named = Audit.objects.filter(run=run).first(), _named(request)
     thirds = dict(_people(request, run))
     if found is None or named not in thirds:
-        messages.error(request, "Choose who settles it. Nobody was asked.")
+        messages.error(request, "Choose an expert who settles it. No request was sent.")
         return redirect(_address(run))
     try:
         n = ask_to_settle(found, named)
     except CannotSettleError as error:
-        messages.error(request, f"{error} Nobody was asked.")
+        messages.error(request, f"{error} No request was sent.")
         return redirect(_address(run))
     messages.success(
         request,
@@ -309,7 +311,7 @@ def experts(request: HttpRequest, run: Run) -> Context:
     report = experts_report(run)
     found = report.found
     return {
-        "title": "What experts say",
+        "title": "Experts' grades",
         "subtitle": f"{report.about.name}, version {report.about.version}",
         "report": report,
         "found": found,

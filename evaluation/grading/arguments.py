@@ -31,8 +31,8 @@ SPEC is one of
 
 Written into DIR: workers.csv, answers.csv, exemplars.csv, exemplars.npz, models.csv,
 model_answers.csv, alarms.csv, summary.json; without --no-facts facts.csv and answer_facts.csv, with
-remedies remedies.csv, with --suggest-anchors anchors.csv. platform/docs/data-formats.md says what
-is in them.
+remedies remedies.csv, with --suggest-anchors anchors.csv. platform/docs/data-formats.md describes
+them.
 Exit code: 0 done, 2 bad usage or input (nothing is written then), 3 with --facts-model where not
 every request has a reply (what came is kept).
 """
@@ -64,8 +64,9 @@ def _add_facts_model(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that select and limit the chat model for extracting facts."""
     add = parser.add_argument_group(
         "Facts read by a chat model",
-        "In place of the rules: kinds of facts for each question, then each answer. Every request "
-        "and reply is kept in DIR (requests.jsonl, without keys); the same command goes on.",
+        "In place of the rules: kinds of facts for each question, then each answer. DIR keeps "
+        "every request and reply (requests.jsonl, without keys). If interrupted, run the same "
+        "command again: it continues.",
     ).add_argument
     add("--facts-model", metavar="SPEC", help=f"the model: {FORMS}")
     add(

@@ -204,7 +204,7 @@ def _format_changes(told: GradingRows) -> str:
     text += f"rank correlation (Spearman) {changes.spearman:.3f} over {changes.n} workers"
     movers = changes.movers()
     if not movers:
-        return f"{text}; nobody's rank changed"
+        return f"{text}; no rank changed"
     header = ("worker", "plain rank", "rank", "change", "plain grade", "grade")
     rows = [
         (m.worker, m.plain_rank, m.rank, f"{m.change:+d}", m.plain_grade, m.grade) for m in movers

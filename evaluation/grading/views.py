@@ -52,7 +52,7 @@ PAGES = (
     ),
     Page("trust", "Can I trust this?", address="results-trust", group=TRUST),
     Page("audit", "Expert check", address="results-audit", group=TRUST),
-    Page("experts", "What experts say", address="results-experts", group=TRUST),
+    Page("experts", "Experts' grades", address="results-experts", group=TRUST),
     Page("planner", "How many more answers?", address="results-planner", group=TRUST),
     Page(
         "against",
@@ -90,12 +90,13 @@ def build_language_warning(version: QuestionSetVersion | None) -> Beforehand | N
     if len(counts) < 2:
         return None
     told = ", ".join(
-        f"{name_of(tag) if tag else 'a language that nobody said'} ({n:,})" for tag, n in counts
+        f"{name_of(tag) if tag else 'an unknown language'} ({n:,})" for tag, n in counts
     )
     return Beforehand(
         f"People read the questions in several languages. Answers in their own words: {told}. A "
-        "model that knows only one of these languages, or that counts words or letters, cannot see "
-        "that two answers in two languages say the same. Then people seem to disagree who do not, "
+        "model that knows only one of these languages, or that counts words or letters, cannot "
+        "see that two answers in two languages have the same meaning. Then people seem to "
+        "disagree who do not, "
         "and those of the language with fewer answers get lower grades whatever they know. Choose "
         "a model that knows all of these languages; else compare people only with those of their "
         "own language."
@@ -110,9 +111,9 @@ VIEWS = (
         View(
             "crowd_score",
             Side.CROWD,
-            "Near to people",
-            "How near the model's answer is to the consensus of the people who answered the "
-            "question: 1 where both say the same.",
+            "Similarity to people",
+            "Similarity of the model's answer to the people's consensus answer; 1 if both have "
+            "the same meaning.",
             highest=1.0,
         ),
         read_column("score"),
@@ -125,9 +126,9 @@ VIEWS = (
         View(
             "crowd_dispersion",
             Side.CROWD,
-            "People disagree",
-            "How far the people's own answers to the question are apart: 0 where all say the "
-            "same, toward 1 where they have nothing in common.",
+            "Disagreement of people",
+            "Disagreement of the people's answers to the question: 0 if all have the same "
+            "meaning, near 1 if they have nothing in common.",
             lowest=0.0,
             highest=1.0,
             better="",
@@ -143,8 +144,8 @@ VIEWS = (
         View(
             "crowd_percentile",
             Side.CROWD,
-            "Better than so many people",
-            "The share of people, from 0 to 100, who are less near to the consensus of the others "
+            "Percentile among people",
+            "Percentage of people whose answers are less similar to the consensus of the others "
             "than the model, on the questions that it answered.",
             lowest=0.0,
             highest=100.0,

@@ -55,11 +55,11 @@ class InterimSerializer(serializers.Serializer[Interim]):
     headline = serializers.SerializerMethodField(
         help_text="Whether its grades can be used; null until it is worked out."
     )
-    alarms = serializers.SerializerMethodField(help_text="How many rang.")
+    alarms = serializers.SerializerMethodField(help_text="Number of raised alarms.")
     notices = serializers.SerializerMethodField()
     ten_more = serializers.SerializerMethodField(
-        help_text="What ten more people would bring; null where there are too few answers to say, "
-        "and until it is worked out."
+        help_text="The effect of ten more people; null where there are too few answers for a "
+        "forecast, and until it is computed."
     )
 
     def get_results(self, interim: Interim) -> str | None:
@@ -165,9 +165,9 @@ class InterimViewSet(ApiViewSet):
     @extend_schema(
         operation_id="collecting_so_far",
         summary="Read the interim results of the answers so far",
-        description="The latest grading with who is best and lowest, and whether it is worth "
-        "asking ten more people. The intervals of people's own grades do not shrink by more "
-        "people: they hang on how many questions each of them answers.",
+        description="The latest grading with the best and the lowest workers, and the effect of "
+        "ten more people. More people do not narrow the intervals of people's grades: these "
+        "depend on how many questions each of them answers.",
         responses=SoFarSerializer,
     )
     def latest(self, request: Request, set_id: UUID) -> Response:

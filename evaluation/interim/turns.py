@@ -98,7 +98,7 @@ def turn() -> None:
             found = _found(interim)
         except Exception:
             # Whoever works here has other runs to do: this one is told without it.
-            logger.exception("what interim %s says cannot be worked out", interim.pk)
+            logger.exception("the forecast of interim grading %s cannot be computed", interim.pk)
             # Stored all the same, so that it is not tried again at every turn.
             found = {}
         Interim.objects.filter(pk=interim.pk).update(found=found)

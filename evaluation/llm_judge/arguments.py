@@ -14,13 +14,13 @@ from evaluation.runs.run_types.answer_files import (
 from evaluation.runs.run_types.kind import Study
 
 EPILOG = """\
-Each answer is scored from 0 to 5 some times, some pairs are compared in both orders; a reply that
-gives no number or verdict is asked for once more, and then left empty with the reason. With grades
-of experts (--judgements) the judge's error is measured, and mean grades are corrected by it
+Each answer is scored from 0 to 5 several times, some pairs are compared in both orders; a reply
+that gives no number or verdict is asked for once more, and then left empty with the reason. With
+grades of experts (--judgements) the judge's error is measured, and mean grades are corrected by it
 (prediction-powered inference).
 
 Written into DIR: metrics.csv, judge_scores.csv, judge_pairs.csv, corrected.csv, summary.json (with
-the prompts and their hashes), requests.jsonl. platform/docs/data-formats.md says what is in them.
+the prompts and their hashes), requests.jsonl. platform/docs/data-formats.md describes them.
 """
 
 
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--score-template",
         type=Path,
         metavar="FILE",
-        help="what the judge is told to score, in place of our own: text with {question}, {answer} "
+        help="the judge's instruction, in place of the default: text with {question}, {answer} "
         "and, if you like, {passage}",
     )
     add(

@@ -294,7 +294,7 @@ def _read_wordings(request: JudgeRequest, hashes: dict[str, str]) -> tuple[dict[
         if request.passages is not None:
             raise InputError.single(
                 "--passages",
-                "which question has which passage is told by the questions",
+                "the questions name their passages",
                 "Name their file with --questions.",
             )
         return wordings, passages

@@ -31,8 +31,8 @@ def _format_order(v: Mapping[str, Any]) -> str:
 def _format_corrected(v: Mapping[str, Any]) -> str:
     return (
         f"It is {v['kind']} by {v['error']:.2f} on average. Corrected by that, workers' answers "
-        f"have a mean grade of {v['mean']:.2f} ({_format_interval(v)}). The judge alone says "
-        f"{v['judge']:.2f}; the experts, of what they graded, {v['graded']:.2f}."
+        f"have a mean grade of {v['mean']:.2f} ({_format_interval(v)}). The judge's mean is "
+        f"{v['judge']:.2f}; the experts' mean of their graded answers is {v['graded']:.2f}."
     )
 
 
@@ -45,9 +45,9 @@ def _format_experts(v: Mapping[str, Any]) -> str:
 
 JUDGE: Mapping[str, Sentence] = {
     "judge.unread": "The judge gave no score for {count:answer} ({share:.0%}), asked twice each "
-    "time: those that it scored may not stand for all",
-    "judge.no_judgements": "No expert has judged an answer, so nobody knows how far the judge is "
-    "wrong: that it agrees with itself and with AQER does not say that it is right. Let an expert "
+    "time: the scored ones may not be representative",
+    "judge.no_judgements": "No expert has judged an answer, so the judge's error is not known: "
+    "agreement with itself and with AQER does not show that it is right. Let an expert "
     "judge some answers",
     "judge.chosen": "Some of the answers that experts judged were picked because opinions differ "
     "on them. The corrected means hold only for answers picked at random: have some of these "
@@ -58,7 +58,8 @@ JUDGE: Mapping[str, Sentence] = {
     "judge.order": _format_order,
     "judge.experts": _format_experts,
     "judge.gain_unknown": lambda v: (
-        "Whether it or AQER agrees better with the experts cannot be told: its correlation with "
+        "These answers do not show whether the judge or AQER agrees better with the experts: "
+        "the judge's correlation with "
         f"them minus that of AQER is {v['gain']:.2f} ({_format_interval(v)}), which may be chance."
     ),
     "judge.gain_judge": lambda v: (

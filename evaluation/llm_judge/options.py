@@ -88,7 +88,7 @@ class JudgeParameters(Parameters):
         "no_judge": "choose a registered language model as the judge",
         "unknown_judge": "there is no such model, or it is not yours to ask",
         "judge_refused": "{reason}",
-        "no_prices": "{budget} needs the prices of {name}: without them nobody knows what is spent",
+        "no_prices": "{budget} needs the prices of {name}: without them the cost is unknown",
     }
 
     def grading(self) -> AqerParameters:

@@ -28,8 +28,8 @@ def build_corrected_chart(rows: Sequence[Corrected]) -> Chart | None:
         name="corrected",
         title="Mean grades, with the judge's error taken off",
         explanation=(
-            "A dot is the mean grade of somebody's answers: the judge's scores of all of them, "
-            "corrected by how far they are off where experts graded, too. The line is its 95% "
+            "A dot is the mean grade of a worker's or model's answers: the judge's scores of "
+            "all of them, corrected by their error where experts graded too. The line is its 95% "
             "interval."
         ),
         axis="grade, 0 to 5",

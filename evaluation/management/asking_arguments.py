@@ -127,7 +127,7 @@ def asking_of(options: Mapping[str, Any]) -> AskSettings:
     price_in, price_out = options["price_in"], options["price_out"]
     if options["budget"] is not None and (price_in is None or price_out is None):
         raise CommandError(
-            "--budget needs --price-in and --price-out: without prices nobody knows what is spent",
+            "--budget needs --price-in and --price-out: without prices the cost is unknown",
             returncode=BAD_INPUT,
         )
     prices = None

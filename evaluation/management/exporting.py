@@ -38,7 +38,7 @@ class ExportCommand(SetCommand):
         """Add the arguments for the output file and its format."""
         parser.add_argument("--output", type=Path, required=True, metavar="FILE")
         parser.add_argument(
-            "--format", choices=tuple(FORMATS), help="if the ending of FILE does not say it"
+            "--format", choices=tuple(FORMATS), help="if the ending of FILE does not show it"
         )
 
     def add_run(self, parser: CommandParser, what: str) -> None:

@@ -46,7 +46,7 @@ from evaluation.runs.run_types import Kind
 SHOWN = 40
 # Excluded workers who are named.
 NAMED = 20
-PAUSED = "the run is paused; it goes on when somebody resumes it"
+PAUSED = "the run is paused; it continues when a user resumes it"
 
 
 class RunCommand(SetCommand):
@@ -62,8 +62,8 @@ class RunCommand(SetCommand):
             add(
                 "--include-excluded",
                 action="store_true",
-                help="read the answers of the workers whom people excluded from the set, too; "
-                "without it they are left out unless --exclude-workers names whom to leave out",
+                help="also read answers of workers who are excluded from the set; without "
+                "it they are left out unless --exclude-workers names others",
             )
         add("--no-wait", action="store_true", help="queue the run and end")
 
@@ -141,7 +141,7 @@ class RunCommand(SetCommand):
             with Bars() as bars:
                 follow_run(run, bars.show)
         except KeyboardInterrupt:
-            print_report(self.stdout, "the run goes on; its page shows how far it is")
+            print_report(self.stdout, "the run continues; its page shows the progress")
             return False
         return True
 

@@ -23,7 +23,7 @@ is needed where a system has several replies to a question that differ.
 
 Written into DIR: metrics.csv, items.csv, summary.json, answers.csv, positions.csv,
 gold_counts.csv, curves.csv, calibration.csv, comparisons.csv, and a picture (SVG) for each measure.
-platform/docs/data-formats.md says what is in them.
+platform/docs/data-formats.md describes them.
 Exit code: 0 done, 2 bad usage or input (nothing is written then).
 """
 
@@ -57,8 +57,8 @@ Every question is put in a fresh conversation, which asks for a JSON list and a 
 100; with --samples it is asked again, for the consistency (choose a --temperature above 0 then).
 With --first-tokens top the server is asked for the likeliest tokens at each place; with all, which
 is so for the packaged model anyway, it is asked again with the reply up to each answer for every
-token that it has. It has to go on where such a reply breaks off, as llama.cpp does; a server that
-does not is found out and counted.
+token that it has. The server must continue an interrupted reply, as llama.cpp does; a server that
+does not is detected and counted.
 
 DIR then holds the tables of evaluate maqa, replies.csv, and replies.jsonl, which evaluate maqa
 takes as --replies.

@@ -61,7 +61,7 @@ def build_reliability_chart(
         name,
         f"Reliability diagram: {measure}",
         "Share of right answers by confidence. Of the answers with about 80% confidence, 80% "
-        "should be right: the line then lies on the diagonal. Below it the model is overconfident, "
+        "should be right: the line is then on the diagonal. Below it the model is overconfident, "
         "above it underconfident. Bars are 95% intervals over questions.",
         ("confidence", "share of right answers"),
         [*series, Series(EXACT, [(0.0, 0.0), (1.0, 1.0)])],

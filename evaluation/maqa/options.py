@@ -73,8 +73,8 @@ class MaqaParameters(Parameters):
         False,
         Switch(
             label="Calibrate the cosine of the same answer",
-            help="Uses the cosine that tells spellings of one right answer from different right "
-            "answers of a question best, if the questions have enough spellings.",
+            help="Uses the cosine that best separates spellings of one right answer from "
+            "different right answers of a question, if the questions have enough spellings.",
             signed_as=NOT_SIGNED,
         ),
     )

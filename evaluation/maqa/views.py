@@ -108,9 +108,9 @@ VIEWS = (
         View(
             "semantic_entropy",
             Side.UNCERTAINTY,
-            "Says different things",
-            "How many meanings the model's replies to the same question have: 0 where it says the "
-            "same every time, more where it is unsure (entropy in nats).",
+            "Semantic entropy",
+            "Number of meanings of the model's replies to the same question, as entropy in "
+            "nats: 0 if all replies have the same meaning, more if the model is unsure.",
             lowest=0.0,
             better="lower",
         ),
@@ -120,8 +120,8 @@ VIEWS = (
         View(
             "stated_confidence",
             Side.UNCERTAINTY,
-            "Confidence it states",
-            "How sure the model says it is, from 0 to 100; the mean over its replies.",
+            "Stated confidence",
+            "The confidence that the model states, from 0 to 100; the mean over its replies.",
             lowest=0.0,
             highest=100.0,
             better="",
@@ -132,8 +132,8 @@ VIEWS = (
         View(
             "consistency",
             Side.UNCERTAINTY,
-            "Says the same again",
-            "How alike the model's replies to the same question are: 1 where all are the same.",
+            "Consistency",
+            "Similarity of the model's replies to the same question: 1 if all are the same.",
             lowest=0.0,
             highest=1.0,
         ),
@@ -143,8 +143,8 @@ VIEWS = (
         View(
             "first_word_spread",
             Side.UNCERTAINTY,
-            "Torn at the first word",
-            "Over how many words the model was torn where its answers begin (entropy in nats).",
+            "First-token entropy",
+            "Entropy of the first token of the model's answers, in nats.",
             lowest=0.0,
             better="lower",
         ),

@@ -101,7 +101,8 @@ class ComparingViewSet(GradingViewSet):
         summary="Rank the language models of a run by significance",
         description="Score with its 95% interval, percentile among people, human ceiling, time and "
         "cost an answer where the answers came with them. `rank` is 1 + the number of models that "
-        "are significantly better; `verdict` says it in a sentence. `runs` holds the scores of "
+        "are significantly better; `verdict` is the result in a sentence. `runs` holds the "
+        "scores of "
         "other runs of the set, and whether their exemplary answers are the same: only then may "
         "they be compared.",
         parameters=[CORRECTION],

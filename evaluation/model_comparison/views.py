@@ -45,7 +45,7 @@ def groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
     shown = grouping.groups[:MOST]
     rows = [
         Row(
-            name=f"{group.name or 'not told'} ({group.n})",
+            name=f"{group.name or 'not given'} ({group.n})",
             value=group.difference.value,
             low=group.difference.low,
             high=group.difference.high,
@@ -88,7 +88,7 @@ def _tip(group: GroupOfPair, first: str, second: str) -> str:
     ends = format_interval(group.difference.low, group.difference.high, "unknown")
     return "\n".join(
         [
-            group.name or "not told",
+            group.name or "not given",
             f"{first}: {format_number(group.first.value)}",
             f"{second}: {format_number(group.second.value)}",
             f"difference {format_number(group.difference.value)}, interval {ends}",

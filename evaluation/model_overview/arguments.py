@@ -14,8 +14,7 @@ KIND=FOLDER says it where there is none. Models and questions are put together b
 ids, which have to be the same in all of them. Of two numbers for the same the first one counts.
 
 Written into DIR: views.csv (each model on each question), correlations.csv, models.csv,
-disagreements.csv, summary.json and two pictures. platform/docs/data-formats.md says what is in
-them.
+disagreements.csv, summary.json and two pictures. platform/docs/data-formats.md describes them.
 Exit code: 0 done, 2 bad usage or input (nothing is written then).
 """
 
@@ -28,15 +27,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--questions",
         type=Path,
         metavar="FILE",
-        help="texts of the questions (question, text), which are told where views disagree; the "
-        "tables have its order",
+        help="texts of the questions (question, text), shown where views disagree; the tables "
+        "have its order",
     )
     add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
 
 
 EVALUATE = Evaluation(
-    help="all views of models together: what other evaluations say of each model and question",
-    description="Put together what other evaluations say of the same models and questions.",
+    help="combine the results of other evaluations for each model and question",
+    description="Combine the results of other evaluations of the same models and questions.",
     epilog=EPILOG,
     add_arguments=add_arguments,
     run="evaluation.model_overview.commands.run_evaluate",

@@ -101,10 +101,10 @@ def views_chart(together: Together, link: Callable[[int], str] = lambda _: "") -
         name="views",
         title="Every model on every question, from all sides",
         explanation=(
-            "A row is a question, a block of columns a model, each column a side from which it "
-            "was looked at. The yellower a field, the higher the answer stands among all "
-            "answers in that view: nearer to people, surer, steadier, better at noticing what has "
-            "no answer. Questions on which the sides disagree most stand on top: blue beside "
+            "A row is a question, a block of columns a model, each column a view. The yellower "
+            "a field, the higher the rank of the answer among all answers in that view: nearer "
+            "to people, surer, steadier, better at noticing what has "
+            "no answer. Questions on which the views disagree most are on top: blue next to "
             "yellow within a block is an answer to read."
         ),
         draw=draw,

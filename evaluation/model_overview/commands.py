@@ -69,11 +69,9 @@ def text_of(found: ViewsSummary) -> str:
     parts = [counts]
     if found.missing:
         sides = ", ".join(SIDES[side].lower() for side in found.missing)
-        parts.append(f"Not looked at yet: {sides}.")
+        parts.append(f"Views without results: {sides}.")
     if found.repeated:
-        parts.append(
-            f"{found.repeated:,} rows told again what an earlier one told, and do not count."
-        )
+        parts.append(f"{found.repeated:,} rows repeat an earlier row and do not count.")
     parts += [f"{QUESTIONS[one.name]}\n  {TERMINAL.said(one.said)}" for one in answered(found)]
     parts += [_model(found, place) for place in range(len(found.models))[:SHOWN]]
     rows = [
@@ -93,7 +91,7 @@ def _model(found: ViewsSummary, place: int) -> str:
         lines += [f"    {TERMINAL.said(evidence.said)}" for evidence in claim.evidence]
         if claim.missing:
             sides = ", ".join(SIDES[side].lower() for side in claim.missing)
-            lines.append(f"    Not looked at yet: {sides}.")
+            lines.append(f"    Views without results: {sides}.")
     return "\n".join(lines)
 
 

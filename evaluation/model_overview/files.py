@@ -142,8 +142,8 @@ def views_of_files(request: ViewsRequest, progress: Progress | None = None) -> F
         if told is None:
             raise InputError.single(
                 str(path / SUMMARY),
-                f"no view of a model is known of what made this folder ({kind or 'not told'})",
-                f"Folders of {', '.join(request.kinds)} are read; KIND=DIR says what it is.",
+                f"no view of a model is known of what made this folder ({kind or 'not given'})",
+                f"Folders of {', '.join(request.kinds)} are read; KIND=DIR names the evaluation.",
             )
         source = Source(kind, told.title, str(path), str(made.get("signature", "")))
         gathering.add(source, _told(path, told.views, hashes))
@@ -173,8 +173,8 @@ def _summary_of(path: Path, required: bool) -> dict[str, Any]:
             return {}
         raise InputError.single(
             str(file),
-            "the file is missing, so nobody says what made this folder",
-            "Give the --output of another evaluation, or say what it is: KIND=DIR.",
+            "the file is missing, so the evaluation that made this folder is unknown",
+            "Give the --output of another evaluation, or name the evaluation: KIND=DIR.",
         ) from None
     except (OSError, ValueError) as error:
         raise InputError.single(str(file), f"it cannot be read: {error}") from None

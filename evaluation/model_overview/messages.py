@@ -20,12 +20,13 @@ QUESTIONS: Mapping[str, str] = {
     "uncertainty_distance": "Does a model's uncertainty predict how far it is from people?",
     "dispersion_distance": "Are models farther from people where people disagree?",
     "dispersion_uncertainty": "Are models less sure where people disagree?",
-    "robustness_distance": "Is a model that says the same in other words nearer to people?",
+    "robustness_distance": "Are answers closer to people's where a model's replies keep their "
+    "meaning in other wordings?",
 }
 CLAIMS: Mapping[str, str] = {
     "knows": "Does it know?",
     "knows_that_not": "Does it know that it does not know?",
-    "says_the_same": "Does it say the same when asked otherwise?",
+    "says_the_same": "Does the meaning stay the same under rewording?",
 }
 
 _AFFIRMED = {
@@ -42,8 +43,8 @@ _AFFIRMED = {
         "where people disagree more, models are surer",
     ),
     "robustness_distance": (
-        "where a model says the same in other words, its answer is nearer to people's",
-        "where a model says the same in other words, its answer is farther from people's",
+        "where a model's replies keep their meaning, its answer is closer to people's",
+        "where a model's replies keep their meaning, its answer is farther from people's",
     ),
     "sure": (
         "it is less sure where its answers are farther from people's",

@@ -167,7 +167,8 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
 
 STUDY = Study(
     help="reword questions, ask a model every wording, and evaluate its replies (MultiQ&A)",
-    description="Ask a model questions in several wordings, and tell how robust its replies are.",
+    description="Ask a model questions in several wordings and measure the robustness of its "
+    "replies.",
     epilog=STUDY_EPILOG,
     add_arguments=add_study_arguments,
     run="evaluation.multiqa.commands.run_study",

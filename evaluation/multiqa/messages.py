@@ -12,7 +12,7 @@ SHARE, COEFFICIENT, SCORE = "share", "coefficient", "score"
 
 @dataclass(frozen=True)
 class NumberWords:
-    """Label and explanation of a metric; `form` tells a share, a coefficient or a score."""
+    """Label and explanation of a metric; `form` is share, coefficient or score."""
 
     label: str
     meaning: str
@@ -23,8 +23,8 @@ class NumberWords:
 METRIC_DESCRIPTIONS: Mapping[str, NumberWords] = {
     "alpha": NumberWords(
         "Cronbach's alpha",
-        "Internal consistency of the wordings: 1 where a question that is right in one wording is "
-        "right in all others, 0 where one wording says nothing about the next.",
+        "Internal consistency of the wordings: 1 if a question that is right in one wording is "
+        "right in all others, 0 if wordings are independent.",
         COEFFICIENT,
     ),
     "accuracy": NumberWords(
@@ -175,7 +175,7 @@ WORDINGS: Mapping[str, str] = {
 COLUMNS: Mapping[str, str] = {
     "kind": "extractive, choice or free",
     "rewordings.kind": "rewording, dialect or style of typed wordings; empty for a rewriter's",
-    "dataset": "where the question comes from; empty where nobody said",
+    "dataset": "the source of the question; empty if not given",
     "matcher": "by which rule replies are right: choice, exact, levenshtein or cosine",
     "variant": "number of the wording among those of its item; 0 is the question's own words",
     "rewordings.variant": "number of the wording; empty where it was dropped",
@@ -192,15 +192,16 @@ COLUMNS: Mapping[str, str] = {
     "plurality_fractional": "share of the most frequent answers that are right",
     "tie_rate": "1 where several answers are most frequent",
     "item_difficulty": "share of the replies that are right",
-    "certainty": "1 where all replies say the same, 0 where each answer is as frequent (entropy)",
+    "certainty": "1 if all replies have the same meaning, 0 if all answers are equally frequent "
+    "(entropy)",
     "m2_certainty": "the same by Gibbs and Poston's M2",
-    "agreement": "share of pairs of replies that say the same",
+    "agreement": "share of pairs of replies with the same meaning",
     "free_marginal_kappa": "agreement beyond chance, all possible answers being equally likely",
     "original_reply": "reply to the question's own words",
-    "modal_reply": "the reply that stands for the most frequent answer",
-    "right": "whether the reply is right; empty where nothing says it",
-    "says": "the reply that stands for all that say the same",
-    "modal": "whether most replies to the item say that",
+    "modal_reply": "the representative reply of the most frequent answer",
+    "right": "whether the reply is right; empty if unknown",
+    "says": "the representative of all replies with the same meaning",
+    "modal": "whether most replies to the item have this meaning",
     "crowd_score": "similarity to what the people who answered agree on",
     "crowd_score_original": "the same of the reply to the question's own words",
     "crowd_worst": "the least similar reply",

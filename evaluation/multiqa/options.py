@@ -39,8 +39,8 @@ class MultiqaParameters(Parameters):
         "minilm",
         replace(
             _EMBEDDER,
-            help="For free text: a reply is right, and two say the same, if their vectors are "
-            "alike.",
+            help="For free text: a reply is right, or two have the same meaning, if their "
+            "vectors are similar.",
             suggestions={
                 name: words for name, words in _EMBEDDER.suggestions.items() if name != "bow"
             },

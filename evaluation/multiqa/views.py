@@ -285,7 +285,7 @@ VIEWS = (
             "certainty_in_other_words",
             Side.ROBUSTNESS,
             "Certainty over wordings",
-            "Consistency of the model's answers to all wordings of the question: 1 where all are "
+            "Consistency of the model's answers to all wordings of the question: 1 if all are "
             "the same, 0 where all are equally frequent.",
             lowest=0.0,
             highest=1.0,
@@ -297,7 +297,7 @@ VIEWS = (
             "right_in_every_wording",
             Side.ROBUSTNESS,
             "Right in every wording",
-            "Whether the model answers the question rightly however it is put.",
+            "Whether the model answers the question correctly in every wording.",
             lowest=0.0,
             highest=1.0,
         ),

@@ -88,7 +88,7 @@ def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
         help="pay without a bonus (default: that of the collecting)",
     )
     group.add_argument(
-        "--dry-run", action="store_true", help="tell it, and store nothing (also with --parts)"
+        "--dry-run", action="store_true", help="show it, and store nothing (also with --parts)"
     )
 
 

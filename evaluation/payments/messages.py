@@ -40,7 +40,7 @@ def _describe_repeated_text(values: Mapping[str, Any]) -> str:
 def _describe_few_answers(values: Mapping[str, Any]) -> str:
     """Return a sentence with the small number of graded answers."""
     n_answers = format_count(values["answers"], "answer")
-    return f"Only {n_answers} graded: too few to say how good they are."
+    return f"Only {n_answers} graded: too few for a grade."
 
 
 def _describe_low_pay(values: Mapping[str, Any]) -> str:
@@ -59,7 +59,7 @@ def _describe_unknown_pay(values: Mapping[str, Any]) -> str:
     least = f"{values['least']} {values['currency']}".rstrip()
     unknown = "pay" if values["missing"] == "pay" else "time"
     return (
-        f"Whether somebody earns less than {least} an hour is not known: the {unknown} of "
+        f"Whether a worker earns less than {least} an hour is not known: the {unknown} of "
         "each worker is not recorded, so no warning is possible."
     )
 
@@ -69,7 +69,8 @@ def _describe_few_assistive(values: Mapping[str, Any]) -> str:
     each_way = format_count(values["each_way"], "person")
     return (
         f"Assistive technology: too few people for a verdict. It needs {values['fewest']:,} or "
-        f"more people who said that they use it, {values['fewest']:,} or more who did not, a good "
+        f"more people who stated that they use it, {values['fewest']:,} or more who did not, a "
+        f"good "
         f"result for {each_way} or more and a bad one for {each_way} or more. A difference also "
         "has to be larger than chance makes it."
     )
@@ -80,7 +81,7 @@ def _describe_unfair_assistive(values: Mapping[str, Any]) -> str:
 
     No numbers: they could reveal which worker uses assistive technology.
     """
-    worse, others = "people who said that they use it", "all others"
+    worse, others = "people who stated that they use it", "all others"
     if not values["said"]:
         worse, others = others, worse
     return (
@@ -107,14 +108,14 @@ PAYING: Mapping[str, Sentence] = {
     "paying.alarm": "An alarm names them: {words}.",
     "paying.lowest": "Stays in the lowest quarter of the ranks on whatever questions are drawn.",
     "paying.fine": "No problem found.",
-    "paying.ungraded": "Not graded yet: only times, checks and empty answers were looked at.",
+    "paying.ungraded": "Not graded yet: only times, checks and empty answers are shown.",
     "paying.few": _describe_few_answers,
     "paying.unfair": "{group} ({what}): {hit:,} of {n:,} {done}; {best}: {best_hit:,} of "
     "{best_n:,}. That is {ratio:.2f} times as often (at most {ratio_high:.2f}, 95% interval), "
     "below 0.80 (four fifths). Look whether the rule itself is fair to them before it is applied.",
     "paying.assistive_few": _describe_few_assistive,
-    "paying.assistive_fair": "Assistive technology: people who said that they use it and all "
-    "others: of neither is the share of those who {done} below four fifths of that of the other.",
+    "paying.assistive_fair": "Assistive technology: for neither people who stated that they use "
+    "it nor all others is the share of those who {done} below four fifths of that of the other.",
     "paying.assistive_unfair": _describe_unfair_assistive,
     "paying.poor": _describe_low_pay,
     "paying.hourly_unknown": _describe_unknown_pay,

@@ -79,7 +79,7 @@ class PayFilter(ListFilter):
         Column("Answers", "answers", "-answers", number=True),
         Column("Minutes", number=True),
         Column("On the panel"),
-        Column("Beside"),
+        Column("Evidence"),
     )
 
     class Meta(ListFilter.Meta):

@@ -445,7 +445,7 @@ else:
 
 
 class RunLabelForm(LabelForm):
-    """Form of a run's name and notes, shown beside the form of its options."""
+    """Form of a run's name and notes, shown with the form of its options."""
 
     prefix = "label"
 

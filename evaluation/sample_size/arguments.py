@@ -19,7 +19,7 @@ Parts of the crowd are drawn at random, and all workers are scored against the e
 those who were drawn. Compared with experts' grades (--judgements), else with the whole crowd.
 
 Written into DIR: crowd_size.csv (the curve), summary.json, and a picture for each of workers and
-questions. platform/docs/data-formats.md says what is in them.
+questions. platform/docs/data-formats.md describes them.
 Exit code: 0 done, 2 bad usage or input (nothing is written then).
 """
 
@@ -41,7 +41,7 @@ def add_crowd_size_arguments(parser: argparse.ArgumentParser) -> None:
 
 EVALUATE_CROWD_SIZE = Evaluation(
     help="how many workers and questions are enough, tried on this crowd",
-    description="Try smaller parts of a crowd, and say how many workers are enough.",
+    description="Try smaller parts of a crowd and estimate how many workers are enough.",
     epilog=CROWD_SIZE_EPILOG,
     add_arguments=add_crowd_size_arguments,
     run="evaluation.sample_size.commands.run_crowd_size",

@@ -82,7 +82,9 @@ def build_planner_chart(report: PlannerReport) -> Chart | None:
         drawing.text(
             (LEFT + width - RIGHT) / 2, bottom + 36, "answers a question", "faint", "middle"
         )
-        drawing.text(8, 12, "how far the consensus is off: 0 says the same as the truth", "faint")
+        drawing.text(
+            8, 12, "expected error of the consensus: 0 means the same as the truth", "faint"
+        )
         shown = [plan for plan in report.curve if plan.worst_error is not None]
         worst = [(x(plan.workers), y(plan.worst_error or 0)) for plan in shown]
         # Worst-case errors are far above the scale for few answers.

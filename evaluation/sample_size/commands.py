@@ -114,7 +114,7 @@ def format_plan(plan_with_rows: PlanWithRows) -> str:
         for group, row in (("workers", plan.workers), ("models", plan.models))
         if row
     ]
-    parts.append("\n".join(widths) or "Nobody's score has an interval, so none can be narrowed.")
+    parts.append("\n".join(widths) or "No worker's score has an interval, so none can be narrowed.")
     if plan.cost is not None:
         so_far, more = (
             format_money(plan.cost, plan.currency),

@@ -47,12 +47,13 @@ CROWD_SIZE: Mapping[str, Sentence] = {
         "because all grades or all scores are the same."
     ),
     "crowd_size.by_workers": "It rests on experts' grades of {judged:answer} of "
-    "{judged_workers:worker}: each worker's mean score beside the mean of these grades.",
+    "{judged_workers:worker}: each worker's mean score is compared with the mean of these grades.",
     "crowd_size.by_answers": "It rests on experts' grades of {judged:answer} of only "
-    "{judged_workers:worker}, too few to compare workers: each answer's score beside its grade.",
+    "{judged_workers:worker}, too few to compare workers: each answer's score is compared with "
+    "its grade.",
     "crowd_size.by_crowd": "No expert has judged an answer, so smaller crowds are compared with "
-    "the result of the whole crowd of {workers}. That says when the result settles, not when it "
-    "is right; let an expert judge some answers to learn that.",
+    "the result of the whole crowd of {workers}. This shows when the result settles, not when "
+    "it is right; let an expert judge some answers to learn that.",
 }
 
 
@@ -112,8 +113,8 @@ def _format_new_people(values: Mapping[str, Any]) -> str:
     """Return a sentence: how many new workers must be found."""
     n = values["newcomers"]
     return (
-        f"At least {'1 new person' if n == 1 else f'{n:,} new people'} must be found, since nobody "
-        "answers a question twice."
+        f"At least {'1 new person' if n == 1 else f'{n:,} new people'} must be found, because "
+        f"no worker answers a question twice."
     )
 
 
@@ -140,6 +141,6 @@ PLAN: Mapping[str, Sentence] = {
 STANDINGS: Mapping[str, str] = {
     "settled": "settled",
     "wanted": "wants more answers",
-    "alone": "too few answers to tell",
+    "alone": "too few answers for a forecast",
     "beyond": "needs more than you would buy",
 }

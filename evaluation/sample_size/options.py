@@ -64,7 +64,7 @@ class PlanTargets(Parameters):
         None,
         Text(
             label="Currency",
-            help="Stands before each amount, such as USD or €.",
+            help="Shown before each amount, such as USD or €.",
             group=BASIC,
             optional=True,
             max_length=12,
@@ -99,8 +99,8 @@ class PlanTargets(Parameters):
         WITHIN,
         Real(
             label="How far off a consensus may be",
-            help="From what any number of people would agree on: 0 says the same, 1 has nothing in "
-            "common with it. A smaller number costs more answers.",
+            help="Distance from the consensus of very many people: 0 has the same meaning, 1 "
+            "has nothing in common. A smaller number costs more answers.",
             group=BASIC,
             above=0,
             highest=0.9,
@@ -111,8 +111,8 @@ class PlanTargets(Parameters):
         20,
         Whole(
             label="Most further answers to a question",
-            help="A question that would need more is not bought for, but named: it is better "
-            "looked at.",
+            help="A question that would need more gets no answers and is listed: review it "
+            "instead.",
             group=ADVANCED,
             lowest=1,
             highest=10_000,

@@ -96,8 +96,8 @@ EVERYTHING = {
         ExportKind(
             "consensus",
             "Consensus",
-            "What the crowd answers to each question, with the next nearest answers, support, "
-            "dispersion and camps, and a datasheet that says how it came about. A ZIP with CSV and "
+            "The consensus answer to each question, with the next nearest answers, support, "
+            "dispersion and camps, and a datasheet that describes its origin. A ZIP with CSV and "
             "JSON Lines; it names no workers.",
             ("run",),
             needs_run=True,

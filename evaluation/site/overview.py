@@ -160,10 +160,10 @@ def _find_items(row: dict[str, Any], listens: bool) -> Iterator[AttentionItem]:
     if state == Run.State.FAILED:
         reason = SITE.said(row["run_error"])
         text = f"The last run failed: {reason[:200]}"
-        yield AttentionItem("run_failed", "bad", name, text, of_run, "Look at the run")
+        yield AttentionItem("run_failed", "bad", name, text, of_run, "Open the run")
     elif state in ACTIVE and not listens:
         text = f"A run waits. {HOW_TO_START}"
-        yield AttentionItem("run_waits", "bad", name, text, of_run, "Look at the run")
+        yield AttentionItem("run_waits", "bad", name, text, of_run, "Open the run")
     elif state in UNFINISHED:
         yield AttentionItem(
             "run_unfinished", "busy", name, f"A run is {state}.", of_run, "Watch it"
@@ -184,11 +184,11 @@ def _find_items_of_official_run(
             "before you pay, reject or publish anything."
         )
         to_alarms = reverse("admin:results-alarms", args=[row["counts"]])
-        yield AttentionItem("alarms", "bad", name, text, to_alarms, "Look at the evidence")
+        yield AttentionItem("alarms", "bad", name, text, to_alarms, "Review the evidence")
     if row["newest"] != row["counts"] and row["chosen_by"] is None:
-        text = "A later run is done; exports and this page still use the first, as nobody chose."
+        text = "A later run is done; exports and this page use the first until you choose another."
         later = reverse("admin:run", args=[row["newest"]])
-        yield AttentionItem("later_run", "warn", name, text, later, "Look at it")
+        yield AttentionItem("later_run", "warn", name, text, later, "Open it")
     elif row["newer"]:
         text = f"People's answers were added or changed since the {run_name} began."
         yield AttentionItem("answers_changed", "warn", name, text, grade, "Grade again")
@@ -202,7 +202,7 @@ def _find_items_of_official_run(
     if warnings:
         more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
         text = f"{SITE.said(warnings[0])}{more}"
-        yield AttentionItem("run_warnings", "warn", name, text, of_run, "Look at the run")
+        yield AttentionItem("run_warnings", "warn", name, text, of_run, "Open the run")
 
 
 ITEMS_SHOWN = 20

@@ -16,7 +16,8 @@ register(
         "model-answers",
         "model answers",
         "One row for each answer of a language model: model, question and the answer. A column "
-        "status may say that there is none: empty, refused or error. Upload the questions first.",
+        "status may give the reason for a missing answer: empty, refused or error. Upload the "
+        "questions first.",
         "model,question,answer,status\nsmall-model,q1,The leaves lose their green.,text",
         "model=Name,question=Item,answer=Output",
         ColumnNames.parse,

@@ -82,7 +82,7 @@ MAX_PAGE = 10_000_000
 VerdictSerializer = build_serializer(Decided)
 AboutRow = build_serializer(QueueRow, without=("marks",))
 SEEN = "The id of the newest row of the worker's history that you know, null for none. Where "
-SEEN += "somebody decided since, 409 tells it. Left out, nothing is compared."
+SEEN += "there was a decision since, the response is 409. Left out, nothing is compared."
 
 
 class QueueRowSerializer(AboutRow):  # type: ignore[misc, valid-type]
@@ -101,8 +101,8 @@ class QueueSerializer(serializers.Serializer[Any]):
     """Triage queue of a run: workers to review, and the number without a decision."""
 
     n = serializers.IntegerField(help_text="People in the queue.")
-    n_open = serializers.IntegerField(help_text="Of whom nobody decided.")
-    n_again = serializers.IntegerField(help_text="To be looked at again.")
+    n_open = serializers.IntegerField(help_text="Undecided workers.")
+    n_again = serializers.IntegerField(help_text="To review again.")
     workers = QueuePageSerializer()
 
 
@@ -208,7 +208,7 @@ class TriageViewSet(GradingViewSet):
         key = request.query_params.get("with", "")
         partner = find_partner(run, subject, key, partners) if key else partners[0]
         if partner is None:
-            raise Http404("there is nobody of the kind to compare with")
+            raise Http404("there is no such worker to compare with")
         page = parse_number(request.query_params, "page", 1, MAX_PAGE, blank=True) or 1
         decided, history = load_active_and_history(run, worker)
         queue = load_queue(run, decided=decided, marks=marks)
@@ -294,7 +294,7 @@ class TriageViewSet(GradingViewSet):
                 **values,
             )
         except exclusions.NoExclusionsError:
-            raise ApiProblem("conflict", "Nobody is excluded.") from None
+            raise ApiProblem("conflict", "No worker is excluded.") from None
         except exclusions.StaleDecisionsError:
             raise ApiProblem("conflict", "The decisions are others by now.") from None
         except exclusions.OtherSettingsError:
@@ -339,7 +339,7 @@ def _build_conflict(error: DecidedMeanwhileError) -> ApiProblem:
 
 SCOPES = ("everybody", "look")
 SCOPE_HELP = "Of everybody in the run, or of those who are worth looking at."
-ALARMS_HELP = "Whether those are accepted, too, whom an alarm or a notice names."
+ALARMS_HELP = "Whether workers named by an alarm or a notice are accepted too."
 TogetherSerializer = build_serializer(Together)
 
 
@@ -351,10 +351,10 @@ class RestSerializer(serializers.Serializer[Any]):
     n_left_out = serializers.IntegerField(
         help_text="Who stays open because an alarm or a notice names them."
     )
-    n_again = serializers.IntegerField(help_text="Who stays open to be looked at again.")
+    n_again = serializers.IntegerField(help_text="Workers who stay open, to review again.")
     n_decided = serializers.IntegerField(help_text="Who is accepted or excluded already.")
     said = serializers.CharField(help_text="The same in a sentence.")
-    seen = serializers.CharField(help_text="Stands for exactly these people; send it back.")
+    seen = serializers.CharField(help_text="Identifies exactly these people; send it back.")
     left_out = QueueRowSerializer(many=True, help_text="The first 50 who stay open.")
     accepted = TogetherSerializer(many=True)
 
@@ -421,7 +421,7 @@ class AcceptingViewSet(GradingViewSet):
     @extend_schema(
         operation_id="results_triage_accept_undo",
         summary="Take back what one request accepted",
-        description="What was decided of somebody since counts on. 409 where nothing is left.",
+        description="Later decisions about single workers are kept. 409 where nothing is left.",
         request=None,
         responses=build_serializer(TakenBack),
     )

@@ -26,7 +26,7 @@ from evaluation.triage.storage import (
 )
 
 LEFT_FOR_ALARMS = "left open for an alarm or a notice"
-LEFT_TO_LOOK = "left open to be looked at again"
+LEFT_TO_LOOK = "left open for another review"
 WITHOUT_ANSWER = "accepted without an answer"
 DESPITE_ALARMS = "accepted although an alarm or a notice names them"
 """Names of counts in an audit entry."""

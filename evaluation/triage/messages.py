@@ -59,8 +59,7 @@ def _describe_times(values: Mapping[str, Any]) -> str:
         return ""
     if not after and not before and not together:
         return (
-            "When they answered is not known: the answers alone cannot say who could have copied "
-            "from whom."
+            "When they answered is not known: the answers alone cannot show who could have copied."
         )
     known = after + before + together
     some = (
@@ -133,7 +132,7 @@ def _describe_thin_questions(values: Mapping[str, Any]) -> str:
     verb = "keeps" if values["questions"] == 1 else "keep"
     return (
         f"{format_count(values['questions'], 'question')} {verb} fewer than 3 answers: too few "
-        "for a consensus that does not hang on one person."
+        f"for a consensus that does not depend on one person."
     )
 
 
@@ -146,7 +145,7 @@ def _describe_undecided(values: Mapping[str, Any]) -> str:
         if silent:
             parts.append(f"{_format_number(silent)} of them gave no answer")
     elif named or again:
-        parts.append("Nobody else is undecided")
+        parts.append("All others are decided")
     else:
         return f"Everybody is decided ({_format_number(values['decided'])})."
     if named and values["with_alarms"]:
@@ -156,9 +155,7 @@ def _describe_undecided(values: Mapping[str, Any]) -> str:
             f"{_format_number(named)} named by an alarm or a notice {_choose_stay_form(named)} open"
         )
     if again:
-        parts.append(
-            f"{_format_number(again)} to be looked at again {_choose_stay_form(again)} open"
-        )
+        parts.append(f"{_format_number(again)} to review again {_choose_stay_form(again)} open")
     return f"{'; '.join(parts)}."
 
 

@@ -66,7 +66,8 @@ VERDICT_PROBLEMS = {
     "reason_missing": "Write why the worker is excluded.",
     "machine_is_no_reason": "Panels do not take a suspicion of machine-written answers as a reason "
     "to refuse pay. Exclude without rejecting the work, or choose what can be shown.",
-    "nothing_to_take_back": "There is nothing to take back: nobody has decided about this worker.",
+    "nothing_to_take_back": "There is nothing to take back: there is no decision about this "
+    "worker.",
 }
 """Sentences that explain a refused decision, by code."""
 

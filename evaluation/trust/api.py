@@ -67,9 +67,9 @@ class TrustViewSet(GradingViewSet):
     @extend_schema(
         operation_id="results_decision",
         summary="Read what to decide: people, models, the next step",
-        description="The best people without those whom an alarm names, people to look at with "
-        "the reasons, the best model or that models cannot be told apart, what speaks against the "
-        "grades, and what to do next.",
+        description="The best workers without those named by an alarm, workers to review with "
+        "the reasons, the best model or that models cannot be distinguished, evidence against "
+        "the grades, and what to do next.",
         responses=DecisionSerializer,
     )
     def decision(self, request: Request, run_id: Any) -> Response:

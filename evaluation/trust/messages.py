@@ -40,28 +40,27 @@ MEANINGS: Mapping[str, str] = {
     "mostly luck.",
     "convergence": "Who is good depends on what the crowd agrees on, and that on who is good: both "
     "are computed in turns until they no longer change. If they still change, people with close "
-    "ranks may stand in the wrong order.",
+    "ranks may be in the wrong order.",
     "stability": "Everybody is ranked many times over, each time by a random choice of the "
-    "questions that were asked. 1 is the same order every time, 0 an order by chance. It says "
-    "nothing about whether the order is right: a wrong one can be very steady.",
+    "questions that were asked. 1 is the same order every time, 0 an order by chance. It does "
+    "not show that the order is right: a wrong one can be very stable.",
     "alarms": "Who agrees with the others gets good grades. People who agree for another reason, "
     "because they copied or share a mistake, get them too, and a large group of them turns the "
     "ranking upside down without any grade showing it.",
-    "language": "A model says how alike two answers are. One that does not know their language "
-    "looks at letters it has never seen, and what it says means little.",
-    "truncation": "The end of a long answer was not read: what stands there made no grade better "
-    "or worse.",
+    "language": "A model measures how similar two answers are. If it does not know their "
+    "language, its similarities mean little.",
+    "truncation": "The end of a long answer was not read and had no effect on a grade.",
     "shortness": "The comparison sees what an answer is about, and hardly sees a single wrong "
     "year, name or number. “Guilty” and “not guilty” are nearly the same to it.",
     "length": "Longer answers name more of what others name, so agreement can pay for length. That "
     "is right where good answers are long, and wrong where people pad theirs.",
-    "experts": "This is the only check from outside: whether answers that score high here are also "
-    "those that somebody who knows the subject grades high, without seeing the scores.",
+    "experts": "This is the only external check: do answers with high scores also get high "
+    "grades from an expert who does not see the scores?",
     "changes": "The grades are of the answers as they were when the run began.",
 }
 ALWAYS = (
-    "No check can prove a grade right: a grade says how near somebody is to what this crowd agrees "
-    "on, not to the truth."
+    "No check can prove a grade right: a grade measures similarity to this crowd's consensus, "
+    "not to the truth."
 )
 
 
@@ -170,7 +169,7 @@ FACTS: Mapping[str, FactWords] = {
     "workers.nobody_to_compare": FactWords(
         "{people}.",
         "Ask more people.",
-        "With two people nobody can say who is right when they disagree: no grades.",
+        "With two people it is unknown who is right when they disagree: no grades.",
     ),
     "workers.few": FactWords(
         "{people}.",
@@ -223,11 +222,11 @@ FACTS: Mapping[str, FactWords] = {
     "alarms.notices": FactWords(
         _with_unchecked(
             _plural(
-                "No alarms; 1 notice to look at.",
-                "No alarms; {count} notices to look at.",
+                "No alarms; 1 notice to review.",
+                "No alarms; {count} notices to review.",
             )
         ),
-        "Look at the evidence.",
+        "Review the evidence.",
     ),
     "alarms.unchecked": FactWords(
         _with_unchecked("No alarm was raised by the checks that ran."),
@@ -243,7 +242,7 @@ FACTS: Mapping[str, FactWords] = {
             )
         )
     ),
-    "alarms.silent": FactWords("No alarms. That does not prove that nobody copied."),
+    "alarms.silent": FactWords("No alarms. That does not prove that no one copied."),
     "language.foreign": FactWords(
         "",
         "Grade again with a model for many languages, or with one that compares groups of "
@@ -268,8 +267,8 @@ FACTS: Mapping[str, FactWords] = {
     ),
     "shortness.short": FactWords(
         "",
-        "Check such answers against right ones that you know: these grades cannot tell right from "
-        "wrong there.",
+        "Check such answers against right ones that you know: these grades cannot separate "
+        "right from wrong there.",
     ),
     "shortness.long": FactWords("Most answers are longer than a name or a number."),
     "length.too_few": FactWords(
@@ -289,7 +288,7 @@ FACTS: Mapping[str, FactWords] = {
     "experts.no_spread": FactWords(
         _graded(", but their grades or scores are all the same."), _SAMPLE
     ),
-    "experts.too_few": FactWords(_graded(": Too few to say."), _SAMPLE),
+    "experts.too_few": FactWords(_graded(": Too few for a verdict."), _SAMPLE),
     "experts.agree": FactWords(_graded(":")),
     "experts.unsure": FactWords(
         _graded(": That may be chance: the interval reaches down to hardly any agreement."),
@@ -317,8 +316,8 @@ TRUST: Mapping[str, Sentence] = {
     **dict(_facts()),
     "verdict.bad.headline": "Do not use these grades yet.",
     "verdict.bad.text": _checks(
-        "{count} of {all} checks says stop.",
-        "{count} of {all} checks say stop.",
+        "{count} of {all} checks failed.",
+        "{count} of {all} checks failed.",
         " Do not pay, reject or publish by these grades before you have resolved them.",
     ),
     "verdict.care.headline": "Usable with care.",
@@ -345,7 +344,7 @@ def _lead(of: Mapping[str, Any]) -> str:
 
 def _above(of: Mapping[str, Any]) -> str:
     ranks = "Rank 1 is" if of["above"] == 1 else f"Ranks 1 to {of['above']} are"
-    return f"{ranks} among the people to look at, because an alarm names them."
+    return f"{ranks} among the workers to review, because an alarm names them."
 
 
 def _too_little(of: Mapping[str, Any]) -> str:
@@ -359,10 +358,10 @@ DECISION: Mapping[str, Sentence] = {
     "best.above": _above,
     "best.no_intervals": "How sure this order is was not computed: grade again with "
     "{option[bootstrap]} at 400 to learn it.",
-    "best.nobody": "Nobody is ranked: it takes 3 people, and 5 answers of each to questions that "
+    "best.nobody": "No one is ranked: ranks need 3 people with 5 answers each to questions that "
     "at least 3 people answered.",
-    "best.all_marked": "Everybody at the top is named by an alarm: look at the evidence first.",
-    "look.nobody": "No alarm names anybody, and nobody is clearly behind the others.",
+    "best.all_marked": "An alarm names everybody at the top: review the evidence first.",
+    "look.nobody": "No alarm names a worker, and no worker is clearly below the others.",
     "look.lowest": "in the lowest quarter, and would be there with other questions, too (rank "
     "{first} to {last} of {ranked})",
     "look.without_rank": _too_little,

@@ -47,7 +47,7 @@ ADD_MODELS = (
 
 
 WHY_TAKE_AWAY: Mapping[Level, str] = {
-    "bad": "A check says stop. Read the checks before you pay, invite or reject by these grades.",
+    "bad": "A check failed. Read the checks before you pay, invite or reject by these grades.",
     "care": "The grades are usable with care. Read the checks above first, then download the "
     "grades and pay or invite by them.",
     "unknown": "No check found a problem, but some could not run. Read some answers or let an "
@@ -152,7 +152,7 @@ def _next_step(run: Run, found: Decision, may: bool) -> NextStep:
         return NextStep("Add the models", ADD_MODELS, build_link_to_add_models(run))
     if may and step is Step.ASK_MODELS:
         why = "No language model is in this run. Ask some the same questions, and see where they "
-        why += "stand among your people."
+        why += "rank among your people."
         return NextStep("Ask models", why, start_link(get_kind(ASK), question_set))
     level = found.trust.verdict.level
     if level == "bad":

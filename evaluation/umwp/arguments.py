@@ -18,15 +18,15 @@ The replies are CSV, TSV, JSON Lines or XLSX: system, id, form (direct, instruct
 in-context), reply and, if you like, status. Forms are never pooled.
 
 --people are answers of people to the problems, as evaluate aqer reads them (worker, question,
-answer): they stand in the tables as the system people. --labels are what annotators said of the
-replies: system, id, form, annotator, label (yes: it says that there is no answer; no; cannot_tell).
+answer): the tables show them as the system people. --labels are annotators' labels of the replies:
+system, id, form, annotator, label (yes: it says that there is no answer; no; cannot_tell).
 --unrelated are labels of the same layout (yes: the reply has content unrelated to its problem).
 
 SPEC is an embedder as in evaluate aqer, but no file of vectors; minilm by default.
 
 Written into DIR: metrics.csv, items.csv, pairs.csv, ablation.csv, summary.json, and with the
 options above people.csv, labels.csv and unrelated_content.csv; with --systems sizes.csv,
-size_trends.csv and f1_by_size.svg. platform/docs/data-formats.md says what is in them.
+size_trends.csv and f1_by_size.svg. platform/docs/data-formats.md describes them.
 Exit code: 0 done, 2 bad usage or input (nothing is written then).
 """
 
@@ -41,9 +41,9 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
         "--templates",
         type=Path,
         metavar="FILE",
-        help="sentences that say that there is no answer, one a line, in place of the project's",
+        help="sentences that state that there is no answer, one a line, in place of the project's",
     )
-    add("--labels", type=Path, metavar="FILE", help="what annotators said of the replies")
+    add("--labels", type=Path, metavar="FILE", help="annotators' labels of the replies")
     add(
         "--unrelated",
         type=Path,
@@ -63,7 +63,7 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 EVALUATE = Evaluation(
-    help="tell whether models notice that a problem has no answer (UMWP)",
+    help="measure whether models notice that a problem has no answer (UMWP)",
     description="Classify replies to math word problems, of which some have no answer.",
     epilog=EVALUATE_EPILOG,
     add_arguments=add_evaluate_arguments,
@@ -94,7 +94,7 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
         "--templates",
         type=Path,
         metavar="FILE",
-        help="sentences that say that there is no answer, one a line, in place of the project's",
+        help="sentences that state that there is no answer, one a line, in place of the project's",
     )
     add("--output", type=Path, metavar="DIR", required=True, help="folder for what comes")
 

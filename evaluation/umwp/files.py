@@ -204,8 +204,8 @@ def _refuse_unknown_problems(path: Path, study: UmwpStudy) -> None:
     if not study.people:
         raise InputError.single(
             str(path),
-            "nobody answered any of the problems",
-            "The column question holds the ids of the problems; --columns says what it is called.",
+            "there is no answer to any of the problems",
+            "The column question holds the ids of the problems; --columns gives its name.",
         )
 
 

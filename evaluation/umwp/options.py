@@ -90,7 +90,8 @@ class MiningParameters(UmwpParameters):
         4,
         Whole(
             label="Least replies",
-            help="Replies without an answer that a wording stands in to be a candidate.",
+            help="Number of replies without an answer that contain a wording before it is a "
+            "candidate.",
             lowest=2,
             highest=1_000_000,
         ),
@@ -148,8 +149,8 @@ class UmwpRunOptions(UmwpParameters):
         True,
         Switch(
             label="Prompt form: instruction",
-            help="An instruction before the question says that some questions have no answer, why, "
-            "and what to write then.",
+            help="An instruction before the question explains that some questions have no "
+            "answer, why, and what to write then.",
             group=BASIC,
             places=(DATABASE,),
             negatable=True,

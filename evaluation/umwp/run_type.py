@@ -6,7 +6,7 @@ UMWP = Kind(
     name="umwp",
     title="Unanswerable problems (UMWP)",
     words="For math word problems: asks models problems of which some have no answer, and "
-    "measures which models say so.",
+    "measures which models notice.",
     options="evaluation.umwp.options.UmwpRunOptions",
     run="evaluation.umwp.storage.running.ask_and_classify",
     asks=True,

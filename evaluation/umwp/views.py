@@ -162,7 +162,7 @@ VIEWS = (
             "says_no_answer",
             Side.ANSWERABILITY,
             "Classified as unanswerable",
-            "1 where the model's reply says that the question has no answer, right or wrong.",
+            "1 if the model's reply states that the question has no answer, rightly or not.",
             lowest=0.0,
             highest=1.0,
             better="",

@@ -35,8 +35,8 @@ class WaveSerializer(StrictSerializer):
     name = serializers.CharField(max_length=200)
     people = serializers.ChoiceField(
         choices=QuestionSet.WavePeople.choices,
-        help_text="It holds when the wave is published; the settings of the collecting can say "
-        "otherwise.",
+        help_text="It holds when the wave is published; the settings of the collection can "
+        "override it.",
     )
     with_models = serializers.BooleanField(
         default=False, help_text="Whether the replies of language models come along."
@@ -292,7 +292,8 @@ class WaveResultViewSet(GradingViewSet):
         summary="Compare a run with an earlier wave",
         description="Test-retest agreement of the people of both (Pearson with its 95% interval, "
         "Spearman, intraclass correlation, mean change), how many consensus answers moved, and "
-        "how the language models stand in each wave. 409 where no earlier wave is graded, or the "
+        "the ranks of the language models in each wave. 409 where no earlier wave is graded, or "
+        "the "
         "reader sees none.",
         parameters=[WITH],
         responses=WavesReportSerializer,

@@ -10,6 +10,6 @@ NOT_TESTED: Mapping[str, str] = {
     "graded: grade it again.",
     "slow_settings": "One of the two was graded with corrected spelling, of which no vectors are "
     "kept.",
-    "no_vectors": "The vectors of one of the two are not at hand: grade it again.",
+    "no_vectors": "The vectors of one of the two are not stored: grade it again.",
     "otherwise": "The two were not graded with the same model of meaning.",
 }

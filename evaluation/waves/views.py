@@ -82,8 +82,8 @@ def start_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
         else:
             messages.success(
                 request,
-                "The new wave is here. Look at its questions, then publish it: nobody is asked "
-                "before.",
+                "The new wave is ready. Review its questions, then publish it. It collects no "
+                "answers before that.",
             )
             return redirect("admin:question-set", new_wave.question_set.public_id)
     context = {
@@ -200,7 +200,7 @@ def _link_and_redirect(
     messages.success(
         request,
         f"This set is a later wave of “{earlier}” now. Once both are graded, “Compare with an "
-        "earlier wave” under “More” of the results says what changed.",
+        "earlier wave” under “More” of the results shows the changes.",
     )
     if with_models:
         _report_copied_replies(request, replies)
@@ -212,7 +212,7 @@ def _report_copied_replies(request: HttpRequest, replies: storage.Replies) -> No
     if replies.n_replies:
         answers = "1 answer" if replies.n_replies == 1 else f"{replies.n_replies:,} answers"
         models = "1 model" if replies.n_models == 1 else f"{replies.n_models:,} models"
-        sentence = f"{answers} of {models} came along. Grade this set to see how they stand."
+        sentence = f"{answers} of {models} copied. Grade this set to see their scores."
         messages.success(request, sentence)
     else:
         messages.info(request, "No answer of a model was left to take along.")

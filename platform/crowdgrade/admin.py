@@ -87,7 +87,7 @@ class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
     def sign_in(self, user: User) -> str:
         """Return HTML that says whether a password is set, with a link to set another."""
         is_set = user.has_usable_password()
-        text = "One is set." if is_set else "None is set: nobody can sign in."
+        text = "One is set." if is_set else "No password is set: this user cannot sign in."
         address = reverse("admin:auth_user_password_change", args=[user.pk])
         state = "set" if is_set else "none"
         return format_html(

@@ -68,7 +68,7 @@ class Channel(filesystem.Channel):
                 payload = None
             if isinstance(payload, dict):
                 return payload
-            logger.warning("a message that was torn is put away: %s", path.name)
+            logger.warning("an incomplete message is set aside: %s", path.name)
         raise Empty
 
     def get_table(  # type: ignore[override]

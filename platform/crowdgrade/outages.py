@@ -37,7 +37,7 @@ SENTENCES: Final = {
     "busy": "The database is busy ({reason}): try again in a moment.",
     "database-lost": "The database cannot be reached ({reason}): see that it runs, and "
     "DATABASE_URL.",
-    "storage-full": "There is no room left to store anything ({reason}): make room, and try again.",
+    "storage-full": "The disk is full ({reason}): free some space, and try again.",
     "read-only": "Nothing can be stored in {home} ({reason}): let this user write there, or set "
     "CROWDGRADE_HOME to another folder.",
     DEMO_SEALED: "Nothing can be stored in {home} ({reason}): let this user write there, or set "

@@ -431,7 +431,7 @@ MIGRATION_MODULES = {"knox": None}
 SPECTACULAR_SETTINGS = {
     "TITLE": "Crowdgrade",
     "DESCRIPTION": "Grades people and language models by their free-text answers, without an "
-    "answer key. Everything is seen only by whom it belongs to; what is not yours is 404. Lists "
+    "answer key. You see only what belongs to you; everything else is 404. Lists "
     "come in pages: follow `next`. Errors are problem details (RFC 9457).",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",

@@ -41,11 +41,11 @@ def test_the_demo_by_commands():
     assert counts_line("questions", n_rows=16, n_new=16) in said
     said = say("import_answers", "demo", demo.ANSWERS, panel="demo")
     assert counts_line("answers", n_rows=464, n_new=464) in said
-    assert "New beside them: 29 workers" in said
+    assert "Also new: 29 workers" in said
     assert "Columns kept aside: written_as" in said
     said = say("import_model_answers", "demo", demo.MODEL_ANSWERS)
     assert counts_line("model answers", n_rows=64, n_new=64) in said
-    assert "New beside them: 4 models" in said
+    assert "Also new: 4 models" in said
     assert NOTHING_CHANGED in say("import_model_answers", "demo", demo.MODEL_ANSWERS)
 
 

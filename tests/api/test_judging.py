@@ -38,6 +38,7 @@ def of_set(run, task=None):
     return address if task is None else f"{address}{task}/"
 
 
+@pytest.mark.slow
 def test_experts_are_asked_judge_and_are_compared(rita, run):
     ed, eve = expert(run, "ed"), expert(run, "eve")
     asked = {"count": 2, "seed": 1, "experts": ["ed", "eve"]}

@@ -17,11 +17,11 @@ CONFLICT_CASES = [
         {"people": 0, "needed": 3},
         "0 of the 3 people that a grading needs have handed in.",
     ),
-    ("nobody_left", {}, "There is nobody left to accept."),
+    ("nobody_left", {}, "There is no worker left to accept."),
     (
         "people_changed",
         {},
-        "They are others by now: read whom it would accept, and ask again.",
+        "The list has changed: read who would be accepted, and send the request again.",
     ),
     ("nothing_to_take_back", {}, "Nothing of it is left to take back."),
     (
@@ -30,7 +30,7 @@ CONFLICT_CASES = [
         "rana decided meanwhile: open (d1).",
     ),
     ("nothing_to_answer", {}, "They wrote nothing to answer to."),
-    ("answered", {}, "Somebody answered otherwise before, and one answer is given."),
+    ("answered", {}, "Another answer was given before, and only one is possible."),
     (
         "nothing_left",
         {"noun": "bonus", "held_back": ""},
@@ -44,7 +44,7 @@ CONFLICT_CASES = [
     (
         "other_total",
         {"said": 1.44, "total": 1.5},
-        "You said 1.44, and it is 1.50 by now: nothing was done; look again.",
+        "You sent 1.44, but the total is now 1.50. Nothing was changed; check the list again.",
     ),
     ("rule_changed", {}, "Who gets the bonus has changed since: try the rule again."),
 ]

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.attack.declaration import Attack, Finding
 
 BEGIN, END = "<!-- make attack: begin -->", "<!-- make attack: end -->"
-HEAD = "| attack | what was looked at | found | must be |\n|---|---|---|---|\n"
+HEAD = "| attack | what was checked | found | must be |\n|---|---|---|---|\n"
 
 
 def table(

@@ -22,6 +22,7 @@ from tests.benchmarks import (
     large_alarms,
     machine,
     pages,
+    python,
     robustness,
     studies,
     workers,
@@ -63,6 +64,7 @@ CASES: dict[str, Case] = {
     "contrast": lambda _: contrast.cost_of_contrast(),
     "robustness": lambda _: robustness.whole_volume(),
     "studies": lambda _: studies.of_answers(),
+    "python": lambda options: python.beside_command(options.root),
     "facts": lambda options: facts.share_of_a_run(options.data),
     "embedding": lambda options: embedding.against_bare_encode(options.data),
 }

@@ -44,7 +44,7 @@ KEPT_OUT = Claim("at most", 0.4, "of the import")
 
 IMPORT, EXPORT = "import_answers, CSV", "export of answers, CSV"
 PROCESSOR = "processor time of this process"
-LOCK = "of that, the transaction (SQLite: nobody else writes)"
+LOCK = "of that, the transaction (SQLite: blocks other writers)"
 BULK = "csv module and bulk_create, nothing checked"
 PLAIN = "csv module over a plain query, raw"
 DUMP = "Django's dumpdata of the same rows"

@@ -161,7 +161,7 @@ def settled_by_a_third(browser, client, site, run, look):
         page.click("a:text-is('Judge')")
         for number in (1, 2):
             page.wait_for_selector(f"h1:has-text('Answer {number} of 2')")
-            assert "Nobody is told who gave which." in page.locator(".judging").inner_text()
+            assert "The graders are not shown." in page.locator(".judging").inner_text()
             window.check("to settle")
             keep(window, look, f"settle-{number}")
             page.keyboard.press("h")

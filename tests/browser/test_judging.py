@@ -77,7 +77,7 @@ def test_experts_are_asked_judge_by_keys_and_correct_what_they_said(
                 assert "small" not in page.locator(".judging").inner_text()
                 page.keyboard.press(key)
             page.wait_for_selector("text=Done, thank you.")
-            page.click("text=Look at them again")
+            page.click("text=Review them")
             page.click("button[data-key='5']")
             page.wait_for_url("**/judging/**")
             window.look("done", start)

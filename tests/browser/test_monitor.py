@@ -44,7 +44,7 @@ def test_figures_change_without_a_reload_while_somebody_answers(
     with pages.signed_in(browser, client, live_server.url, "rana", look) as opened:
         page = opened.page
         opened.look("nobody yet", address(made))
-        page.get_by_text("Nobody has agreed to take part yet.").wait_for()
+        page.get_by_text("No one has agreed to take part yet.").wait_for()
         page.evaluate("window.sameWindow = true")
         ada = Walker(made.link, "ada")
         ada.enter()
@@ -155,7 +155,7 @@ def test_closing_asks_first_and_another_window_is_told(browser, client, live_ser
         assert Collection.objects.get().state == "open"
         other.get_by_role("button", name="Close", exact=True).click()
         other.get_by_text("It is closed: nothing more is taken.").wait_for()
-        page.get_by_text("Somebody has opened, paused or closed it").wait_for()
+        page.get_by_text("Another user has opened, paused or closed it").wait_for()
         opened.check("closed elsewhere")
         page.get_by_role("button", name="Pause", exact=True).click()
         page.get_by_text("Nothing was changed").wait_for()
@@ -192,7 +192,7 @@ def test_grades_so_far_appear_when_they_are_done(
         page = opened.page
         opened.look("not graded", address(made))
         page.get_by_role("button", name="Grade the answers so far", exact=True).click()
-        page.get_by_text("It will stand here by itself.").wait_for()
+        page.get_by_text("The result will appear here.").wait_for()
         opened.check("being graded")
         work()
         page.get_by_text("Can these grades be used?").wait_for()

@@ -111,7 +111,7 @@ def test_the_best_are_counted_and_their_ids_downloaded(graded, browser, client, 
         window.check("nothing counted yet")
         page.fill("input[name=at_least]", "")
         page.click("button:text-is('Count them')")
-        page.wait_for_selector("text=Nobody was counted.")
+        page.wait_for_selector("text=No workers were counted.")
         window.said.clear()  # the console tells that the answer was 400
         window.check("no score said")
         page.fill("input[name=at_least]", "0.5")
@@ -123,7 +123,7 @@ def test_the_best_are_counted_and_their_ids_downloaded(graded, browser, client, 
         assert told.value.path().read_text() == "w001\nw002\nw003\n"
         page.fill("input[name=at_least]", "0.9")
         page.click("button:text-is('Count them')")
-        page.wait_for_selector("text=Nobody reaches that.")
+        page.wait_for_selector("text=No worker reaches that score.")
         window.check("nobody")
         make_group(graded.question_set, graded.question_set.owner, Made(), "w", "best", ["w001"])
         page.reload()

@@ -221,7 +221,7 @@ def test_from_a_file_to_a_decision(site, chromium, tmp_path, width, scheme, name
         # Amara and Quinn copy from each other, as do two more pairs: none of them is called good.
         expect(best.get_by_role("link", name="Amara", exact=True)).to_have_count(0)
         expect(best.get_by_role("link", name="Henrik", exact=True)).to_be_visible()
-        doubtful = page.get_by_role("region", name="People to look at")
+        doubtful = page.get_by_role("region", name="Workers to review")
         expect(doubtful.get_by_role("link", name="Amara", exact=True)).to_be_visible()
         said = page.get_by_role("heading", name="Best model").locator("..")
         expect(said).to_contain_text(

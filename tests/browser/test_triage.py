@@ -44,7 +44,7 @@ def test_a_queue_is_worked_off_by_keys_and_leads_to_a_run_without_the_excluded(
         page.wait_for_selector(f"text={first}: Accepted.")
         second = heading(page)
         assert second != first
-        page.keyboard.press("u")  # back to the first one, of whom nobody decided now
+        page.keyboard.press("u")  # back to the first one, undecided now
         page.wait_for_selector(f"text={first}: Taken back")
         assert heading(page) == first
         page.keyboard.press("j")
@@ -97,7 +97,7 @@ def test_a_queue_is_worked_off_by_keys_and_leads_to_a_run_without_the_excluded(
         made.refresh_from_db()
         assert made.state == "done", made.error
         window.look("the new run", reverse("admin:results-run", args=[made.public_id]))
-        page.click("text=Made without 1 worker whom people excluded")
+        page.click("text=Made without 1 worker excluded by users")
         page.wait_for_selector(f"li:has-text('{second}: copied from others')")
         window.check("what made it")
     assert "\n".join(window.found) == ""

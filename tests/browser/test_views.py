@@ -72,7 +72,7 @@ def test_all_views_are_put_together_and_read(browser, client, live_server, river
         page.wait_for_selector("text=Does it know that it does not know?")
         window.check("model")
         assert page.locator("text=100% of 12").first.is_visible()
-        assert page.locator("text=Nobody looked yet").count() == 0
+        assert page.locator("text=Not evaluated yet").count() == 0
         page.click("text=Its answers one by one")
         page.wait_for_selector("text=1 to 12 of 12 answers")
         window.check("answers")
@@ -93,7 +93,7 @@ def test_what_nobody_looked_at_is_offered_as_a_button(browser, client, live_serv
         put_together(window, rivers)
         assert page.locator("h2#next").is_visible()
         page.click("#models + .cg-table-wrap >> text=Elk >> nth=0")
-        page.wait_for_selector("text=Nobody looked yet:")
+        page.wait_for_selector("text=Not evaluated yet:")
         window.check("model")
         page.click("a.cg-button >> text=Steady")
         page.wait_for_selector("text=Start the run")

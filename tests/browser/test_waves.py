@@ -66,7 +66,7 @@ def test_a_set_is_asked_again_published_and_compared(
         window.look("results of the second wave", compare)
         page.click("nav a:text-is('More')")
         page.click("a:text-is('Compare with an earlier wave')")
-        page.wait_for_selector("h2:text-is('What the crowd says now, and said then')")
+        page.wait_for_selector("h2:text-is('The crowd's answers, now and before')")
         window.check("both waves")
         assert page.locator(".cg-badge:text-is('moved')").count() == 1
         assert page.locator("td:text-is('the same as then')").count() == 2

@@ -54,7 +54,7 @@ def test_a_problem_is_written_checked_three_times_accepted_and_exported(
         page.click("text=Take the next question")
         page.wait_for_selector(f"text={APPLES}")
         page.click("text=Hand it in")
-        page.wait_for_selector("text=Say why it has no answer.")
+        page.wait_for_selector("text=Give the reason why it has no answer.")
         refused(window)
         assert page.input_value("textarea[name=text]") == APPLES
         page.fill("textarea[name=text]", MADE)
@@ -103,7 +103,7 @@ def test_a_problem_is_written_checked_three_times_accepted_and_exported(
         page = window.page
         window.look("overview", overview)
         page.click("a:text-is('1-1')")
-        page.wait_for_selector("text=What the validators say")
+        page.wait_for_selector("text=Votes of the validators")
         window.check("problem")
         window.look("settings", reverse("admin:writing-settings", args=[question_set.public_id]))
         window.look("people", reverse("admin:writing-people", args=[question_set.public_id]))

@@ -46,11 +46,15 @@ SUMMARY = {
     "alarms": [{"kind": "copies", "message": "2 workers are alike.", "statistic": 0.5}],
     "answered": {"distance": "Cannot be told (0.07, 12 questions)."},
     "undefined": [{"reason": "too_few", "rows": ["Zoe, the late"]}],
-    "views": [{"view": {"code": "near", "title": "Near to people", "words": "How near it is."}}],
+    "views": [
+        {"view": {"code": "near", "title": "Similarity to people", "words": "How near it is."}}
+    ],
     "warnings": ["Blank ones, not counted: 1"],
 }
 ALARMS = 'kind,message,workers\ncopies,"2 workers, alike",Ann; Bob\n'
-CHART = '<svg aria-label="All 2 models"><text x="4.5">Near to people</text><text>0.2</text></svg>'
+CHART = (
+    '<svg aria-label="All 2 models"><text x="4.5">Similarity to people</text><text>0.2</text></svg>'
+)
 DATASHEET = (
     "# Tides\n\n- Workers: 15, of whom 14 count\n\n| name | mean |\n| --- | --- |\n| a b | 1 |"
 )
@@ -188,7 +192,7 @@ def test_a_table_without_sentences_is_saved_as_it_is():
 @pytest.mark.parametrize(
     ("kind", "text", "before", "now", "same"),
     [
-        (".svg", CHART, "Near to people", "Close to people", True),
+        (".svg", CHART, "Similarity to people", "Close to people", True),
         (".svg", CHART, "All 2 models", "Both: 2", True),
         (".svg", CHART, "All 2 models", "All 3 models", False),
         (".svg", CHART, "4.5", "4.6", False),

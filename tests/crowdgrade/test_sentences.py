@@ -7,7 +7,7 @@ from crowdgrade.outages import BEHIND, DEMO_SEALED, SENTENCES, Outage
 CASES = [
     ("busy", "The database is busy (R): try again in a moment."),
     ("database-lost", "The database cannot be reached (R): see that it runs, and DATABASE_URL."),
-    ("storage-full", "There is no room left to store anything (R): make room, and try again."),
+    ("storage-full", "The disk is full (R): free some space, and try again."),
     (
         "read-only",
         "Nothing can be stored in /home (R): let this user write there, or set CROWDGRADE_HOME to "

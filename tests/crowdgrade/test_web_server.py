@@ -225,6 +225,7 @@ def test_the_end_waits_for_what_was_asked_and_takes_nothing_new(serve):
         assert early.getresponse().read() == b"hello"
 
 
+@pytest.mark.slow
 def test_the_end_does_not_wait_for_ever(serve, monkeypatch):
     monkeypatch.setattr(web_server, "SECONDS_TO_FINISH", 0.5)
     asked_for, over = threading.Event(), threading.Event()

@@ -188,6 +188,10 @@ BAD: dict[str, list[Bad] | str] = {
     "admin:editor-question-delete": CONFIRMS,
     "admin:import": [Bad({}, ("file",), "Choose a file")],
     "admin:import-columns": [Bad({"duplicates": "both", "check": "yes"}, ("duplicates",))],
+    "admin:import-demographics": [
+        Bad({"role-1": "ignore", "show": "yes"}, (), "Choose the role Worker")
+    ],
+    "admin:demographics-move": BUTTON,
     "admin:upload": [
         Bad({}, ("file",), "Choose a file"),
         Bad({"file": file("worker,answer\nada,hills")}, (), "nothing was stored"),

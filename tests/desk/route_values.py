@@ -14,6 +14,7 @@ from annotations.answering import collecting
 from annotations.answering.links import Visitor, build_token
 from annotations.answering.places import reserve
 from annotations.exchange.presets import Mapping
+from annotations.exchange.presets.demographics import DemographicMapping
 from annotations.ledger import bonuses
 from annotations.models import BonusPayment, Collection, Import, Upload, WorkerNote, WritingProject
 from crowdgrade.invitation_links.links import create_link
@@ -187,6 +188,24 @@ def _staged(of: Any) -> str:
     return str(upload.public_id)
 
 
+def _staged_export(of: Any) -> str:
+    content = b"Participant id,Age,Sex\nada,30,Female\n"
+    upload = Upload(
+        owner=of.owner,
+        question_set=of.set,
+        kind="demographics",
+        name="demographics.csv",
+        options={
+            "arrangement": {},
+            "mapping": DemographicMapping("Participant id", "", ("Age", "Sex")).as_dict(),
+            "statuses": "refuse",
+        },
+        state=Upload.State.MAPPING,
+    )
+    upload.file.save("", ContentFile(content))
+    return str(upload.public_id)
+
+
 # The value of a parameter, out of what is one owner's: `owner`, `set`, `version`, `run`, `team`.
 VALUES: dict[str, Callable[[Any], Any]] = {
     "set_id": lambda of: of.set.public_id,
@@ -199,6 +218,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "import_id": _import,
     "run_id": lambda of: of.run.public_id,
     "token": _staged,
+    "export_token": _staged_export,
     "token_id": lambda of: make_token(of.owner, str(uuid.uuid4()), 1)[0].public_id,
     "passage_id": lambda of: of.version.passages.first().public_id,
     "image_id": _image,

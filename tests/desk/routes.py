@@ -129,6 +129,8 @@ ROUTES: dict[str, Route] = {
     "admin:image": get(QUESTIONS),
     "admin:import": form(EDITS_QUESTIONS),
     "admin:import-columns": form(STAGED),
+    "admin:import-demographics": form(STAGED),
+    "admin:demographics-move": post(STAGED),
     "admin:upload": form(EDITS_QUESTIONS),
     "admin:uploaded": get(STAGED),
     "admin:upload-confirm": post(STAGED),

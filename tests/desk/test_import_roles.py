@@ -120,6 +120,9 @@ w2,It is the slope,The sun dries the water
 """
 
 
+ONE_OR_ALL = ("duplicates=first", "duplicates-of=first=w1", "duplicates-of=first=w2")
+
+
 def test_problems_are_grouped_by_worker_with_the_row_and_the_choice(wizard):
     wizard.send("twice.csv", TWICE.encode())
     told = wizard.say("check")
@@ -132,7 +135,7 @@ def test_problems_are_grouped_by_worker_with_the_row_and_the_choice(wizard):
         ("w1", "duplicates"),
         ("w2", "duplicates"),
     ]
-    assert told.count('value="duplicates=first"') == 2
+    assert [told.count(f'value="{value}"') for value in ONE_OR_ALL] == [1, 1, 1]
     # The row of no worker needs a correction of the file; the others a choice, with one click.
     wizard.send("twice.csv", TWICE.replace(",Nobody knows it", "w3,Nobody knows it").encode())
     wizard.say("check")
@@ -141,6 +144,49 @@ def test_problems_are_grouped_by_worker_with_the_row_and_the_choice(wizard):
     wizard.confirm()
     texts = Response.objects.filter(submission__worker__external_id="w1")
     assert set(texts.values_list("text", flat=True)) == {"It is gravity", "Fish bring the salt"}
+
+
+def test_a_choice_beside_a_worker_counts_for_that_worker_alone(wizard):
+    content = TWICE.replace(",Nobody knows it", "w3,Nobody knows it").encode()
+    wizard.send("twice.csv", content)
+    wizard.say("check")
+    wizard.say("choose", choose="duplicates-of=last=w1")
+    # What is left to decide is the other worker.
+    assert [one["worker"] for one in wizard.upload.problems] == ["w2"]
+    assert wizard.page.context["worker_rules"] == {"w1": "last"}
+    assert wizard.upload.options["duplicates"] == "refuse"
+    wizard.say("choose", choose="duplicates-of=first=w2")
+    assert wizard.upload.state == "checked"
+    # Back on the page of the columns a choice can be taken back.
+    wizard.page = wizard.client.get(wizard.address("import-columns"))
+    wizard.say("choose", choose="duplicates-of=refuse=w2")
+    assert [one["worker"] for one in wizard.upload.problems] == ["w2"]
+    # The choice for all others does not touch that of w1.
+    wizard.say("check", duplicates="first")
+    wizard.confirm()
+    texts = dict(
+        Response.objects.filter(question__text="Why do rivers run?").values_list(
+            "submission__worker__external_id", "text"
+        )
+    )
+    assert texts == {
+        "w1": "It is gravity",
+        "w2": "Rain falls on high ground",
+        "w3": "Nobody knows it",
+    }
+
+
+def test_another_worker_column_forgets_the_choices_for_workers(wizard):
+    content = TWICE.replace("ID,", "ID,Seat,").replace("w1,", "w1,a,").replace("w2,", "w2,b,")
+    wizard.send("twice.csv", content.replace(",Nobody knows it", "w3,c,Nobody knows it").encode())
+    wizard.say("choose", choose="duplicates-of=last=w1")
+    assert wizard.upload.options["duplicates_of"] == {"w1": "last"}
+    wizard.page = wizard.client.get(wizard.address("import-columns"))
+    wizard.say(roles={"ID": "extra", "Seat": "worker"})
+    assert wizard.upload.options["duplicates_of"] == {}
+    for choice in ("duplicates-of=both=w1", "duplicates-of=last=", "duplicates-of"):
+        wizard.say("choose", choose=choice)
+        assert wizard.upload.options["duplicates_of"] == {}
 
 
 def test_a_file_that_is_not_imported_yet_waits_on_the_page_of_its_set(wizard, question_set, otto):

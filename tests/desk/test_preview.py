@@ -204,6 +204,7 @@ def test_who_gets_a_part_of_the_questions_is_shown_a_part(pages, rivers):
     assert len(others) == 2
 
 
+@pytest.mark.slow
 def test_no_robot_lists_a_preview_and_one_that_follows_every_link_takes_no_place(
     client, rana, rivers
 ):

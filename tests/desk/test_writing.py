@@ -64,6 +64,7 @@ def addresses(world, problem):  # noqa: F811
             assert set(parameters) - own.keys() <= VALUES.keys() | names.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("who", "finds"),
     [
@@ -183,8 +184,8 @@ def test_the_set_leads_to_the_writing_and_the_writing_says_what_it_needs(world, 
     assert "2 questions" in client.get(address).content.decode()
     begun = client.post(start, follow=True)
     assert begun.status_code == 200
-    assert "Invite somebody" in begun.content.decode()
-    assert "Nobody writes yet." in client.get(address).content.decode()
+    assert "Invite a user" in begun.content.decode()
+    assert "There are no writers yet." in client.get(address).content.decode()
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ class SettingsForm(CollectionModelForm):
             "reading_seconds": "Seconds to read a text",
             "reservation_minutes": "Minutes that a place is kept",
             "most_characters": "Characters of an answer, at most",
-            "practice_needed": "Right practice answers needed to go on",
+            "practice_needed": "Right practice answers needed to continue",
             "checks_needed": "Right attention checks needed for the usual code",
             "pay": "Pay for each person",
             "panel_fee": "Fee of the panel, in percent",
@@ -124,23 +124,23 @@ class SettingsForm(CollectionModelForm):
             "title": "Shown to workers. Empty: the name of the question set.",
             "contact": "Shown at the end of each page, such as an address for mail.",
             "signals": "How much is typed and pasted, how often the page is left and how long "
-            "people are active: never which keys, and no text. It is told before people agree, "
-            "and they can switch it off. It stands in exports and beside alarms, and changes no "
-            "grade.",
+            "people are active: never which keys, and no text. Workers see this before they "
+            "agree, and can switch it off. Exports and alarms show it; grades do not change.",
             "worker_parameter": "As the panel writes it into the link. Prolific: PROLIFIC_PID.",
-            "signed": "Nobody can change the id in a link then. Only where you send everybody "
-            "a link of their own; Prolific cannot.",
+            "signed": "Then no one can change the id in a link. Only if you send each person "
+            "their own link; Prolific cannot.",
             "anonymous": "They are known by their browser alone: another one is another person.",
             "questions_per_worker": "Empty: as many as fill all places with all answers.",
-            "reservation_minutes": "After the person was last seen; then somebody else gets it.",
-            "practice_needed": "Empty: practice tells what was right, and everybody goes on.",
+            "reservation_minutes": "After the person's last activity; then another person can "
+            "take it.",
+            "practice_needed": "Empty: practice shows the right answers, and everybody continues.",
             "checks_needed": "Who hands in with fewer gets a code of their own, and their answers "
             "are kept: you decide what that means. Empty: everybody gets the code of who is done.",
             "panel_fee": "What the panel takes on top of the pay.",
             "screened_out_pay": "You plan and confirm it on “Pay people”; nothing is paid by "
             "itself. Empty: none.",
-            "failed_checks_pay": "In place of the pay, for those of whom you say so on “Pay "
-            "people”. Empty: none.",
+            "failed_checks_pay": "Replaces the pay for those you select on “Pay people”. "
+            "Empty: none.",
             "least_hourly_pay": "You are warned when half of the people earn less. Empty: no "
             "warning.",
             "grade_every": "A grading of the answers so far starts by itself whenever so many more "
@@ -222,7 +222,7 @@ class PlacesForm(forms.Form):
         min_value=1,
         max_value=MOST_PLACES,
         error_messages={
-            "required": "Say how many places to add.",
+            "required": "Enter how many places to add.",
             "min_value": "Add at least 1 place.",
             "invalid": "Write a whole number of places.",
         },

@@ -29,7 +29,7 @@ from annotations.web.scope import answered_editable, select_visible
 
 STATE_MESSAGES = {
     "open": "It is open.",
-    "paused": "It is paused: nobody new gets in, and who is inside can finish.",
+    "paused": "It is paused: no one new can enter, and workers inside can finish.",
     "closed": "It is closed: nothing more is taken.",
 }
 """Success messages by new state."""
@@ -82,7 +82,7 @@ def set_state(request: HttpRequest, set_id: UUID) -> HttpResponse:
         messages.warning(
             request,
             f"Nothing was changed: another person has {_name_state(collection)} it since you "
-            "opened the page. Look at it again, and then press the button.",
+            f"opened the page. Check the new state, then press the button.",
             "state_changed_meanwhile",
         )
     return redirect("admin:collecting", question_set.public_id)
@@ -99,12 +99,12 @@ def close(request: HttpRequest, set_id: UUID) -> HttpResponse:
     if n_answering:
         people = "1 person is" if n_answering == 1 else f"{n_answering:,} people are"
         text = (
-            f"{people} answering just now and could not hand in any more; what they have written "
-            "stays with them as a draft and is not counted. Pause instead if they are to finish: "
-            "nobody new gets in then."
+            f"{people} answering just now and could not submit any more; their texts stay as "
+            f"drafts and are not counted. To let them finish, pause instead: then no one new "
+            f"can enter."
         )
     else:
-        text = "Nobody is answering just now. After closing, the link takes nobody any more."
+        text = "No one is answering just now. After closing, the link accepts no one."
     back = reverse("admin:collecting", args=[question_set.public_id])
     context = build_page_context(request, question_set, "Close the collecting?") | {
         "text": text,
@@ -134,7 +134,7 @@ def add_places(request: HttpRequest, set_id: UUID) -> HttpResponse:
         messages.warning(
             request,
             f"No places were added: there are {collection.places:,} already, and you saw "
-            f"{was or 0:,}. Somebody else, or a second click, has added some.",
+            f"{was or 0:,}. Another user, or a second click, has added some.",
             "places_added_meanwhile",
         )
     return redirect("admin:collecting", question_set.public_id)

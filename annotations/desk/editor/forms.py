@@ -81,9 +81,9 @@ class TextsForm(EditorForm):
         fields = ("language", "guidelines", "consent_text")
         labels: ClassVar = {"consent_text": "Consent text"}
         help_texts: ClassVar = {
-            "language": "Of these texts and of all that says no other, as in BCP 47: en, de, ar. "
-            f"Buttons and messages around them are there in {list_interface_languages()}; around "
-            "texts in any other language they are in English.",
+            "language": "Language of these texts and of all without another one, as in BCP 47: "
+            f"en, de, ar. Buttons and messages are available in {list_interface_languages()}; "
+            "around texts in any other language they are in English.",
             "guidelines": "How to answer: how long, in whose words, what to do if one does not "
             "know. Shown before the first question, and to be opened again at every one.",
             "consent_text": "What people agree to before they begin. Each consent keeps which text "
@@ -212,7 +212,8 @@ class QuestionForm(EditorForm):
         }
         help_texts: ClassVar = {
             "feedback": "Shown after an answer to a practice question, with simple formatting.",
-            "max_characters": "In characters; people are told before they reach it. Empty: as "
+            "max_characters": "In characters; workers see a warning before they reach it. "
+            "Empty: as "
             "long as the settings of the collection allow.",
             "category": "For tables by category.",
             "language": "If it is another than the version's.",

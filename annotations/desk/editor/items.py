@@ -147,7 +147,7 @@ def _delete_item(
     deleted_too = [str(dependent) for dependent in dependents if not dependent.holds]
     text = f"It goes for good{', and with it ' + ' and '.join(deleted_too) if deleted_too else ''}."
     if blockers:
-        text = f"It cannot be deleted: {', '.join(blockers)} hang on it."
+        text = f"It cannot be deleted: {', '.join(blockers)} depend on it."
     context = {
         **_build_context(question_set, f"Delete {noun} {item.external_id}?"),
         "text": text,

@@ -44,8 +44,8 @@ CHANGED_MESSAGE = (
 
 
 GONE_MESSAGE = (
-    "A passage or question was deleted meanwhile, or has another id. What you typed for it stands "
-    "below; the rest is saved."
+    "A passage or question was deleted meanwhile, or has another id. Your text for it is below; "
+    "the rest is saved."
 )
 
 
@@ -127,7 +127,7 @@ def list_languages(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def edit_language(request: HttpRequest, set_id: UUID, language: str) -> HttpResponse:
-    """Show a page of texts beside their translations into a language; POST saves translations.
+    """Show a page of texts with their translations into a language; POST saves translations.
 
     With the query parameter `missing`, only rows with a missing or outdated translation.
     """

@@ -27,9 +27,9 @@ CHANGED = "changed"
 GONE = "gone"
 PUBLISHED = "published"
 MESSAGES = {
-    CHANGED: "Somebody else changed this meanwhile. What you typed is not saved yet: compare it "
-    "with what is stored now; saving puts yours in its place.",
-    GONE: "Somebody deleted this meanwhile. What you typed is not saved; you can save it anew.",
+    CHANGED: "Another user has changed this. Your text is not saved yet: compare it with the "
+    "stored text. Saving replaces that with yours.",
+    GONE: "Another user has deleted this. Your text is not saved; you can save it as new.",
     PUBLISHED: "This version was published meanwhile and keeps its words. What you typed is not "
     "saved; you can save it into the next version, which is opened as a copy.",
 }

@@ -38,7 +38,7 @@ class SettingsForm(ProjectForm):
             "votes_needed": "Validators for each problem",
         }
         help_texts = {  # noqa: RUF012
-            "per_original": "From 1 to 5, each by whoever takes the question next.",
+            "per_original": "From 1 to 5, each by the next writer who takes the question.",
             "votes_needed": "All of them must find it unanswerable. With 3 an error of one is "
             "seen. It counts for what is decided from now on.",
         }

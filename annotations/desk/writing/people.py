@@ -62,9 +62,7 @@ def invite_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
         for reason in refused:
             messages.warning(request, reason)
     else:
-        messages.error(
-            request, "Nobody was invited. Choose a team that you are in, and what it does."
-        )
+        messages.error(request, "No invitation was sent. Choose one of your teams and its role.")
     return redirect("admin:writing-people", question_set.public_id)
 
 
@@ -84,8 +82,8 @@ def remove_member(request: HttpRequest, set_id: UUID, member_id: UUID) -> HttpRe
             *build_writing_breadcrumbs(question_set),
             ("Who writes and who checks", back),
         ],
-        "text": f"{name} will no longer see the problems. What {name} wrote or said so far stays "
-        "and counts; problems that are being written stay with nobody until you leave them out.",
+        "text": f"{name} will no longer see the problems. What {name} wrote and every vote so "
+        f"far stay and count; unfinished problems have no writer until you leave them out.",
         "button": "Remove",
         "back": back,
     }
@@ -98,5 +96,5 @@ def _load_managed(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, Writ
     question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
     project = find_project(question_set)
     if project is None:
-        raise Http404("nobody writes problems for it")
+        raise Http404("it has no writing of problems")
     return question_set, project

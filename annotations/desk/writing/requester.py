@@ -157,7 +157,7 @@ def export(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     question_set = get_answered_set(request, set_id)
     project = find_project(question_set)
     if project is None:
-        raise Http404("nobody writes problems for it")
+        raise Http404("it has no writing of problems")
     return StreamingHttpResponse(
         _format_lines(project),
         content_type="application/x-ndjson",
@@ -186,7 +186,7 @@ def _load_editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, Wri
     question_set = answered_editable(request, set_id)
     project = find_project(question_set)
     if project is None:
-        raise Http404("nobody writes problems for it")
+        raise Http404("it has no writing of problems")
     return question_set, project
 
 

@@ -51,7 +51,7 @@ ASAP = Layout(
     slug="asap-sas",
     title="ASAP short answers",
     source="The Hewlett Foundation: Short Answer Scoring, 2012; the second score is another "
-    "rater's and was published to tell how far they agree, so the first one is the grade",
+    "rater's and was published to show how far they agree, so the first one is the grade",
     known_by=("EssaySet", "EssayText", "Score1"),
     question=("EssaySet",),
     answer=("EssayText",),
@@ -64,7 +64,7 @@ POWERGRADING = Layout(
     slug="powergrading",
     title="Powergrading",
     source="Basu, Jacobs and Vanderwende 2013: student, Q#, answer and the grades 0 and 1 of three "
-    "graders; -1 for the questions that nobody graded",
+    "graders; -1 for ungraded questions",
     known_by=("Q#", "G1", "G2", "G3"),
     question=("Q#",),
     answer=("answer",),

@@ -147,8 +147,8 @@ def _name_all_or_none(marked: MarkedFile, problems: Problems) -> None:
         return
     if marked.layout == SEMEVAL.slug:
         marked.notes.append(
-            f"{len(without):,} of {len(marked.answers):,} ids do not say whose answer it is: no "
-            "worker is taken from any of them."
+            f"{len(without):,} of {len(marked.answers):,} ids do not name the author of the "
+            f"answer: no worker is read from any of them."
         )
         marked.answers = [replace(answer, worker="", order=None) for answer in marked.answers]
         return

@@ -31,7 +31,11 @@ from annotations.exchange.importing.target import (
 )
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, AnswerRows
-from annotations.exchange.reading.duplicates import Duplicates, describe_superseded
+from annotations.exchange.reading.duplicates import (
+    DuplicateRule,
+    Duplicates,
+    describe_superseded,
+)
 from annotations.exchange.reading.questions import LONGEST
 from annotations.exchange.reading.source import Readable
 from annotations.models import (
@@ -54,7 +58,7 @@ def import_answers(
     *,
     columns: ColumnNames = DEFAULT_COLUMNS,
     panel: str = "",
-    duplicates: Duplicates = Duplicates.REFUSE,
+    duplicates: DuplicateRule = Duplicates.REFUSE,
     version: int | None = None,
     create_questions: bool = False,
     update_flags: bool = False,
@@ -66,11 +70,13 @@ def import_answers(
     The import publishes a draft, because from now on answers quote its wording. Workers belong to
     the set's owner and to the `panel`; unknown ones are created. Questions that the version does
     not have are an error, or created without a text by `create_questions`; a question that a worker
-    answered twice is an error, unless `duplicates` says which answer counts. Our own export brings
-    the panels, times and flags of its answers along. Raises `InputError` with every bad row; one is
-    also a stored answer with another text, time or flag (`update_flags` stores the flag instead),
-    or an answer of a worker who withdrew. Then nothing is stored. The `Import` of the new answers
-    can undo them; `imported_by` is the key of its user.
+    answered twice is an error, unless `duplicates` decides which answer counts. Crowdgrade's own
+    export brings the panels, times and flags of its answers along.
+
+    Raises `InputError` with every bad row, including a stored answer with another text, time or
+    flag (`update_flags` stores the flag instead), or an answer of a worker who withdrew. Then
+    nothing is stored. The `Import` of the new answers can undo them; `imported_by` is the key of
+    its user.
     """
     with stage_answers(path, columns=columns, panel=panel, duplicates=duplicates) as stage:
         return store_staged(
@@ -89,7 +95,7 @@ def stage_answers(
     *,
     columns: ColumnNames = DEFAULT_COLUMNS,
     panel: str = "",
-    duplicates: Duplicates = Duplicates.REFUSE,
+    duplicates: DuplicateRule = Duplicates.REFUSE,
 ) -> Stage:
     """Read a file's answers into a `Stage` (a temporary store), which the caller must close.
 
@@ -98,6 +104,7 @@ def stage_answers(
     stage = Stage()
     try:
         stage.fill(AnswerRows(path, columns, duplicates), panel, duplicates)
+        stage.refuse_unknown_workers()
     except BaseException:
         stage.close()
         raise

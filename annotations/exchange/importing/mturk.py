@@ -23,7 +23,7 @@ from annotations.exchange.importing.target import (
     roll_back_if,
 )
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.reading.duplicates import DuplicateRule, Duplicates
 from annotations.exchange.reading.mturk import PANEL, MturkQuestion, MturkRows, QuestionTemplate
 from annotations.exchange.reading.questions import LONGEST
 from annotations.exchange.reading.source import Readable
@@ -114,7 +114,7 @@ class StagedBatch(Stage):
         self.panel, self.header = "", list[str]()
 
     def fill(
-        self, source: AnswerSource, panel: str = "", duplicates: Duplicates | None = None
+        self, source: AnswerSource, panel: str = "", duplicates: DuplicateRule | None = None
     ) -> None:
         """Read the answers of a file into the store; of a Mechanical Turk file also its rows."""
         super().fill(source, panel, duplicates)

@@ -81,7 +81,7 @@ class ImportReport:
             yield f"{self.n_completed} questions got the text they lacked"
         created = [f"{count} {name}" for name, count in self.created.items() if count]
         if created:
-            yield "New beside them: " + ", ".join(created)
+            yield "Also new: " + ", ".join(created)
         if self.kept_aside:
             yield "Columns kept aside: " + ", ".join(self.kept_aside)
         yield from self.notes

@@ -21,7 +21,13 @@ from typing import Any, NamedTuple, Protocol, Self
 from annotations.exchange.importing.rows import PreparedRows
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import is_same_text, name_extra_cells
-from annotations.exchange.reading.duplicates import Duplicates, replaces
+from annotations.exchange.reading.duplicates import (
+    DuplicateRule,
+    Duplicates,
+    DuplicatesByWorker,
+    read_rule,
+    replaces,
+)
 from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
@@ -46,7 +52,10 @@ class AnswerSource(Protocol):
 
     table: OpenTable
     problems: Problems
-    n_rows: int
+
+    @property
+    def n_rows(self) -> int:
+        """Number of answers in the rows read so far."""
 
     @property
     def notes(self) -> list[str]:
@@ -157,7 +166,7 @@ class Stage:
         self.workers: list[StagedWorker] = []
         self.questions: dict[str, int] = {}
         self.n_repeated = self.n_superseded = 0
-        self.duplicates: Duplicates | None = None
+        self.duplicates: DuplicateRule | None = None
         self.ahead: PreparedRows | None = None
         self.is_ready = False
         self._attempt: tuple[Any, ...] = ()
@@ -184,7 +193,7 @@ class Stage:
             "questions": self.questions,
             "n_repeated": self.n_repeated,
             "n_superseded": self.n_superseded,
-            "duplicates": self.duplicates,
+            "duplicates": self.duplicates and self.duplicates.as_json(),
             **self.list_further_fields(),
         }
         self._db.execute("CREATE TABLE IF NOT EXISTS file (about TEXT)")
@@ -207,7 +216,7 @@ class Stage:
         self.questions = about["questions"]
         self.n_repeated = about["n_repeated"]
         self.n_superseded = about["n_superseded"]
-        self.duplicates = about["duplicates"] and Duplicates(about["duplicates"])
+        self.duplicates = about["duplicates"] and read_rule(about["duplicates"])
         self._numbers = {(w.panel, w.name): number for number, w in enumerate(self.workers)}
         self._places = {name: number for number, name in enumerate(self.questions)}
 
@@ -228,7 +237,7 @@ class Stage:
         self._drop_ahead()
 
     def fill(
-        self, source: AnswerSource, panel: str = "", duplicates: Duplicates | None = None
+        self, source: AnswerSource, panel: str = "", duplicates: DuplicateRule | None = None
     ) -> None:
         """Read all answers of a file into the stage; `panel` is the default panel of its workers.
 
@@ -236,7 +245,8 @@ class Stage:
         `InputError` with every bad row.
         """
         kept_aside = source.table.kept_aside
-        self.duplicates = duplicates
+        # Forms and REST give the rule as its text.
+        self.duplicates = Duplicates(duplicates) if isinstance(duplicates, str) else duplicates
         for record, _ in source:
             facts = record.facts
             worker = self._number_worker(record, (facts and facts.panel) or panel)
@@ -270,6 +280,18 @@ class Stage:
             source.notes,
         )
 
+    def refuse_unknown_workers(self) -> None:
+        """Raise `InputError` if a worker with an own rule for duplicates gave no answer."""
+        rules = self.duplicates
+        if not isinstance(rules, DuplicatesByWorker):
+            return
+        known = {worker.name for worker in self.workers}
+        problems = Problems(self.file.name)
+        for name in rules.workers:
+            if name not in known:
+                problems.add_code(None, None, "repeating_worker_unknown", worker=name[:60])
+        problems.raise_if_any()
+
     def _add_repeated(
         self, source: AnswerSource, record: AnswerRecord, row: tuple[Any, ...]
     ) -> None:
@@ -281,13 +303,14 @@ class Stage:
         ).fetchone()
         self._db.execute("INSERT INTO repetition VALUES (?, ?, ?)", (pair[0], record.line, line))
         is_same = is_same_text(text, record.text)
+        rule = None if self.duplicates is None else self.duplicates.of(record.worker)
         if is_same and bool(rejected) == record.is_rejected:
             self.n_repeated += 1
-        elif self.duplicates is None or self.duplicates == Duplicates.REFUSE:
+        elif rule is None or rule == Duplicates.REFUSE:
             source.conflict(record, line, of_flag=is_same)
         else:
             self.n_superseded += 1
-            if replaces(record.text, text, self.duplicates):
+            if replaces(record.text, text, rule):
                 self._db.execute("DELETE FROM answer WHERE worker = ? AND question = ?", pair)
                 self._db.execute(_INSERT, row)
 
@@ -322,7 +345,9 @@ class Stage:
                 groups = [
                     group_lines for group_lines in groups if group_lines.isdisjoint(lines)
                 ] + [joined]
-            order = 1 if self.duplicates == Duplicates.LAST else -1
+            name = self.workers[worker].name
+            is_last = self.duplicates is not None and self.duplicates.of(name) == Duplicates.LAST
+            order = 1 if is_last else -1
             dropped = set[int]()
             for group in groups:
                 best = max(group, key=lambda line: (n_counting.get(line, -1), order * line))

@@ -7,7 +7,9 @@ from typing import Any
 from annotations.exchange.importing.mturk import StagedBatch, store_batch
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.presets import Arranged, Mapping, Preset, preset_named, rows_of
-from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.presets.demographics import DemographicFile, StatusRule
+from annotations.exchange.presets.joining import JoinedAnswers
+from annotations.exchange.reading.duplicates import DuplicateRule, Duplicates, make_rule
 from annotations.exchange.reading.mturk import QuestionTemplate
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.models import QuestionSet
@@ -26,7 +28,9 @@ def import_mapped(
     preset: Preset,
     mapping: Mapping,
     panel: str = "",
-    duplicates: Duplicates = Duplicates.REFUSE,
+    duplicates: DuplicateRule = Duplicates.REFUSE,
+    demographics: DemographicFile | None = None,
+    statuses: StatusRule = StatusRule.REFUSE,
     version: int | None = None,
     update_flags: bool = False,
     dry_run: bool = False,
@@ -38,7 +42,13 @@ def import_mapped(
     published. Everything else is as in `import_answers`. Raises `InputError`.
     """
     with stage_mapped(
-        path, preset=preset, mapping=mapping, panel=panel, duplicates=duplicates
+        path,
+        preset=preset,
+        mapping=mapping,
+        panel=panel,
+        duplicates=duplicates,
+        demographics=demographics,
+        statuses=statuses,
     ) as stage:
         return store_batch(
             question_set,
@@ -56,16 +66,22 @@ def stage_mapped(
     preset: Preset,
     mapping: Mapping,
     panel: str = "",
-    duplicates: Duplicates = Duplicates.REFUSE,
+    duplicates: DuplicateRule = Duplicates.REFUSE,
     template: QuestionTemplate | None = None,
+    demographics: DemographicFile | None = None,
+    statuses: StatusRule = StatusRule.REFUSE,
 ) -> MappedAnswers:
     """Read a survey export's answers into a temporary store, which the caller must close.
 
-    Raises `InputError` with every bad row.
+    `demographics` are joined to the answers by the worker's id; `statuses` says what is done with
+    the answers of returned, timed-out and rejected submissions. Raises `InputError` with every bad
+    row.
     """
-    rows, stage = rows_of(path, preset, mapping, duplicates, template), MappedAnswers()
+    read, stage = rows_of(path, preset, mapping, duplicates, template), MappedAnswers()
+    rows = read if demographics is None else JoinedAnswers(read, demographics, statuses)
     try:
         stage.fill(rows, panel or preset.panel(mapping), duplicates)
+        stage.refuse_unknown_workers()
     except BaseException:
         stage.close()
         raise
@@ -80,6 +96,7 @@ def stage_chosen(
     mapping: dict[str, Any],
     panel: str = "",
     duplicates: str = Duplicates.REFUSE,
+    duplicates_of: dict[str, str] | None = None,
     question_template: str = "",
     arrangement: dict[str, Any] | None = None,
     keep_unfinished: bool = False,
@@ -90,7 +107,7 @@ def stage_chosen(
         preset=preset_named(preset, keep_unfinished=keep_unfinished),
         mapping=Mapping.of_dict(mapping),
         panel=panel,
-        duplicates=Duplicates(duplicates),
+        duplicates=make_rule(duplicates, duplicates_of or {}),
         template=QuestionTemplate.parse(question_template) if question_template.strip() else None,
     )
 

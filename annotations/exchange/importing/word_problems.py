@@ -143,7 +143,7 @@ def _write_notes(file: WordProblemFile) -> list[str]:
     categories = Counter(problem.category for problem in file.problems if problem.category)
     notes = [f"{counts[True]:,} have an answer, {counts[False]:,} have none."]
     if counts[None]:
-        notes.append(f"Of {counts[None]:,} nobody says whether they have an answer.")
+        notes.append(f"Of {counts[None]:,} it is not known whether they have an answer.")
     if categories:
         named = ", ".join(
             f"{name} {categories[number]:,}"
@@ -155,7 +155,7 @@ def _write_notes(file: WordProblemFile) -> list[str]:
     if twice:
         more = f" and {len(twice) - NAMED} more" if len(twice) > NAMED else ""
         notes.append(
-            f"{len(twice)} {'text stands' if len(twice) == 1 else 'texts stand'} there with both "
+            f"{len(twice)} {'text is' if len(twice) == 1 else 'texts are'} in the file with both "
             f"labels: {'; '.join(twice[:NAMED])}{more}. They count as they are labelled, but in no "
             "pair."
         )

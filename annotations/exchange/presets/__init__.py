@@ -9,14 +9,13 @@ from annotations.exchange.presets.arrangement import Arranged, Arrangement, arra
 from annotations.exchange.presets.declared import PRESETS, recognised
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping, Role
 from annotations.exchange.presets.preset import Preset
+from annotations.exchange.presets.refusals import refuse_answerless, refuse_unmapped
 from annotations.exchange.presets.rows import (
     MappedRows,
     answering_rows,
     column_roles,
     preset_named,
     proposed,
-    refuse_answerless,
-    refuse_unmapped,
     rows_of,
 )
 from annotations.exchange.presets.table import Head, head_of

@@ -6,7 +6,8 @@ import shlex
 
 from annotations.exchange.presets.arrangement import arrange
 from annotations.exchange.presets.declared import is_list_of_submissions, recognised
-from annotations.exchange.presets.rows import proposed, refuse_answerless, refuse_unmapped
+from annotations.exchange.presets.refusals import refuse_answerless, refuse_unmapped
+from annotations.exchange.presets.rows import proposed
 from annotations.exchange.presets.table import head_of
 from annotations.exchange.problems import InputError, Problem
 from annotations.exchange.reading.source import Readable, make_source

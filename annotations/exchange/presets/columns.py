@@ -57,7 +57,7 @@ PROBLEMS_OF_WORKERS = {
     "blanks": "blank cells",
     "repeated": "a new value in each row",
     "record": "ids of records, beside JSON",
-    "name": "the name says nothing of ids",
+    "name": "the name is not about ids",
 }
 """Why a column is not proposed for the workers, in a few words, by code."""
 PROBLEMS_OF_ANSWERS = {
@@ -187,7 +187,7 @@ def free_text(
         if len(set(values)) == 1 and len(values) > 1:
             continue
         short.append(column)
-        if mean_words(values) >= WORDS and not _is_choice(values):
+        if mean_words(values) >= WORDS and not is_choice(values):
             found.append(column)
     if found:
         return tuple(found)
@@ -200,7 +200,7 @@ def _is_remark(head: Head, column: str) -> bool:
     return any(map(is_remark, head.titles(column)))
 
 
-def _is_choice(values: Sequence[str]) -> bool:
+def is_choice(values: Sequence[str]) -> bool:
     """Return whether values are ticked options: many cells with few different values."""
     most = max(2, MOST_CHOICES * len(values))
     return len(values) >= FEWEST_OF_CHOICE and len(set(values)) <= most

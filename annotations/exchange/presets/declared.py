@@ -12,6 +12,7 @@ from annotations.exchange.presets import experiments, otree
 from annotations.exchange.presets.cells import SENTENCE_WORDS, is_number, mean_words, mostly
 from annotations.exchange.presets.columns import (
     free_text,
+    is_choice,
     is_of_question,
     long_columns,
     wording_column,
@@ -23,7 +24,7 @@ from annotations.exchange.presets.preset import Preset, Row, Times, cell_named
 from annotations.exchange.presets.survey_tools import TOOLS
 from annotations.exchange.presets.table import Head
 from annotations.exchange.presets.tools import CANCELLED, cell_of
-from annotations.exchange.prolific import squash
+from annotations.exchange.prolific import find_status, squash
 from annotations.exchange.reading import mturk
 from annotations.exchange.reading.mturk_columns import ANSWER, restore_spelling
 
@@ -197,7 +198,14 @@ def _mturk(head: Head) -> Mapping:
 
 def _is_survey_of_panel(head: Head) -> bool:
     asked = head.named(*OF_PANEL) or head.like("prolificid", "prolificpid")
-    return bool(asked) or is_list_of_submissions(head)
+    return bool(asked) or is_list_of_submissions(head) or _has_statuses(head)
+
+
+def _has_statuses(head: Head) -> bool:
+    """Return whether a table has Prolific's ids of participant and submission, and its statuses."""
+    statuses = head.values(head.named("Status"))
+    ids = head.named(*SUBMISSION), head.named(*PARTICIPANT)
+    return all(ids) and bool(statuses) and all(map(find_status, statuses))
 
 
 def is_list_of_submissions(head: Head) -> bool:
@@ -210,16 +218,18 @@ def is_list_of_submissions(head: Head) -> bool:
     own = {name for name in map(head.named, OF_SUBMISSIONS) if name}
     if not all(ids) or len(own) < FEWEST_OF_SUBMISSIONS:
         return False
-    return not any(_is_answered(head, name) for name in head.header)
+    return not any(is_answered(head, name) for name in head.header)
 
 
-def _is_answered(head: Head, name: str) -> bool:
+def is_answered(head: Head, name: str) -> bool:
     """Return whether a column beside a list of submissions holds answers to a question."""
     if not free_text(head, [name]):
         return False
     values = head.values(name)
     is_own_text = len(values) > 2 and len(set(values)) == len(values)
-    return name.rstrip().endswith("?") or (is_own_text and mean_words(values) >= SENTENCE_WORDS)
+    # Screeners of Prolific are questions too, with few different answers of many participants.
+    is_asked = name.rstrip().endswith("?") and not is_choice(values)
+    return is_asked or (is_own_text and mean_words(values) >= SENTENCE_WORDS)
 
 
 def _is_long(head: Head) -> bool:

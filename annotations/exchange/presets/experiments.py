@@ -150,21 +150,23 @@ def _trials(rows: Rows, header: Sequence[str], plain: dict[str, str], name: str)
     def place_of(*names: str) -> int | None:
         return next((at[plain[one]] for one in map(normalise_name, names) if one in plain), None)
 
-    kind, response = place_of("trial_type"), place_of("response", "responses")
+    # A file of several versions of jsPsych has both columns, one of them empty in each row.
+    kind, places = place_of("trial_type"), (place_of("response"), place_of("responses"))
+    responses = [place for place in places if place is not None]
     worker, item = place_of(*PARTICIPANTS), place_of(*ITEMS)
     assert kind is not None
     taken: set[tuple[str, str]] = set()
     for line, cells in rows:
         texts = {}
         asked = cells[item].strip() if item is not None else ""
-        if response is not None and _is_text_trial(cells[kind], bool(asked)):
-            texts = _texts(cells[response])
+        if _is_text_trial(cells[kind], bool(asked)):
+            texts = _texts(next((cells[at] for at in responses if cells[at].strip()), ""))
         if item is not None and not asked:
             texts = {}
         for key, text in texts.items():
             question = asked if len(texts) == 1 and asked else ":".join(filter(None, (asked, key)))
             pair = (cells[worker] if worker is not None else "", question)
-            # Without a column of items two trials of one name cannot be told apart.
+            # Without a column of items two trials of one name cannot be distinguished.
             if item is None and pair in taken:
                 raise InputError.from_code(name, "trials_alike", line=line, question=question)
             taken.add(pair)

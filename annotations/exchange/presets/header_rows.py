@@ -61,7 +61,7 @@ def second_header_rows(header: Sequence[str], rows: Sequence[Cells]) -> SecondHe
 def is_label_row(header: Sequence[str], row: Cells, rows: Sequence[Cells]) -> bool:
     """Return whether the row below the header holds labels: no cell looks like its column."""
     others = [one for one in rows if any(map(str.strip, one))]
-    # One row below is too few to tell what a column usually holds.
+    # One row below is too few to know what a column usually holds.
     if len(others) < FEWEST_TYPED or not any(map(str.strip, row)):
         return False
     n_blank = n_labelled = 0

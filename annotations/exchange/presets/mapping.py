@@ -118,12 +118,12 @@ class Mapping:
             guessed=tuple(key for key in self.guessed if key not in given),
         )
         if Role.ANSWER in given:
-            found = replace(found, answers=_matching(given[Role.ANSWER], header, file))
+            found = replace(found, answers=match_columns(given[Role.ANSWER], header, file))
         if Role.CHECK in given:
             checks = [_check_of(entry, header, file) for entry in given[Role.CHECK] if entry]
             found = replace(found, checks=tuple(dict(checks).items()))
         others = {
-            key: _matching([name for name in given[key] if name], header, file)
+            key: match_columns([name for name in given[key] if name], header, file)
             for key in (Role.TIME, Role.EXTRA, Role.IGNORE)
             if key in given
         }
@@ -182,7 +182,7 @@ class Mapping:
         return {name: positions[name] for name in self.columns}
 
 
-def _matching(globs: Sequence[str], header: Sequence[str], file: str) -> tuple[str, ...]:
+def match_columns(globs: Sequence[str], header: Sequence[str], file: str) -> tuple[str, ...]:
     """Return the columns that names or globs such as Q* select; `InputError` if one selects none.
 
     A text that equals a column name always selects that column, also if it contains * or [.

@@ -12,6 +12,7 @@ from annotations.exchange.presets.preset import Row
 from annotations.exchange.presets.table import Head
 
 NEVER_BEGAN = "participants who never began"
+BOTS = "participants who are bots"
 
 
 def is_otree(head: Head) -> bool:
@@ -57,6 +58,8 @@ def _parts_rounds(head: Head, worker: str, column: str) -> bool:
 
 
 def left_out_of_otree(row: Row) -> str:
-    """Return why an oTree row is not read (the participant never began); "" if it is read."""
+    """Return why an oTree row is not read (a bot, or nobody who began); "" if it is read."""
+    if row.get(normalise_name("participant._is_bot"), "").strip().casefold() in ("1", "true"):
+        return BOTS
     place = row.get(normalise_name("participant._index_in_pages"), "")
     return NEVER_BEGAN if place.strip() == "0" else ""

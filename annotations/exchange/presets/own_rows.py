@@ -10,9 +10,9 @@ from annotations.exchange.header import ColumnNames
 from annotations.exchange.ids import read_as_wording
 from annotations.exchange.presets.laying_flat import json_lines
 from annotations.exchange.presets.mapping import Mapping
-from annotations.exchange.presets.table import LAYING_FLAT
+from annotations.exchange.presets.table import LAYING_FLAT, as_json_lines
 from annotations.exchange.reading.answers import AnswerRows
-from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.reading.duplicates import DuplicateRule
 from annotations.exchange.reading.json_document import READ_HERE, read_lines_in_process
 from annotations.exchange.reading.mturk import MturkQuestion
 from annotations.exchange.reading.source import Readable, make_source
@@ -21,9 +21,9 @@ from annotations.exchange.records import AnswerRecord
 
 def as_lines(given: Readable) -> Readable:
     """Convert a JSON list of objects to a JSON Lines source; return any other file unchanged."""
-    source = make_source(given)
+    source = as_json_lines(make_source(given))
     if source.suffix != ".json":
-        return given
+        return source
     if source.stamp()[0] > READ_HERE:
         arguments = ["lines", source.name, "", 0, False]
         content = b"".join(read_lines_in_process(source, LAYING_FLAT, arguments))
@@ -35,7 +35,7 @@ def as_lines(given: Readable) -> Readable:
 class OwnRows(AnswerRows):
     """Reader of the answers of a table in our own format, whose questions have only ids."""
 
-    def __init__(self, given: Readable, mapping: Mapping, duplicates: Duplicates) -> None:
+    def __init__(self, given: Readable, mapping: Mapping, duplicates: DuplicateRule) -> None:
         names = ColumnNames(mapping.worker, mapping.question, mapping.answers[0])
         super().__init__(given, names, duplicates)
         self.questions: dict[str, MturkQuestion] = {}

@@ -13,7 +13,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from annotations.exchange.facts import read_seconds
-from annotations.exchange.ids import IdNotes, is_blank, read_as_wording
+from annotations.exchange.ids import IdNotes, is_blank, read_as_wording, read_prolific_mail
 from annotations.exchange.presets.attention import (
     attention_checks,
     is_right,
@@ -21,13 +21,9 @@ from annotations.exchange.presets.attention import (
 )
 from annotations.exchange.presets.cells import WORDS, is_json, is_number, mean_words
 from annotations.exchange.presets.columns import (
-    answers_looked_at,
-    are_people_columns,
     is_personal_column,
-    workers_looked_at,
 )
-from annotations.exchange.presets.declared import PRESETS, is_list_of_submissions
-from annotations.exchange.presets.header_rows import are_statements
+from annotations.exchange.presets.declared import PRESETS
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping, Role
 from annotations.exchange.presets.own_rows import OwnRows, as_lines
 from annotations.exchange.presets.preset import Preset, cell_named
@@ -39,9 +35,9 @@ from annotations.exchange.presets.table import (
     open_foreign,
 )
 from annotations.exchange.presets.times import classify_times, elapsed_seconds, time_columns
-from annotations.exchange.problems import KEPT, InputError, Problems, describe_place
+from annotations.exchange.problems import KEPT, Problems, describe_place
 from annotations.exchange.reading.answers import LONGEST_ANSWER, finish_ids
-from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.reading.duplicates import DuplicateRule, Duplicates
 from annotations.exchange.reading.mturk import COLUMNS, MturkQuestion, MturkRows, QuestionTemplate
 from annotations.exchange.reading.mturk_columns import (
     ANSWER,
@@ -54,9 +50,14 @@ from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
 NOBODY = "rows without a worker and without an answer"
+PLACEHOLDER = re.compile(
+    r"\{\{%?.*\}\}|\$\{.*\}|\[\w+\]|\[object Object\]|undefined|%\w+%", re.IGNORECASE
+)
+"""What survey tools write in place of an id that their link did not have."""
 _ID_OF_INPUT = re.compile(r"(id|idx|index|number|num|row)$", re.IGNORECASE)
 LISTED = 20
 """Workers that are named in a note."""
+NOT_AVAILABLE = "NA"
 TRIAL = "test"
 """What authors of a survey write into every box when they try it."""
 TOTALS = "rows of totals"
@@ -134,54 +135,11 @@ def named_cells(head: Head, cells: Sequence[str]) -> dict[str, str]:
     return {name: cells[at] for name, at in head.places.items()}
 
 
-def refuse_answerless(head: Head) -> None:
-    """Raise `InputError` if the file is Prolific's list of submissions, without answers."""
-    if is_list_of_submissions(head):
-        raise InputError.from_code(head.name, "list_of_submissions")
-
-
-def refuse_unmapped(preset: Preset, mapping: Mapping, head: Head) -> None:
-    """Raise `InputError`, with the reason, if no worker or answer column could be proposed.
-
-    The message names the columns of the file, each with the reason why it was not proposed.
-    """
-    if preset.slug == "mturk":
-        return
-    if "worker" in mapping.guessed and are_people_columns(head):
-        people = ", ".join(name[:40] for name in head.header[1:4])
-        raise InputError.from_code(head.name, "people_are_columns", people=people)
-    without_names = header_is_missing(head) or are_statements(head.header)
-    if not preset.is_fixed and not mapping.worker and head.is_delimited and without_names:
-        first = ", ".join(name[:40] for name in head.header[:3])
-        raise InputError.from_code(head.name, "header_missing", line=1, first=first)
-    if mapping.worker and mapping.answers:
-        return
-    title, colon, _ = preset.title.partition(":")
-    program = title if preset.is_fixed and colon else ""
-    if not mapping.worker:
-        if not preset.is_fixed and head.is_delimited and (columns := head.columns_of_json()):
-            listed = ", ".join(name[:40] for name in columns[:8])
-            raise InputError.from_code(head.name, "cells_hold_objects", columns=listed)
-        is_wide = not mapping.question
-        looked_at = workers_looked_at(head, is_wide=is_wide)
-        raise InputError.from_code(
-            head.name,
-            "worker_column_unclear",
-            looked_at=looked_at,
-            has_rows=is_wide,
-            program=program,
-        )
-    looked_at = answers_looked_at(head, mapping.question, preset.cell)
-    raise InputError.from_code(
-        head.name, "answer_column_unclear", looked_at=looked_at, program=program
-    )
-
-
 def rows_of(
     given: Readable,
     preset: Preset,
     mapping: Mapping,
-    duplicates: Duplicates = Duplicates.REFUSE,
+    duplicates: DuplicateRule = Duplicates.REFUSE,
     template: QuestionTemplate | None = None,
 ) -> MappedRows | MturkRows | OwnRows:
     """Return an iterable reader of a file's answers, of the class that the preset needs.
@@ -230,7 +188,7 @@ class MappedRows:
         given: Readable,
         preset: Preset,
         mapping: Mapping,
-        duplicates: Duplicates = Duplicates.REFUSE,
+        duplicates: DuplicateRule = Duplicates.REFUSE,
     ) -> None:
         self._preset, self._mapping = preset, mapping
         self.problems, self._ids = Problems(make_source(given).name), IdNotes()
@@ -238,10 +196,10 @@ class MappedRows:
         self.table = OpenTable(
             foreign.name, foreign.sha256, None, iter(()), [], set(), foreign.warnings
         )
-        self.n_rows = self.n_people = self.n_blank = 0
+        self.n_rows = self.n_people = self.n_blank = self.n_mails = self.n_missing = 0
         self.questions: dict[str, MturkQuestion] = {}
         self.skipped: Counter[str] = Counter()
-        self._is_last = duplicates == Duplicates.LAST
+        self._duplicates = duplicates
         self.passed: dict[str, dict[str, bool]] = {column: {} for column, _ in mapping.checks}
         self.n_checked = 0
         self.left_out: list[str] = []
@@ -266,6 +224,13 @@ class MappedRows:
             notes.append(
                 f"Attention check {column}, right answer “{right}”: {len(failed)} of "
                 f"{len(self.passed[column])} workers failed{who}"
+            )
+        if self.n_mails:
+            notes.append(f"E-mail addresses by Prolific, read as the ids in them: {self.n_mails:,}")
+        if self.n_missing:
+            notes.append(
+                f"Answers that are only “{NOT_AVAILABLE}”: {self.n_missing:,}. R writes this for a "
+                "missing value; if they are missing, empty these cells in the file"
             )
         notes += [f"Left out: {count} {reason}" for reason, count in self.skipped.items()]
         if self.left_out:
@@ -295,7 +260,7 @@ class MappedRows:
                 # A row in which nothing was answered is nobody.
                 worker = str(n_before + 1) if any(not is_blank(text) for text in texts) else ""
             else:
-                worker = self._ids.clean(cells[at[mapping.worker]])
+                worker = self._read_worker(cells[at[mapping.worker]])
             if not worker and not any(not is_blank(text) for text in texts):
                 self.skipped[NOBODY] += 1
                 continue
@@ -328,9 +293,18 @@ class MappedRows:
                 question = mapping.question_of(row_id, column)
                 self._learn(question, column, wording, line)
                 text = "" if is_blank(text) else text
+                self.n_missing += text.strip() == NOT_AVAILABLE
                 number = first + offset
                 yield AnswerRecord(number, line, worker, question, text, facts=facts), number
             yield from self._checks_of(line, worker, cells, at, facts)
+
+    def _read_worker(self, cell: str) -> str:
+        """Return a worker's id; of an e-mail address by Prolific the id in it, which is counted."""
+        worker = self._ids.clean(cell)
+        if panel_id := read_prolific_mail(worker):
+            self.n_mails += 1
+            return panel_id
+        return worker
 
     def _stored_beside(self, head: Head, mapped: Collection[str]) -> list[tuple[int, str]]:
         """Return (position, name) of the columns that are stored as extra information.
@@ -366,7 +340,7 @@ class MappedRows:
             text = "" if is_blank(text) else text
             known = self.passed[column]
             # As for answers: an empty cell never replaces a text.
-            if worker not in known or (self._is_last and text):
+            if worker not in known or (text and self._duplicates.of(worker) == Duplicates.LAST):
                 known[worker] = is_right(text, right)
             self._learn(column, column, "", line, right)
             number, self.n_rows = self.n_rows, self.n_rows + 1
@@ -386,6 +360,9 @@ class MappedRows:
         if self._mapping.question:
             named.append((self._mapping.question, row_id))
         for column, value in named:
+            if column == self._mapping.worker and PLACEHOLDER.fullmatch(value):
+                self.problems.add_code(line, column, "id_is_placeholder", text=value[:60])
+                return True
             if not value:
                 what = "worker" if column == self._mapping.worker else "question"
                 self.problems.add_code(line, column, "id_missing", name=what)

@@ -44,7 +44,11 @@ DOCUMENT_IDS = ("id", "doc_id", "external_id")
 ANNOTATORS = ("username", "user", "_user", "annotator", "user_id", "annotated_by")
 """Keys by which documents of some exports of doccano name the annotator."""
 LABEL_KEYS = ("label", "labels", "cats", "sentences")
-WORKER_KEYS = ("worker", "worker_id", "participant", "participant_id", "annotator", "user")
+PLAIN_KEYS = ("worker", "worker_id", "participant", "participant_id", "annotator", "user")
+WORKER_KEYS = (
+    *PLAIN_KEYS,
+    *("PROLIFIC_PID", "prolific_pid", "prolific_id", "workerId"),
+)
 ANSWERS_KEYS = ("answers", "responses")
 ENTRY_WORKERS = (*WORKER_KEYS, "annotator_id", "user_id", "rater", "rater_id", "coder", "labeler")
 ENTRY_ANSWERS = ("answer", "response", "text", "value", "annotation", "explanation", "reply")
@@ -93,10 +97,17 @@ def rows_of_record(record: dict[str, Any], file: str) -> list[Row] | None:
         raise InputError.from_code(file, "doccano_spans")
     worker = next((key for key in WORKER_KEYS if record.get(key)), "")
     nested = next((record[key] for key in ANSWERS_KEYS if isinstance(record.get(key), dict)), None)
-    if worker and nested and not any(isinstance(one, dict) for one in nested.values()):
+    is_trial = "trial_type" in record  # of jsPsych, whose responses are JSON as well
+    if (
+        worker
+        and nested
+        and not is_trial
+        and not any(isinstance(one, dict) for one in nested.values())
+    ):
         return [
             {
-                worker: format_value(record[worker]),
+                # Not under a panel's heading: that would be a survey with a row for each worker.
+                worker if worker in PLAIN_KEYS else "worker": format_value(record[worker]),
                 "question": question,
                 "response": format_value(answer),
             }

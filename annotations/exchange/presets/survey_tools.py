@@ -77,6 +77,7 @@ NO_ANSWERS = "rows that mark the beginning or the end of a questionnaire"
 REJECTED = "rejected participants"
 GORILLA = ("Participant Private ID", "Participant Public ID")
 GORILLA_ROWS = normalise_names("beginquestionnaire endquestionnaire begintask endtask endoffile")
+PANEL_ID = re.compile(r"[0-9a-f]{24}")
 FIRST_NAMED = 150
 """The rank of a heading, see `known_names.worker_rank`, from which the respondent id goes first."""
 FILLED = 0.5
@@ -89,7 +90,8 @@ def propose_wide(
     """Return the column mapping of a survey export; the tool's own columns are no answers.
 
     `respondents` are its columns of ids of persons or responses. The first filled one is the worker
-    column, unless another column has a rank below `least_rank` (see `known_names.worker_rank`).
+    column, unless another column has a rank below `least_rank` (see `known_names.worker_rank`), or
+    holds Prolific's ids.
     """
     own = set(own)
     worker = worker_column(head)
@@ -97,10 +99,22 @@ def propose_wide(
     # A column that names a person, such as Prolific's id, is preferred to the tool's own ids.
     if not worker or min(ranks, default=least_rank) >= least_rank:
         worker = next((name for name in respondents if _are_ids(head, name)), worker)
+    if worker in respondents or not worker:
+        others = (name for name in head.header if name not in own)
+        worker = next((name for name in others if _are_panel_ids(head, name)), worker)
     panel = {head.named(name) for name in (*OF_PANEL, "STUDY_ID", "SESSION_ID")}
     known = {worker, *own, *panel}
     rest = [name for name in head.header if name not in known]
     return Mapping(worker, "", free_text(head, rest))
+
+
+def _are_panel_ids(head: Head, column: str) -> bool:
+    """Return whether all cells of a column are ids as Prolific's, under whatever heading.
+
+    Such are hidden fields and custom data into which the survey's link put the id.
+    """
+    cells = head.cells(column)
+    return _are_ids(head, column) and all(map(PANEL_ID.fullmatch, cells))
 
 
 def _are_ids(head: Head, column: str) -> bool:

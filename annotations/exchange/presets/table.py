@@ -6,8 +6,9 @@ ones are laid flat as Label Studio and Potato write them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import Any
@@ -37,6 +38,8 @@ PEEKED = 200
 COMPARED = 40
 """Rows that are compared to distinguish header rows from rows of data."""
 SAMPLES = 3
+LONGEST_LINE = 1 << 20
+"""Bytes of a first line that is tried as JSON."""
 OWN = frozenset({"worker", "question", "answer"})
 OF_OBJECTS = (".json", ".jsonl", ".ndjson")
 MOST_VALUES_LAID_FLAT = 4_000_000
@@ -200,13 +203,29 @@ def open_foreign(given: Readable, problems: Problems) -> ForeignTable:
 
     Raises `InputError` for a file that cannot be read as a whole.
     """
-    source = with_header(given) or make_source(given)
+    source = as_json_lines(with_header(given) or make_source(given))
     found = _opened(source, problems)
     if source.is_turned:
         _turn(found)
     else:
         lay_out_trials(found)
     return found
+
+
+def as_json_lines(source: Source) -> Source:
+    """Return a .json file whose first two lines are objects as JSON Lines; others unchanged.
+
+    Older exports of doccano are named so.
+    """
+    if source.suffix != ".json":
+        return source
+    with source.open() as handle:
+        lines = [handle.readline(LONGEST_LINE) for _ in range(2)]
+    try:
+        are_objects = all(isinstance(json.loads(line), dict) for line in lines)
+    except ValueError:
+        return source
+    return replace(source, name=f"{source.name}l") if are_objects else source
 
 
 def _turn(table: ForeignTable) -> None:

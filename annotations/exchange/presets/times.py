@@ -14,6 +14,8 @@ from annotations.exchange.presets.table import Head
 DAYS = ("%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y")
 CLOCKS = ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p")
 LONGEST = timedelta(days=30)
+ANONYMISED = datetime(1980, 1, 1)
+"""The time that LimeSurvey writes in place of all times of an anonymous survey."""
 _START = re.compile(
     r"start|beg[iu]n|began|anfang|opened|creat|d[eé]but|inicio|inizio|begonnen|начал|開始|开始"
 )
@@ -58,10 +60,12 @@ def elapsed_seconds(begun: str, ended: str) -> float | None:
     """Return the seconds between two times of one file; None if they are ambiguous.
 
     None where one is no time, where the end is before the beginning or a month later, and where
-    the order of day and month matters.
+    the order of day and month matters, and where the survey is anonymous.
     """
     # Both times are read in the same format: a file writes all of its times alike.
     ends = dict(_readings(ended))
+    if ANONYMISED in ends.values():
+        return None
     found = {
         (ends[form] - time).total_seconds()
         for form, time in _readings(begun)

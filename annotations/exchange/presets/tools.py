@@ -170,8 +170,8 @@ def _of_instance(item: dict[str, Any]) -> dict[str, str]:
 def cell_of(cell: str) -> str:
     """Return the answer text in a Label Studio cell: list entries become lines."""
     value = parse_literal(cell)
-    if isinstance(value, dict) and set(value) == {"choices"}:
-        value = value["choices"]
+    if isinstance(value, dict) and len(value) == 1 and set(value) <= {"choices", "text"}:
+        [value] = value.values()
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return "\n".join(value)
     if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):

@@ -29,9 +29,9 @@ def _keep_one_by_option(values: Mapping[str, Any]) -> str:
     """Return the command line's advice when a worker has two different answers to a question."""
     if guess := values.get("guess"):
         return (
-            f"The columns were guessed: {guess}. If others hold them, say so with --map"
+            f"The columns were guessed: {guess}. If others hold them, use --map"
             " worker=COLUMN, --map question=COLUMN or --map answer=COLUMN. If they are right,"
-            " keep one of the two rows, or see --duplicates."
+            " keep one of the two rows, or see --duplicates and --duplicates-of."
         )
     return CHOOSE_BY_OPTION if values["choosable"] else ""
 
@@ -77,6 +77,11 @@ ANSWERS = {
         _keep_one,
         _keep_one_by_option,
     ),
+    "repeating_worker_unknown": ProblemMessage(
+        "no answer is of the worker {worker}, for whom an attempt was chosen",
+        "Take the choice back, or check the column of workers.",
+        "Write the id after --duplicates-of as in the file.",
+    ),
     "attempts_differ": ProblemMessage(
         "{who} {name} answered {n} questions already in {first_place}, with other texts: "
         "{questions}",
@@ -120,7 +125,7 @@ ANSWERS = {
         "choices belong to the kind choice, and only to it",
     ),
     "counts_without_signals": ProblemMessage(
-        "there are counts, but it does not say counted",
+        "there are counts, but the column does not contain counted",
     ),
     "fact_empty_answered": ProblemMessage(
         "the status is empty, but there is an answer",
@@ -130,6 +135,10 @@ ANSWERS = {
     ),
     "fact_status_unknown": ProblemMessage(
         "the status {status} is unknown: write {known}",
+    ),
+    "id_is_placeholder": ProblemMessage(
+        "the survey tool wrote {text} in place of the worker's id",
+        "Fill in the id, or delete the row: it may be your own trial.",
     ),
     "id_missing": ProblemMessage(
         "the {name} is missing",

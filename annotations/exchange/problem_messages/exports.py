@@ -32,7 +32,7 @@ def _map_worker(values: Mapping[str, Any]) -> str:
 
 EXPORTS = {
     "argilla_nobody": ProblemMessage(
-        "this export of Argilla does not say who gave each response",
+        "this export of Argilla does not name the author of each response",
         "Save the records as JSON, which names the users: dataset.records.to_json(PATH), or before"
         " Argilla 2 dataset.format_as('datasets').to_json(PATH).",
     ),
@@ -47,7 +47,7 @@ EXPORTS = {
         " columns are meant, name them with --map worker=COLUMN and --map answer=COLUMN.",
     ),
     "doccano_nobody": ProblemMessage(
-        "this export of doccano does not say who annotated",
+        "this export of doccano does not name the annotators",
         "Export without sharing annotations, and take in the file of each annotator under the"
         " annotator's name, such as ana.jsonl.",
     ),
@@ -77,18 +77,19 @@ EXPORTS = {
         "Add a column item that names the item of each trial.",
     ),
     "answer_column_unclear": ProblemMessage(
-        _add_program("no column looks like written answers; looked at: {looked_at}"),
+        _add_program("no column looks like written answers; checked: {looked_at}"),
         "Choose the columns of answers.",
         "Name them with --map answer=COLUMN, several times or as a glob.",
     ),
     "header_missing": ProblemMessage(
         "the first row looks like data, and not like names of columns: {first}",
         "Put a row with the names of the columns above it, such as worker, question and answer.",
-        "Put a row with the names of the columns above it, such as worker,question,answer; if they"
-        " are names, say what the columns hold with --map worker=COLUMN and --map answer=COLUMN.",
+        "Put a row with the names of the columns above it, such as worker,question,answer; if "
+        "they are names, give the contents of the columns with --map worker=COLUMN and --map "
+        "answer=COLUMN.",
     ),
     "worker_column_unclear": ProblemMessage(
-        _add_program("no column looks like the workers' ids; looked at: {looked_at}"),
+        _add_program("no column looks like the workers' ids; checked: {looked_at}"),
         _choose_worker,
         _map_worker,
     ),
@@ -128,8 +129,44 @@ EXPORTS = {
         "Shorten it.",
     ),
     "list_of_submissions": ProblemMessage(
-        "this is Prolific's list of submissions, which holds no answers",
-        "Take the file of your survey tool, in which the ids of Prolific were recorded.",
+        "this is Prolific's list of submissions or demographic export, which holds no answers",
+        "Take the file of your survey tool, in which the ids of Prolific were recorded. “Import"
+        " answers” joins this file to the answers.",
+        "Take the file of your survey tool, in which the ids of Prolific were recorded, and join"
+        " this file to it: manage.py convert_answers ANSWERS --demographics {place}",
+    ),
+    "demographic_column_missing": ProblemMessage(
+        "there is no column {name}; found: {found}",
+        "Choose the roles of the columns again.",
+        "Write the name after --map-demographics as in the first row of the file.",
+    ),
+    "demographics_answered": ProblemMessage(
+        "this is no demographic export of Prolific; found: {found}",
+        "Take the file that Prolific offers as “Demographic data”.",
+        "Take the file that Prolific offers as “Demographic data”, or name the columns of another"
+        " table with --map-demographics worker=COLUMN.",
+    ),
+    "demographics_differ": ProblemMessage(
+        "{worker} is already in line {first_line}, with another {column}",
+        "Remove the row that does not count, or give the column the role Ignore.",
+        "Remove the row that does not count, or add --map-demographics 'ignore={column}'.",
+    ),
+    "panel_statuses_undecided": ProblemMessage(
+        "Prolific lists submissions of workers who answered as {counts}: {workers}",
+        "Choose whether their answers count.",
+        "Say --panel-statuses apply to leave out the answers of returned and timed-out submissions"
+        " and to flag those of rejected ones, or --panel-statuses keep.",
+    ),
+    "participants_unmatched": ProblemMessage(
+        "none of the {n:,} participants, such as {first}, is a worker of the answers, such as"
+        " {answering}",
+        "Check that the answers have Prolific's ids as workers.",
+        "Check that the answers have Prolific's ids as workers (--map worker=COLUMN).",
+    ),
+    "participants_unnamed": ProblemMessage(
+        "no column is named for the participants; found: {found}",
+        "Give the column of Prolific's ids the role Worker.",
+        "Name the column of Prolific's ids with --map-demographics worker=COLUMN.",
     ),
     "looks_like": ProblemMessage(
         "it looks like {looks}",
@@ -151,8 +188,8 @@ EXPORTS = {
     ),
     "mapped_column_unnamed": ProblemMessage(
         "no column is named for the {what}; found: {found}",
-        "Say which columns hold the workers' ids and the answers.",
-        "Say it with --map worker=COLUMN and --map answer=COLUMN.",
+        "Choose the columns that hold the workers' ids and the answers.",
+        "Use --map worker=COLUMN and --map answer=COLUMN.",
     ),
     "mapped_column_twice": ProblemMessage(
         "one column is used twice",

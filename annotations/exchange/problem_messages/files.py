@@ -30,7 +30,7 @@ def _suggest_option(values: Mapping[str, Any]) -> str:
         return ""
     if values["suggestion"]:
         return f"If it is the one called {values['suggestion']}, add {option} {values['renaming']}"
-    return f"Add it, or say which column it is with {option} {values['key']}=NAME"
+    return f"Add it, or name the column with {option} {values['key']}=NAME"
 
 
 FILES = {

@@ -40,12 +40,12 @@ GRADES = {
         "Write digits, with a point before decimals.",
     ),
     "grade_of_none": ProblemMessage(
-        "nobody is named",
-        "Say whose answer it is: a worker's or a model's.",
+        "no worker or model is named",
+        "Name the author of the answer: a worker or a model.",
     ),
     "grade_of_two": ProblemMessage(
         "both a worker and a model are named",
-        "Say whose answer it is: a worker's or a model's.",
+        "Name the author of the answer: a worker or a model.",
     ),
     "grade_off_scale": ProblemMessage(
         "the grade {grade:.9g} is not from {low:g} to {high:g}",
@@ -74,12 +74,12 @@ GRADES = {
     "label_without_value": ProblemMessage(
         "the label {label!r} has no value, and it is no number",
         "Give the value of each label, such as {said}.",
-        "Say what each label is worth: {option}",
+        "Give the value of each label: {option}",
     ),
     "labels_without_value": ProblemMessage(
         "the label {label!r} has no value, and it is no number (it occurs {n:,} times)",
         "Give the value of each label, such as {said}.",
-        "Say what each label is worth: {option}",
+        "Give the value of each label: {option}",
     ),
     "answers_ungraded": ProblemMessage(
         "there is no graded answer in it",
@@ -92,7 +92,7 @@ GRADES = {
     "no_graded_answer": ProblemMessage(
         "there is no graded answer in it",
         "Write one row for each answer that was graded.",
-        "--suggest-anchors N says which answers to grade.",
+        "--suggest-anchors N lists the answers to grade.",
     ),
     "no_judgement": ProblemMessage(
         "there is no judgement in it",

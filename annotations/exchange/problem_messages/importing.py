@@ -89,7 +89,7 @@ IMPORTING = {
         "What is stored is not overwritten: change it in the editor.",
     ),
     "translation_of_originals": ProblemMessage(
-        "it says once more what stands there in {language}, the language of the texts",
+        "it repeats the texts in {language}, their own language",
         "Leave the columns of that language out.",
     ),
     "translations_into_published": ProblemMessage(

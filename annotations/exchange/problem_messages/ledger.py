@@ -22,12 +22,12 @@ LEDGER = {
         "Check that it was saved.",
     ),
     "participants_mostly_unknown": ProblemMessage(
-        "{n:,} of {n_done:,} people who say to be done did not take part here, {first} the first "
+        "{n:,} of {n_done:,} people marked as done did not take part here, {first} the first "
         "of them",
         _ANOTHER_STUDY,
     ),
     "participants_unknown": ProblemMessage(
-        "nobody in the file took part in this set",
+        "no one in the file took part in this set",
         _ANOTHER_STUDY,
     ),
     "payment_id_unreadable": ProblemMessage(
@@ -55,7 +55,7 @@ LEDGER = {
         "Take in the export of one study at a time.",
     ),
     "study_named_otherwise": ProblemMessage(
-        "its name says that it is of the study {study}, but people came here from {known}",
+        "its name contains the study {study}, but people came here from {known}",
         _ANOTHER_STUDY,
     ),
     "study_unknown": ProblemMessage(
@@ -69,7 +69,7 @@ LEDGER = {
     ),
     "worker_of_several_panels": ProblemMessage(
         "{worker} is an id of several panels ({panels})",
-        "Add a column panel that says which one is meant.",
+        "Add a column panel that names the right one.",
     ),
     "worker_took_no_part": ProblemMessage(
         "{worker} took no part in {version}",

@@ -32,7 +32,7 @@ REPLIES = {
         "Leave it out.",
     ),
     "answerable_unusable": ProblemMessage(
-        "it is neither true nor false (null where nobody knows)",
+        "it is neither true nor false (null if unknown)",
         WORD_PROBLEM,
     ),
     "answers_no_list": ProblemMessage(
@@ -44,7 +44,7 @@ REPLIES = {
         WORD_PROBLEM,
     ),
     "category_of_unlabelled": ProblemMessage(
-        "nobody says whether it is answerable, but it has category {category}",
+        "whether it is answerable is missing, but it has category {category}",
         WORD_PROBLEM,
     ),
     "category_unknown": ProblemMessage(
@@ -133,7 +133,7 @@ REPLIES = {
     ),
     "one_label_only": ProblemMessage(
         "there are no replies of both labels",
-        "Label replies that say that there is no answer, and others.",
+        "Label replies that state that there is no answer, and others.",
     ),
     "problem_answer_missing": ProblemMessage(
         "it is answerable, but there is no answer",

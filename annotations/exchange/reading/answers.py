@@ -22,7 +22,12 @@ from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnName
 from annotations.exchange.ids import IdNotes, is_blank
 from annotations.exchange.model_replies import THINKING_KEPT, describe_thinking, read_reply
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.duplicates import Duplicates, describe_superseded, replaces
+from annotations.exchange.reading.duplicates import (
+    DuplicateRule,
+    Duplicates,
+    describe_superseded,
+    replaces,
+)
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import OpenTable, open_table
 from annotations.exchange.records import AnswerRecord, AnswerStatus, ModelAnswerRecord
@@ -137,7 +142,7 @@ class AnswerRows:
         self,
         path: Readable,
         columns: ColumnNames = DEFAULT_COLUMNS,
-        duplicates: Duplicates | None = None,
+        duplicates: DuplicateRule | None = None,
     ) -> None:
         self._checks = _Checks(make_source(path).name, "worker")
         self._choosable = duplicates is not None

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
+
+from annotations.exchange.ids import clean_id
+
+MOST_NAMED = 5
+"""Workers with a rule of their own that a report names."""
 
 
 class Duplicates(StrEnum):
@@ -18,6 +26,51 @@ class Duplicates(StrEnum):
     FIRST = "first"
     LAST = "last"
 
+    def of(self, worker: str) -> Duplicates:
+        """Return the rule for a worker: the same for all."""
+        return self
+
+    def as_json(self) -> Any:
+        """Return the rule as a JSON value, which `read_rule` reads back."""
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicatesByWorker:
+    """Rules for workers who answered a question twice: of some workers, and of all others."""
+
+    default: Duplicates = Duplicates.REFUSE
+    workers: Mapping[str, Duplicates] = field(default_factory=dict)
+
+    def of(self, worker: str) -> Duplicates:
+        """Return the rule for a worker."""
+        return self.workers.get(worker, self.default)
+
+    def as_json(self) -> Any:
+        """Return the rules as a JSON value, which `read_rule` reads back."""
+        return {"default": self.default.value, "workers": dict(self.workers)}
+
+
+DuplicateRule = Duplicates | DuplicatesByWorker
+"""The rule of a file: one for all workers, or some workers' own ones."""
+
+
+def read_rule(value: Any) -> DuplicateRule:
+    """Return the rule that `as_json` wrote."""
+    return (
+        make_rule(value["default"], value["workers"])
+        if isinstance(value, dict)
+        else (Duplicates(value))
+    )
+
+
+def make_rule(default: str, workers: Mapping[str, str]) -> DuplicateRule:
+    """Return the rule for all workers, with that of single workers where there are any."""
+    if not workers:
+        return Duplicates(default)
+    own = {name: Duplicates(rule) for name, rule in workers.items()}
+    return DuplicatesByWorker(Duplicates(default), own)
+
 
 def replaces(later: str, earlier: str, duplicates: Duplicates) -> bool:
     """Return whether a worker's later answer counts in place of the earlier one.
@@ -29,19 +82,29 @@ def replaces(later: str, earlier: str, duplicates: Duplicates) -> bool:
     return duplicates == Duplicates.LAST
 
 
-def describe_superseded(n_superseded: int, duplicates: Duplicates | None) -> list[str]:
+def describe_superseded(n_superseded: int, duplicates: DuplicateRule | None) -> list[str]:
     """Return a sentence on the number of answers replaced by the same worker's other; [] if 0."""
     if not n_superseded:
         return []
     rows = f"{n_superseded:,} rows answer" if n_superseded > 1 else "1 row answers"
+    counting = f"the {duplicates} answer counts"
+    if isinstance(duplicates, DuplicatesByWorker):
+        rules = [f"the {rule} one of {name}" for name, rule in duplicates.workers.items()]
+        more = f" and {len(rules) - MOST_NAMED} more" if len(rules) > MOST_NAMED else ""
+        if duplicates.default != Duplicates.REFUSE:
+            more += f"; of all others the {duplicates.default} one"
+        counting = f"there counts {', '.join(rules[:MOST_NAMED])}{more}"
     return [
         f"{rows} a question that the same worker answered in another row, with another text: "
-        f"the {duplicates} answer counts"
+        f"{counting}"
     ]
 
 
-def add_duplicates(parser: ArgumentParser) -> None:
-    """Add the option --duplicates (refuse, first or last) to a command line parser."""
+def add_duplicates(parser: ArgumentParser, *, by_worker: bool = False) -> None:
+    """Add the option --duplicates (refuse, first or last) to a command line parser.
+
+    `by_worker` adds --duplicates-of, the rule for one worker.
+    """
     parser.add_argument(
         "--duplicates",
         type=Duplicates,
@@ -51,3 +114,24 @@ def add_duplicates(parser: ArgumentParser) -> None:
         help="if a worker answered a question twice: refuse the file, or let the first or the "
         "last answer that is not empty count (default: refuse)",
     )
+    if by_worker:
+        parser.add_argument(
+            "--duplicates-of",
+            type=_parse_worker_rule,
+            action="append",
+            default=[],
+            metavar="WORKER=first|last",
+            help="the same for one worker, in place of --duplicates; may come several times",
+        )
+
+
+def _parse_worker_rule(text: str) -> tuple[str, Duplicates]:
+    worker, _, rule = text.rpartition("=")
+    if not worker.strip() or rule not in tuple(Duplicates):
+        raise ArgumentTypeError(f"{text!r} is no WORKER=first or WORKER=last")
+    return clean_id(worker), Duplicates(rule)
+
+
+def chosen_rule(default: Duplicates, workers: Iterable[tuple[str, Duplicates]]) -> DuplicateRule:
+    """Return the rule of the options --duplicates and --duplicates-of."""
+    return make_rule(default, dict(workers))

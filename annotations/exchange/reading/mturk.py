@@ -20,7 +20,7 @@ from annotations.exchange.header import Column
 from annotations.exchange.ids import IdNotes, is_blank
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, finish_ids
-from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.reading.duplicates import DuplicateRule
 from annotations.exchange.reading.mturk_columns import (
     ANSWER,
     INPUT,
@@ -105,7 +105,7 @@ class MturkRows:
         path: Readable,
         template: QuestionTemplate | None = None,
         answers: Collection[str] = (),
-        duplicates: Duplicates | None = None,
+        duplicates: DuplicateRule | None = None,
     ) -> None:
         self._choosable = duplicates is not None
         self._path, self._template, self._globs = path, template, answers

@@ -105,7 +105,7 @@ def read_statuses(file: Readable) -> StatusFile:
         n_problems = problems.total
         for column, cell in (("Submission id", submission), ("Participant id", participant)):
             # Deleted ids are equal in all their rows, so they must not count as repeated.
-            if not _is_withheld(cell):
+            if not is_withheld(cell):
                 _check_id(problems, first, line, column, clean_id(cell))
         known = find_status(status)
         if known is None:
@@ -148,10 +148,10 @@ def read_statuses(file: Readable) -> StatusFile:
 
 def _blank_withheld(cell: str) -> str:
     """Return a cell, or "" if Prolific has deleted its content."""
-    return "" if _is_withheld(cell) else cell
+    return "" if is_withheld(cell) else cell
 
 
-def _is_withheld(cell: str) -> bool:
+def is_withheld(cell: str) -> bool:
     """Return whether a cell says that Prolific has deleted its content."""
     return squash(cell) in WITHHELD
 

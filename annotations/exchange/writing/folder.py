@@ -265,7 +265,9 @@ def _format_number(value: object) -> str:
         return "true" if plain else "false"
     if isinstance(plain, float):
         if not math.isfinite(plain):
-            raise ValueError(f"{plain} must not be written: use None, and say why elsewhere")
+            raise ValueError(
+                f"{plain} must not be written: use None, and give the reason elsewhere"
+            )
         return repr(plain)
     if isinstance(plain, int):
         return str(plain)

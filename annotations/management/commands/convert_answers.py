@@ -7,9 +7,16 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations.exchange import InputError
 from annotations.exchange.conversion import convert
-from annotations.exchange.reading.duplicates import add_duplicates
+from annotations.exchange.reading.duplicates import add_duplicates, chosen_rule
 from annotations.management.importing import USAGE
-from annotations.management.presets import AUTO, add_preset, read_preset, told
+from annotations.management.presets import (
+    AUTO,
+    add_demographics,
+    add_preset,
+    read_chosen_demographics,
+    read_preset,
+    told,
+)
 
 
 class Command(BaseCommand):
@@ -25,7 +32,8 @@ class Command(BaseCommand):
         """Add the options: input file, preset (kind of export), output files."""
         parser.add_argument("file", type=Path, metavar="FILE")
         add_preset(parser, AUTO)
-        add_duplicates(parser)
+        add_duplicates(parser, by_worker=True)
+        add_demographics(parser)
         parser.add_argument(
             "--output",
             type=Path,
@@ -41,13 +49,16 @@ class Command(BaseCommand):
         """Convert the file; print how its columns were read and a report on its rows."""
         try:
             arranged, preset, mapping = read_preset(options["file"], options)
+            demographics = read_chosen_demographics(options)
             lines = convert(
                 arranged.source,
                 options["output"],
                 preset=preset,
                 mapping=mapping,
                 questions=options["questions"],
-                duplicates=options["duplicates"],
+                duplicates=chosen_rule(options["duplicates"], options["duplicates_of"]),
+                demographics=demographics,
+                statuses=options["panel_statuses"],
             )
         except InputError as error:
             raise CommandError(str(error), returncode=USAGE) from error

@@ -19,11 +19,11 @@ class Command(DeskCommand):
     """Write the decisions about workers, or the confirmed payments, as a file for a panel."""
 
     help = (
-        "Write what was decided of the workers of the question set SET as a panel takes it: ids to "
+        "Write the decisions about the workers of the question set SET in a panel's format: ids to "
         "approve, one a line; rejections with category and message; confirmed bonuses, each in one "
         "list only, and so confirmed parts of the pay (prolific-screen-out); Mechanical Turk's own "
-        "file with Approve and Reject filled; or, as log, every decision that was ever made. Whom "
-        "nobody decided of is in no list."
+        "file with Approve and Reject filled; or, as log, every decision that was ever made. "
+        "Undecided workers are in no list."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

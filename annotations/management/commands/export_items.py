@@ -34,7 +34,7 @@ class Command(SetCommand):
             "--votes",
             type=Path,
             metavar="FILE.csv",
-            help="write what each validator said of each problem to this file too",
+            help="write each validator's vote on each problem to this file too",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -43,7 +43,9 @@ class Command(SetCommand):
         project = WritingProject.objects.filter(version__question_set=question_set)
         newest = project.order_by("-version__number").first()
         if newest is None:
-            raise CommandError(f"nobody writes problems for {question_set}", returncode=USAGE)
+            raise CommandError(
+                f"there is no writing of problems for {question_set}", returncode=USAGE
+            )
         output, votes = options["output"], options["votes"]
         if output.suffix != ".jsonl":
             reason = f"{output}: problems are written as JSON Lines. Use .jsonl."

@@ -9,9 +9,15 @@ from annotations.exchange import ColumnNames, InputError
 from annotations.exchange.importing import ImportReport, import_answers
 from annotations.exchange.importing.survey_exports import import_mapped
 from annotations.exchange.presets.advice import advised
-from annotations.exchange.reading.duplicates import add_duplicates
+from annotations.exchange.reading.duplicates import add_duplicates, chosen_rule
 from annotations.management.importing import USAGE, ImportCommand, parsed_columns
-from annotations.management.presets import add_preset, read_preset, told
+from annotations.management.presets import (
+    add_demographics,
+    add_preset,
+    read_chosen_demographics,
+    read_preset,
+    told,
+)
 
 WITH_PRESET = "manage.py import_answers SET {file} --preset {preset}"
 
@@ -33,7 +39,8 @@ class Command(ImportCommand):
         parser.add_argument(
             "--panel", default="", metavar="NAME", help="where the workers' ids come from"
         )
-        add_duplicates(parser)
+        add_duplicates(parser, by_worker=True)
+        add_demographics(parser)
         parser.add_argument("--in-version", type=int, metavar="N", help="another than the latest")
         parser.add_argument(
             "--create-questions",
@@ -64,7 +71,7 @@ class Command(ImportCommand):
             self.question_set(options, create=options["create_questions"]),
             path,
             panel=options["panel"].strip(),
-            duplicates=options["duplicates"],
+            duplicates=chosen_rule(options["duplicates"], options["duplicates_of"]),
             version=options["in_version"],
             create_questions=options["create_questions"],
             update_flags=options["update_flags"],
@@ -74,15 +81,17 @@ class Command(ImportCommand):
 
     def _mapped(self, options: dict[str, Any]) -> ImportReport:
         if options["columns"]:
-            raise CommandError("--columns: say by --map what a preset reads", returncode=USAGE)
+            raise CommandError("--columns: use --map with a preset", returncode=USAGE)
         arranged, preset, mapping = read_preset(options["file"], options)
         report = import_mapped(
             self.question_set(options, create=True),
             arranged.source,
             preset=preset,
             mapping=mapping,
+            demographics=read_chosen_demographics(options),
+            statuses=options["panel_statuses"],
             panel=options["panel"].strip(),
-            duplicates=options["duplicates"],
+            duplicates=chosen_rule(options["duplicates"], options["duplicates_of"]),
             version=options["in_version"],
             update_flags=options["update_flags"],
             dry_run=options["dry_run"],

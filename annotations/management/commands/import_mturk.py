@@ -29,8 +29,8 @@ class Command(ImportCommand):
             "--question-template",
             default="",
             metavar="TEXT",
-            help="how a question reads, such as 'Translate: ${sentence}', where sentence stands "
-            "for the column Input.sentence, and ${Answer} for the name of the Answer column "
+            help="how a question reads, such as 'Translate: ${sentence}', where sentence is the "
+            "column Input.sentence, and ${Answer} for the name of the Answer column "
             "(default: the Input cells, a line each)",
         )
         parser.add_argument(

@@ -14,7 +14,7 @@ class Command(ImportCommand):
 
     help = (
         "Add the problems of FILE (JSON Lines of UMWP) to the question set SET, which is made if "
-        "there is none: questions that say whether they have an answer."
+        "there is none: questions marked as answerable or not."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

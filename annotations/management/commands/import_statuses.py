@@ -25,10 +25,10 @@ class Command(DeskCommand):
     """Import the states of submissions from Prolific's export or its REST API."""
 
     help = (
-        "Keep what FILE, the export that Prolific offers for a study, says of the submissions of "
-        "the question set SET: Submission id, Participant id, Status, times, code. All rows or "
-        "none; of what the panel knows of people nothing is kept. With --from-prolific the same is "
-        "asked of Prolific's own interface, where that is switched on."
+        "Import the statuses of submissions of the question set SET from FILE, Prolific's "
+        "export of a study: Submission id, Participant id, Status, times, code. All rows or "
+        "none; data about people are not stored. With --from-prolific the statuses come from "
+        "Prolific's API, if that is switched on."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -36,7 +36,7 @@ class Command(DeskCommand):
         super().add_arguments(parser)
         parser.add_argument("file", type=Path, nargs="?", metavar="FILE")
         parser.add_argument(
-            "--from-prolific", action="store_true", help="ask Prolific's interface in place of FILE"
+            "--from-prolific", action="store_true", help="use Prolific's API instead of FILE"
         )
         add_study(parser)
         parser.add_argument(
@@ -44,7 +44,7 @@ class Command(DeskCommand):
             action="store_true",
             help="the files before were of another study: take the submissions of this one",
         )
-        parser.add_argument("--by", metavar="USERNAME", help="who took it in: stands in the log")
+        parser.add_argument("--by", metavar="USERNAME", help="the user who imports it, for the log")
         parser.add_argument(
             "--dry-run", action="store_true", help="do everything, report it, and store nothing"
         )
@@ -62,7 +62,7 @@ class Command(DeskCommand):
         user = self.decider(options, version) if options["by"] is not None else None
         if (options["file"] is None) != options["from_prolific"]:
             both = ", and not both" if options["from_prolific"] else ""
-            raise CommandError(f"name a FILE, or say --from-prolific{both}", returncode=USAGE)
+            raise CommandError(f"name a FILE, or use --from-prolific{both}", returncode=USAGE)
         try:
             given = options["file"] or self._asked(version, options["study"])
             report = import_statuses(

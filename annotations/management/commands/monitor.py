@@ -23,7 +23,7 @@ LABELS = dict(Submission.State.choices)
 class Command(SetCommand):
     """Print how many workers of a question set are answering, have submitted or have left."""
 
-    help = "Say how many people are answering the question set SET, are done, or have left."
+    help = "Show how many people are answering the question set SET, are done, or have left."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options: question set, and JSON as output."""

@@ -58,8 +58,8 @@ class Command(SetCommand):
         parser.add_argument(
             "--protocol",
             choices=Collection.Protocol.values,
-            help="recall (default): read the text, then answer from memory; open: the text stays "
-            "beside its questions",
+            help="recall (default): read the text, then answer from memory; open: the text "
+            "stays visible",
         )
         parser.add_argument(
             "--worker-parameter",
@@ -70,7 +70,7 @@ class Command(SetCommand):
             "--signals",
             choices=["on", "off"],
             help="whether the page counts how much is typed and pasted and how often it is left "
-            "(on): never which keys, no text; workers are told, and can switch it off",
+            "(on): never which keys, no text; workers see a notice, and can switch it off",
         )
         parser.add_argument(
             "--base-url",

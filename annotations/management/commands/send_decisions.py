@@ -18,9 +18,9 @@ class Command(DeskCommand):
     """Approve and reject submissions on Prolific as decided on this site."""
 
     help = (
-        "Say how many approvals and rejections of the question set SET Prolific has not heard of, "
-        "and with --send bring them there by its own interface, where that is switched on. It "
-        "ignores what it was told before, so after an interruption the same command goes on."
+        "Count the approvals and rejections of the question set SET that Prolific does not have "
+        "yet; with --send, send them by its API, if that is switched on. Known decisions are "
+        "skipped, so after an interruption run the same command again."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

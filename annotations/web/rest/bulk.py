@@ -133,8 +133,8 @@ class ImportReportSerializer(serializers.Serializer[Any]):
     )
     n_rows = serializers.IntegerField()
     n_new = serializers.IntegerField()
-    n_unchanged = serializers.IntegerField(help_text="Said what was there before.")
-    n_repeated = serializers.IntegerField(help_text="Said what an earlier row said.")
+    n_unchanged = serializers.IntegerField(help_text="Repeated what was stored before.")
+    n_repeated = serializers.IntegerField(help_text="Repeated an earlier row.")
     n_superseded = serializers.IntegerField(
         help_text="Gave way to another answer of the same worker to the same question."
     )
@@ -241,7 +241,7 @@ def read_rows(data: Any) -> list[Any]:
     if not isinstance(data, dict):
         raise ApiProblem("invalid", 'Write an object: {"rows": [...]}.', [Fault("no object", "#")])
     if unknown := [key for key in data if key != "rows"]:
-        raise build_field_problem(unknown[0], "there is no such key; options stand in the address")
+        raise build_field_problem(unknown[0], "there is no such key; options belong in the address")
     rows = data.get("rows")
     if not isinstance(rows, list) or not rows:
         raise build_field_problem("rows", "write a list of at least one object")

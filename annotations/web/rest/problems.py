@@ -29,7 +29,7 @@ KINDS = {
         ProblemKind("invalid", 400, "Some values are invalid"),
         ProblemKind("bad-cursor", 400, "No page handed out this cursor"),
         ProblemKind("bad-rows", 400, "Some rows are invalid; nothing was stored"),
-        ProblemKind("not-authenticated", 401, "The request says not, or wrongly, who asks"),
+        ProblemKind("not-authenticated", 401, "The request has no valid credentials"),
         ProblemKind("forbidden", 403, "You may not do this"),
         ProblemKind("not-found", 404, "There is nothing at this address, or nothing you may see"),
         ProblemKind("method-not-allowed", 405, "This address does not take the method"),
@@ -43,7 +43,7 @@ KINDS = {
         ProblemKind("server-error", 500, "Something broke on our side"),
         ProblemKind("busy", 503, "The site is busy; nothing was stored"),
         ProblemKind("database-lost", 503, "The database cannot be reached"),
-        ProblemKind("storage-full", 507, "There is no room left; nothing was stored"),
+        ProblemKind("storage-full", 507, "The disk is full; nothing was stored"),
         ProblemKind("read-only", 507, "Nothing can be stored at the moment"),
     )
 }

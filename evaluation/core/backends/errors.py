@@ -54,7 +54,7 @@ class SpellingError(BackendError):
 
 
 class ChatError(BackendError):
-    """A language model cannot be asked at all; faults of single requests are in the replies."""
+    """A language model cannot be used; faults of single requests are in the replies."""
 
     code = "chat"
 

@@ -106,7 +106,7 @@ class FaultError(Exception):
         self,
         code: str,
         problem: str,
-        remedy: str = "see what it says",
+        remedy: str = "read its message",
         *,
         again: bool = False,
         wait: float | None = None,
@@ -374,7 +374,7 @@ def classify_failure(
             return FaultError(code, problem, "start again after that time", wait=wait, **details)
         return FaultError(code, problem, again=True, wait=wait, **details)
     redirect = "a redirect is not followed: give the final address"
-    advice = redirect if 300 <= status < 400 else ADVICE.get(status, "see what it says")
+    advice = redirect if 300 <= status < 400 else ADVICE.get(status, "read its message")
     if not api_key_env and status in (401, 403):
         advice = "name the environment variable that holds the key"
     advice = advice.format(key=api_key_env, path=path)

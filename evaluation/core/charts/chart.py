@@ -142,7 +142,7 @@ class Layout:
 
     @property
     def stacked(self) -> bool:
-        """Whether the names are drawn above their rows, not beside them."""
+        """Whether the names are drawn above their rows, not to the left of them."""
         return self.named and self.is_narrow and self._longest > 0.36 * self.width
 
     @property

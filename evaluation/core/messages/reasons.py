@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 WHY_EMPTY: Mapping[str, str] = {
-    "fewer_than_3_workers": "fewer than 3 workers answered, so there is nobody to compare with",
+    "fewer_than_3_workers": "fewer than 3 workers answered, which is too few to compare",
     "no_text_by_both_prompts": "the model gave no text by one of the two prompts",
     "fewer_than_3_models": "fewer than 3 models have a score by both prompts",
     "disconnected": "some workers share no question with the others, so there is no common scale",
-    "no_answers": "nobody answered",
+    "no_answers": "there are no answers",
     "too_few": "too few answers to questions that others answered too",
     "no_shared_question": "no question was answered by anybody else",
-    "no_discriminating_question": "no question tells good workers from others",
+    "no_discriminating_question": "no question separates good workers from others",
     "contrast_needs_5_questions": "question contrast needs 5 questions or more",
     "contrast_needs_cosine": "question contrast is defined for the cosine only",
     "contrast_needs_mean_vote": "question contrast needs one weighted mean of answers a question",
@@ -58,15 +58,15 @@ WHY_EMPTY: Mapping[str, str] = {
     "out_of_range": "the number is not from 0 to 5",
     "no_verdict": "the reply names neither answer",
     "several_verdicts": "the reply names both answers",
-    "only_answer_to_its_question": "nobody else answered the question",
+    "only_answer_to_its_question": "no other worker answered the question",
     "empty": "the answer is empty",
     "refused": "the model refused to answer",
     "refused_prompt": "the question was refused by a content filter",
     "refused_generation": "the answer was stopped by a content filter",
     "withdrawn": "the nearest answer was withdrawn after the run",
-    "not_computed": "the run was computed before Crowdgrade looked for them",
-    "fewer_than_6_answers": "camps are looked for from 6 answers on",
-    "no_shared_slot": "answers state no fact of one and the same kind: fewer than 60% of them do",
+    "not_computed": "the run is from a version of Crowdgrade that did not compute them",
+    "fewer_than_6_answers": "the search for camps needs 6 answers",
+    "no_shared_slot": "fewer than 60% of the answers state a fact of the same kind",
     "long_answers": "answers are explanations rather than facts: half of them are longer than 20 "
     "words",
     "fewer_than_5_facts": "fewer than 5 facts of the answers agree with the crowd or contradict it",
@@ -111,7 +111,7 @@ WHY_EMPTY: Mapping[str, str] = {
     "fewer_than_2_votes": "fewer than 2 replies have a text",
     "one_possible_answer": "only one answer is possible",
     "one_answer_each": "the item was asked once only",
-    "one_category": "all replies are the same, so nothing can be said beyond chance",
+    "one_category": "all replies are the same, so agreement beyond chance is undefined",
     "zero_variance": "all sums are the same",
     "no_choices": "there are no choices to guess among",
     "fewer_answers": "the item has fewer replies than most",
@@ -138,7 +138,7 @@ WHY_EMPTY: Mapping[str, str] = {
     "first_token_without_answer": "probabilities of a first word belong to no answer of the reply",
     "logprobs_not_finite": "probabilities of a reply's tokens hold what is no number",
     "logprobs_above_1": "probabilities of a reply's tokens are above 1",
-    "distribution_of_another_place": "a server did not go on where the reply breaks off; the "
+    "distribution_of_another_place": "a server did not continue an interrupted reply; the "
     "likeliest tokens of the reply count",
     "tokens_of_another_text": "the tokens of a reply are not those of its text",
     "answer_not_in_the_reply": "an answer is not part of its reply",
@@ -158,26 +158,26 @@ WHY_EMPTY: Mapping[str, str] = {
     "size_unknown": "how large the model is, is not known",
     "fewer_than_3_sizes": "a trend needs models of 3 sizes",
     "adds_nothing": "all that it finds is found without it too",
-    "not_precise_as_a_template": "replies that do give an answer often say it too",
+    "not_precise_as_a_template": "replies that give an answer often contain it too",
     "without_text": "there is no reply with a text",
     "first_token_repeated": "an answer has its probabilities twice; the first ones count",
-    "no_labels": "nobody labelled such a reply",
+    "no_labels": "no such reply has a label",
     "fewer_than_2_annotators": "no reply was labelled by two people",
-    "one_label_throughout": "all labels are the same, so nothing can be said beyond chance",
+    "one_label_throughout": "all labels are the same, so agreement beyond chance is undefined",
     "no_majority": "people's labels have no majority for yes or no",
     "label_of_refused_reply": "the labelled reply was refused",
     "label_of_failed_reply": "the labelled reply could not be fetched",
     "label_of_reply_to_unknown_item": "the labelled reply is to a problem that is not in the file",
     "not_answered_by_worker": "a worker left the problem without an answer",
     "rejected_answer": "the answer was refused where it was collected",
-    "no_crowd": "nobody answered these items, or too few did",
+    "no_crowd": "too few workers answered these items",
     "crowd_answer_to_unknown_item": "people's answers to what is no item",
     "same_words": "the words of the question or of another rewording",
     "other_numbers": "other numbers than the question has",
     "other_names": "other names than the question has",
-    "other_meaning": "compared by its meaning it asks for something else",
-    "not_entailed": "the rewording does not ask for the same, says the model that compares "
-    "meanings",
+    "other_meaning": "its meaning is different from the question's",
+    "not_entailed": "the model that compares meanings found that the rewording does not ask for "
+    "the same",
     "too_long": "too long for a question",
     "more_than_asked_for": "more rewordings than were asked for",
     "unanswerable": "the question has no answer",
@@ -189,7 +189,7 @@ WHY_EMPTY: Mapping[str, str] = {
     "no_number_told": "it was not computed",
     "over_all_questions": "it is a number of all questions together, as its run reports it",
     "told_again": "rows that repeat an earlier row",
-    "not_looked_at": "nobody looked at it from this side",
+    "not_looked_at": "no run has evaluated this",
     "no_model_with_both": "no model has both for 3 questions or more on which they vary",
 }
 """Of a cell of a table, and of an answer that is not there."""
@@ -198,17 +198,17 @@ WHY_UNCHECKED: Mapping[str, str] = {
     "fewer_than_5_questions": "fewer than 5 questions have two answers",
     "fewer_than_6_workers": "fewer than 6 workers answered",
     "no_question_with_6_answers": "no question has 6 answers",
-    "graded_by_words_already": "the run itself compares by words, so there is nothing to hold "
-    "against it",
+    "graded_by_words_already": "the run itself compares by words, so there is no second ranking "
+    "to compare",
     "no_other_grader": "answers were not graded a second time by their words alone",
     "no_words": "the answers have no words",
     "no_draws": "the run did not try other choices of questions (its bootstrap draws are 0)",
     "no_pair_shares_10_questions": "no two workers answered 10 questions in common",
     "no_pair_shares_3_questions": "no two workers answered 3 questions in common",
     "too_few_ranked_workers": "too few workers are ranked",
-    "nobody_outweighs_others": "no vote weighs much more than the others",
+    "nobody_outweighs_others": "no vote has much more weight than the others",
     "no_spread": "the scores are all the same, or nearly so",
-    "no_weights": "nobody is graded",
+    "no_weights": "no worker is graded",
 }
 """Of a statistic of the alarms."""
 
@@ -277,18 +277,23 @@ FAULTS = {
         "no connection", "Check the address, and that the server is running; then ask again."
     ),
     "timeout": FaultWords(
-        "no answer in time", "The server is slow or hangs. Ask again, with fewer at once."
+        "no answer in time",
+        "The server is slow or does not respond. Ask again with fewer requests at once.",
     ),
-    "cut": FaultWords("connection cut off", "Ask again; if it stays so, look at the server's log."),
+    "cut": FaultWords(
+        "connection cut off", "Ask again. If the error repeats, read the server's log."
+    ),
     "rate_limited": FaultWords(
-        "too many requests", "Ask again later, with fewer at once or fewer a minute."
+        "too many requests", "Ask again later, with fewer requests at once or a minute."
     ),
     "server_error": FaultWords("the server failed", "Ask again later; it is the server's fault."),
-    "no_quota": FaultWords("the account is used up", "Pay in at the provider, then ask again."),
+    "no_quota": FaultWords(
+        "the account has no credit left", "Add credit at the provider, then ask again."
+    ),
     "unauthorized": FaultWords(
         "the key was not accepted",
-        "Check on the model's page which variable holds the key, and its value with who runs "
-        "this installation.",
+        "Check on the model's page which variable holds the key, and its value with the "
+        "operator of this installation.",
     ),
     "not_found": FaultWords(
         "no such model or address",
@@ -297,23 +302,21 @@ FAULTS = {
     ),
     "bad_request": FaultWords(
         "the request was refused",
-        "Read what the server says; often a parameter is not known there.",
+        "Read the server's message. Often the server does not support a parameter.",
     ),
     "prompt_too_long": FaultWords(
         "longer than the model can read", "Use shorter passages or a model with a longer context."
     ),
     "redirect": FaultWords(
-        "the address leads elsewhere", "Write the final address on the model's page."
+        "the address redirects to another one", "Write the final address on the model's page."
     ),
     "not_json": FaultWords(
         "no OpenAI-compatible answer",
         "Something else answers at this address: check it, up to /v1, on the model's page.",
     ),
-    "wrong_charset": FaultWords(
-        "unreadable bytes", "Look at what the server sends; it should be UTF-8."
-    ),
+    "wrong_charset": FaultWords("unreadable bytes", "Check the server's output: it must be UTF-8."),
     "no_reply": FaultWords(
-        "an answer without a reply", "Check that it is a model for chats, and what the server says."
+        "an answer without a reply", "Check that it is a chat model, and read the server's message."
     ),
     "error_in_reply": FaultWords(
         "an error in place of an answer", "It is the server's fault, or its provider's. Ask again."
@@ -326,16 +329,17 @@ FAULTS = {
     ),
     "address_refused": FaultWords(
         "the address is not allowed here",
-        "Choose a public address, or ask who runs this installation to allow this one.",
+        "Choose a public address, or ask the operator of this installation to allow this one.",
     ),
     "key": FaultWords(
-        "the key is broken", "Ask who runs this installation to set its variable anew."
+        "the key is broken", "Ask the operator of this installation to set the variable again."
     ),
     "not_asked": FaultWords(
-        "not asked", "The model was given up after the errors before; mend those and ask again."
+        "not asked",
+        "The run stopped asking this model after repeated errors. Fix them and ask again.",
     ),
 }
-UNKNOWN = FaultWords("error", "Read what it says, then ask again.")
+UNKNOWN = FaultWords("error", "Read the error message, then ask again.")
 
 
 def get_fault_words(code: str) -> FaultWords:

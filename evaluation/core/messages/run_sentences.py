@@ -99,7 +99,7 @@ FAILURES: Mapping[str, Sentence] = {
     "answers of models first.",
     "run.budget_used_up": "The budget is used up: {left} requests were not sent. Start the run "
     "again with a higher budget: stored replies are not requested again.",
-    "run.no_prices": "A budget needs prices: without them nobody knows what {model} costs.",
+    "run.no_prices": "A budget needs prices: without them the cost of {model} is unknown.",
     "run.rewriter_not_asked": "The rewriter could not be asked: {reason}",
     "run.no_usable_rewording": _format_no_rewording,
     "run.judge_not_asked": "The judge could not be asked: {reason}",
@@ -120,7 +120,7 @@ def build_english_warning(choose: str) -> Callable[[Mapping[str, Any]], str]:
             found = f"{share:.0%} of the letters are of another script (mostly {script})"
         else:
             found = (
-                f"{of['foreign']} of {of['sentences']} sentences looked at are in another language "
+                f"{of['foreign']} of {of['sentences']} checked sentences are in another language "
                 f"(mostly '{of['language']}')"
             )
         return (
@@ -149,18 +149,18 @@ WARNINGS: Mapping[str, Sentence] = {
         "a multilingual model ({option[embedder]} sentence-transformers:NAME) or tfidf-char"
     ),
     "language_not_checked": "The language of the answers was not checked: {why}.",
-    "reranked_without_question": "Questions of which only the id is known: of several replies "
-    "that say the same the most typical one was taken there, not the one that fits the question "
+    "reranked_without_question": "Questions without a text, for which the most typical of "
+    "several replies with the same meaning was chosen instead of the one that fits the question "
     "best: {count}",
     "reranked_nothing": "No replies are compared by their meaning here, so the model that chooses "
-    "among replies that say the same (the re-ranker) was not used",
+    "among replies with the same meaning (the re-ranker) was not used",
     "too_few_workers": "Too few workers ({workers}): grades and ranks need at least 3 who answered",
     "not_converged": "Grades still changed after {iterations:round}: allow more "
     "({option[max_iterations]}), and do not rely on close ranks",
-    "disconnected": "Some workers share no question with the others, not even by way of somebody "
-    "who shares one with both. Theirs may be easier or harder questions, so nobody is ranked. "
+    "disconnected": "Some workers share no question with the others, not even through a third "
+    "worker. Their questions may be easier or harder, so no worker is ranked. "
     "Grade without {option[difficulty]}, or give some questions to everybody",
-    "unlinked_groups": "Groups of workers that share no question, not even by way of others: "
+    "unlinked_groups": "Groups of workers that share no question, not even through other workers: "
     "{groups} (their sizes: {sizes}). Ranks are within each group, and grades of different groups "
     "cannot be compared: one group may have had easier questions. Give some questions to everybody",
     "excluded_workers": "Excluded workers, who have no vote, no grade and no rank: {count}",
@@ -190,7 +190,7 @@ WARNINGS: Mapping[str, Sentence] = {
     "again with a longer reply (max_tokens)",
     "study_replies_cut_off": _format_cut_off_replies,
     "model_replies_empty": "Empty replies of models, each of which scores as no answer: {count}. "
-    "Look whether these models answered at all",
+    "Check whether these models answered any question",
     "anchors_changed_nothing": lambda of: (
         f"The graded answers (anchors) changed nothing: {describe_not_chosen(of['reason'])}"
     ),
@@ -200,11 +200,11 @@ WARNINGS: Mapping[str, Sentence] = {
     "several_rankings": "The crowd falls into camps, and {count} rankings are possible; the one "
     "shown is only the usual one until an expert has graded the suggested answers",
     "groups_not_collapsed": "Groups of workers with very similar answers that were not made one "
-    "voter: {count}; each is a camp of the crowd and may be right, which graded answers (anchors) "
-    "can tell",
-    "no_copies": "No group of copies was found, so nobody was made one voter with others",
+    "voter: {count}; each is a camp of the crowd and may be right, which graded answers "
+    "(anchors) can show",
+    "no_copies": "No group of copies was found, so no workers were merged into one voter",
     "no_copies_of_workers": "None of the workers named in {option[collapse_workers]} is in a group "
-    "of copies, so nobody was made one voter with others",
+    "of copies, so no workers were merged into one voter",
     "no_question_camps": "No question has two camps of answers: {option[camps]} changed nothing",
     "divided_by_commas": "Replies that divide their answers by commas where right answers hold "
     "commas: {count:,}. Ask for a JSON list, or for a line for each answer.",
@@ -275,8 +275,8 @@ def _format_too_few(of: Mapping[str, Any]) -> str:
 ACROSS: Mapping[str, Sentence] = {
     "trend.rises": _build_trend_sentence("rise"),
     "trend.falls": _build_trend_sentence("fall"),
-    "trend.unclear": "Whether the scores rise or fall cannot be told from these {n} sets: chance "
-    "alone makes an order as clear as theirs in {p_value:.0%} of cases.",
+    "trend.unclear": "These {n} sets do not show whether the scores rise or fall: chance alone "
+    "makes an order as clear as theirs in {p_value:.0%} of cases.",
     "trend.too_few": _format_too_few,
     "trend.all_equal": "All {n} scores are the same: they neither rise nor fall.",
     "standing.with": "The place among the others who answered the same sets goes the same way.",
@@ -392,8 +392,8 @@ def format_too_small(of: Mapping[str, Any]) -> str:
 
 
 _DEALT = (
-    "Nobody knows who gave these {answers:answer} to {questions:question}, so crowds of {workers} "
-    "were dealt from them {repetitions} times, "
+    "The authors of these {answers:answer} to {questions:question} are not known, so crowds of "
+    "{workers} were drawn from them {repetitions} times, "
 )
 
 GRADED: Mapping[str, Sentence] = {
@@ -402,29 +402,29 @@ GRADED: Mapping[str, Sentence] = {
     "graded.apart": format_inconclusive,
     "graded.small": format_too_small,
     "graded.run": "A run computes {method} with these settings: {options}.",
-    "graded.no_run": "No run of the site computes {method}: it stands in the table for comparison.",
+    "graded.no_run": "No run of the site computes {method}: the table shows it for comparison.",
     "graded.best_run": lambda of: (
         f"Of those that a run computes {of['method']} was best on the questions that were chosen "
         f"by: {_format_agreement(of)} on the others, with these settings: {of['options']}."
     ),
-    "graded.by_workers": "It rests on {answers:answer} of {workers:worker} to {questions:question} "
-    "that the file names and grades: each worker's score beside the mean of their grades, for the "
-    "{compared:worker} with enough of them. The intervals speak of other workers at the same kind "
-    "of questions, not of other domains.",
-    "graded.by_best": _DEALT + "from the best answer to each question downwards. Dealt crowds are "
-    "more orderly than people: numbers of real workers are lower.",
-    "graded.by_random": _DEALT + "of answers drawn at random, from the best one downwards. Dealt "
-    "crowds are more orderly than people: numbers of real workers are lower.",
+    "graded.by_workers": "Data: {answers:answer} of {workers:worker} to {questions:question}, "
+    "with workers and grades from the file. Compared are each worker's score and the mean of "
+    "their grades, for the {compared:worker} with enough grades. The intervals hold for other "
+    "workers at the same kind of questions, not for other domains.",
+    "graded.by_best": _DEALT + "from the best answer to each question downwards. Drawn crowds "
+    "are more regular than real ones: real workers get lower numbers.",
+    "graded.by_random": _DEALT + "of answers drawn at random, from the best one downwards. "
+    "Drawn crowds are more regular than real ones: real workers get lower numbers.",
     "graded.one_grade": "all answers have the same grade, so the methods cannot be compared: "
     "grade answers of different quality",
     "graded.few_workers": "{count:worker} of the file have {fewest} graded answers or more, and it "
     "takes 3 to compare any: grade more of them, or take out the column of the worker, so that "
     "workers are dealt from the answers",
     "graded.few_answers": "too few questions have {fewest} graded answers or more, from which "
-    "workers could be dealt: grade more answers to each question, or say whose they are in a "
+    "workers could be dealt: grade more answers to each question, or name the authors in a "
     "column worker",
-    "graded.no_spread": "all workers have the same mean grade, so no method can be told from "
-    "another",
+    "graded.no_spread": "all workers have the same mean grade, so the methods cannot be "
+    "distinguished",
     "graded.sampled_workers": "Of {all:worker} {workers:worker} were drawn at random, so that no "
     "question has more than {most:answer} to compare with each other.",
     "graded.sampled_answers": "At most {most:answer} of each question were drawn at random.",

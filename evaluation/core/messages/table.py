@@ -32,7 +32,7 @@ SAID = {
     "Can I trust this?": resolve_name("evaluation.trust.messages.TRUST"),
     "Workers to keep and workers to check": resolve_name("evaluation.trust.messages.DECISION"),
     "Deciding about people": resolve_name("evaluation.triage.messages.TRIAGE"),
-    "The payment desk": resolve_name("evaluation.payments.messages.PAYING"),
+    "Payments": resolve_name("evaluation.payments.messages.PAYING"),
     "How answers were written": resolve_name("evaluation.grading.results.messages.SIGNALS"),
     "Models compared": resolve_name("evaluation.grading.results.messages.COMPARING"),
     "Panels of people and of models": resolve_name("evaluation.crowd_vs_llm.messages.PANELS"),
@@ -49,7 +49,7 @@ SAID = {
 REASONS = {
     "Why a cell is empty": WHY_EMPTY,
     "Why a statistic of the alarms is undefined": WHY_UNCHECKED,
-    "Why somebody is excluded": {code: one.words for code, one in EXCLUSION_REASONS.items()},
+    "Why a worker is excluded": {code: one.words for code, one in EXCLUSION_REASONS.items()},
     "Why anchors choose nothing, or are not suggested": WHY_NOT_CHOSEN,
 }
 

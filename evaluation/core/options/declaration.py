@@ -120,7 +120,7 @@ class Option:
         raise NotImplementedError
 
     def read(self, text: str) -> Any:
-        """Return the value that a text stands for. Raises `OptionError` for an invalid one."""
+        """Return the value of a text. Raises `OptionError` for an invalid one."""
         value = self._read(text)
         wrong = self.check(value)
         if wrong is not None:

@@ -111,7 +111,7 @@ _MOST_WORDS = MOST_OTHERS + max(len(phrase.split()) for phrase in _fold_all(PHRA
 
 
 def is_dont_know(text: str) -> bool:
-    """Return whether an answer only says that its writer does not know."""
+    """Return whether an answer is no more than "I don't know"."""
     plain = fold(text)
     if plain.replace("?", "").strip() in _WHOLE or plain in _WHOLE:
         return True

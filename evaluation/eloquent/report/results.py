@@ -81,9 +81,9 @@ SAME_MEANING = Judging(
     title="Judged by people",
     one="set of replies",
     many="sets of replies",
-    words="Each set holds what one system replied to the same request in several wordings. Do the "
-    "replies say the same? What they say counts: content, advice, what is left out. Words, style "
-    "and length alone do not. You are not told which system replied, nor what a program said.",
+    words="Each set holds what one system replied to the same request in several wordings. Do "
+    "the replies have the same meaning? Content counts: statements, advice, omissions. Wording, "
+    "style and length alone do not. You see neither the system nor any automatic score.",
     question="Do these replies mean the same?",
     choices=(
         Choice("0", "nothing in common", 0),

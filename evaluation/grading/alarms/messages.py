@@ -73,8 +73,8 @@ def _format_clique(of: Mapping[str, Any]) -> str:
     option = of["option"]
     return (
         f"{people} answer much more alike than other workers who are as good: {alike}. "
-        "That does not say that they copied, nor that they are wrong: where a crowd falls into two "
-        "camps, the honest ones can look like this too. Do not exclude them on this alone; let an "
+        "That does not prove that they copied or are wrong: in a crowd of two camps, honest "
+        "workers can look like this too. Do not exclude them on this alone; let an "
         "expert grade some answers that separate the camps "
         f"({option['suggest_anchors']}, then {option['anchors']})."
     )
@@ -96,8 +96,8 @@ def _format_camps(of: Mapping[str, Any]) -> str:
         f"The crowd falls into two camps{sample}: these {people} agree with each "
         f"other clearly more than with the {of['other']} of the other camp, who do likewise. "
         f"{effect} It may be a shared error, collusion, or two honest ways to answer. Do not pay "
-        "or reject by these grades before an expert has graded some answers that tell the camps "
-        "apart "
+        "or reject by these grades before an expert has graded some answers that separate the "
+        "camps "
         f"({option['suggest_anchors']}, then {option['anchors']})."
     )
 
@@ -106,8 +106,8 @@ def _format_concentrated(of: Mapping[str, Any]) -> str:
     """Return the text of the notice that few workers hold most of the voting weight."""
     voters = of["statistic"] * of["n_workers"]
     return (
-        f"Few workers decide: the votes of all {of['n_workers']} weigh no more than those of "
-        f"about {_count(voters, 'person')} would if every vote counted the same. The workers "
+        f"Few workers decide: the votes of all {of['n_workers']} have no more weight than those "
+        f"of about {_count(voters, 'person')} would if every vote counted the same. The workers "
         "named carry half of the weight. That is right if they are the good ones, and dangerous "
         "if they agree for another reason. Compare with a grading that caps each vote "
         f"({of['option']['weight_cap']})."
@@ -135,9 +135,9 @@ ALARMS: Mapping[str, Sentence] = {
     "question that can be read in two ways, looks like this; the larger camp decides what counts "
     "as right. Read the answers of both camps; correct or drop the question, or grade against the "
     "nearest camp ({option[camps]}).",
-    "leverage.worker": "The ranking depends on one worker: without this one, the others "
-    "would stand in clearly another order. Read this worker's answers, ask more people, or "
-    "cap what one vote may weigh ({option[weight_cap]}).",
+    "leverage.worker": "The ranking depends on one worker: without this worker, the order of "
+    "the others changes clearly. Read this worker's answers, ask more people, or cap the weight "
+    "of one vote ({option[weight_cap]}).",
     "grader_disagreement.crowd": "Two ways to compare texts rank the workers differently: compared "
     "by their words alone, the workers come in quite another order than by meaning. One of the two "
     "does not see what makes an answer good here. Read some answers of those at the top, and check "
@@ -145,8 +145,8 @@ ALARMS: Mapping[str, Sentence] = {
     "repeated.workers": "{people} gave the same or nearly the same text to different questions "
     "(up to {statistic:.0%} of the pairs of a worker's answers). Such answers do not answer the "
     "question; workers who gave mostly such answers are left out of the tests for camps and "
-    "copies. Read their answers; if they say nothing, exclude their votes "
-    "({option[exclude_workers]}) and look at the ranking again.",
+    "copies. Read their answers; if they are empty of content, exclude their votes "
+    "({option[exclude_workers]}) and check the ranking again.",
     "dont_know.workers": "{people} often answered no more than that they do not know (up to "
     "{statistic:.0%} of a worker's answers). Such answers are alike, so they can agree with each "
     "other and gain votes. If they are many, treat them as unanswered or exclude these workers' "
@@ -155,8 +155,8 @@ ALARMS: Mapping[str, Sentence] = {
     "than to any other worker's. They may have been written with such a model; people who answer "
     "in the same style look alike too. It is no proof: read the answers side by side.",
     "concentrated_weight.crowd": _format_concentrated,
-    "unstable_ranking.crowd": "With other questions of the same kind many workers would stand in "
-    "another place. Do not rely on close ranks: two people are clearly apart only where their "
+    "unstable_ranking.crowd": "With other questions of the same kind many workers would have "
+    "another rank. Do not rely on close ranks: two people are clearly apart only where their "
     "intervals do not overlap. Ask more questions to make the order steadier.",
     "no_convergence.crowd": "Grades are computed in rounds until they no longer change, and after "
     "{n_iterations:round} they still changed. Allow more iterations ({option[max_iterations]}), "

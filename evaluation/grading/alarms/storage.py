@@ -17,7 +17,7 @@ LONGEST_NOTE = 2000
 REVIEW_PROBLEMS = {
     "unknown_state": "Choose what you made of it.",
     "note_too_long": "At most {longest:,} characters.",
-    "reason_missing": "Say why it is no reason to doubt these grades.",
+    "reason_missing": "Explain why the alarm is no reason to doubt these grades.",
     "run_missing": "Choose the run that was made with the remedy.",
     "no_later_run": "That is no later run over the same questions.",
 }

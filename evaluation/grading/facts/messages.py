@@ -15,24 +15,24 @@ def _count_others(of: Mapping[str, Any], said: str) -> str:
 
 def _format_contradicts(of: Mapping[str, Any]) -> str:
     """Return the text of a fact that contradicts the value the crowd agrees on."""
-    say = "says" if of["n_crowd"] == 1 else "say"
-    return f"says {of['value']}; {_count_others(of, 'n_crowd')} {say} {of['crowd']}"
+    say = "states" if of["n_crowd"] == 1 else "state"
+    return f"states {of['value']}; {_count_others(of, 'n_crowd')} {say} {of['crowd']}"
 
 
 def _format_missing(of: Mapping[str, Any]) -> str:
     """Return the text of a value that the crowd agrees on and the answer lacks."""
-    say = "says" if of["n_crowd"] == 1 else "say"
-    return f"does not say {of['value']}, which {_count_others(of, 'n_crowd')} {say}"
+    say = "states" if of["n_crowd"] == 1 else "state"
+    return f"does not state {of['value']}, which {_count_others(of, 'n_crowd')} {say}"
 
 
 def _format_contested(of: Mapping[str, Any]) -> str:
     """Return the text of a fact that contradicts the crowd but that many others state too."""
-    return f"says {of['value']}, as {_count_others(of, 'mentions')} {_choose_do(of)}: contested"
+    return f"states {of['value']}, as {_count_others(of, 'mentions')} {_choose_do(of)}: contested"
 
 
 def _format_agrees(of: Mapping[str, Any]) -> str:
     """Return the text of a fact that agrees with the crowd."""
-    return f"says {of['value']}, as {_count_others(of, 'mentions')} {_choose_do(of)}"
+    return f"states {of['value']}, as {_count_others(of, 'mentions')} {_choose_do(of)}"
 
 
 def _choose_do(of: Mapping[str, Any]) -> str:
@@ -88,21 +88,21 @@ FACTS: Mapping[str, Sentence] = {
     "facts.contradicts": _format_contradicts,
     "facts.contested": _format_contested,
     "facts.missing": _format_missing,
-    "facts.extra": "says {value} besides, which the crowd neither agrees on nor denies",
-    "facts.open": "says {value}; the crowd agrees on nothing of the kind",
-    "facts.too_few": "says {value}; too few others say anything of the kind",
+    "facts.extra": "states {value} too, which the crowd neither agrees on nor denies",
+    "facts.open": "states {value}; the crowd agrees on nothing of the kind",
+    "facts.too_few": "states {value}; too few others state a fact of the kind",
     "meaning.agrees": _format_agreeing_meaning,
     "meaning.contradicts": _format_meaning,
     "meaning.contested": _format_contested_meaning,
     "meaning.open": "neither agrees with the exemplary answer by the entailment model nor "
     "contradicts it (probability {value})",
-    "meaning.too_few": "too few others answered to say what contradicts them",
-    "meaning.found": "By meaning ({model}), in no grade: {contradicts:answer} contradict what the "
-    "crowd says, {contested} contested, {agrees} agree, {open} open, on {questions:question}.",
+    "meaning.too_few": "too few others answered to find contradictions",
+    "meaning.found": "By meaning ({model}), in no grade: {contradicts:answer} contradict the "
+    "crowd, {contested} contested, {agrees} agree, {open} open, on {questions:question}.",
     "facts.standing": _format_agreement,
     "facts.found": "Facts, in no grade: {agreed:value} agreed on and {contested} contested, on "
     "{spoken} of {questions:question}.",
-    "facts.silent": "Nothing is said of {n:question}: {why}.",
+    "facts.silent": "Not compared: {n:question} ({why}).",
     "facts.read_by": "Read by {model}: {facts:fact} in {answers:answer} to {questions:question}; "
     "refused {not_in_text} whose quotes are not in the answers and {other_slot} of kinds that were "
     "not asked for. Not to be read: the replies on {unread:answer}, and the kinds of "

@@ -103,9 +103,7 @@ def read_listed_workers(
 def refuse_to_exclude_all(excluded: WorkerList, given: GradingInput) -> None:
     """Raise `InputError` if all graded workers would be excluded."""
     if len(excluded.lines) == len(given.workers):
-        raise InputError.single(
-            excluded.name, "all workers are in it", "Leave somebody to grade by."
-        )
+        raise InputError.single(excluded.name, "all workers are in it", "Leave out fewer workers.")
 
 
 def refuse_problems(name: str, parameters: AqerParameters) -> None:

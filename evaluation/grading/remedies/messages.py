@@ -14,7 +14,7 @@ REMEDIES: Mapping[str, str] = {
     "few_outside_groups": "only {outside} of the workers would be left outside the groups of "
     "copies, and {fewest} are needed to grade by: grade without {option[collapse_copies]}, or "
     "exclude the workers you do not trust",
-    "nobody_left": "all workers are excluded: nobody is left to grade by",
+    "nobody_left": "all workers are excluded: no worker is left for a grading",
 }
 """A part of a sentence, by the code of a `RemedyError`."""
 
@@ -71,7 +71,7 @@ def _format_camp(of: Mapping[str, Any]) -> str:
     """Return the text that it is still open which of the crowd's two camps is right."""
     follows = "follows this camp" if of["follows"] else "does not follow this camp"
     return (
-        f"Still there: nobody has settled which camp is right. The ranking {follows}"
+        f"Still there: it is not settled which camp is right. The ranking {follows}"
         f"{_format_agreement(of)}."
     )
 
@@ -96,7 +96,7 @@ def _explain_unsure(of: Mapping[str, Any]) -> str:
     """Return why experts' grades do not settle an alarm, and what to do, as text."""
     mine, other = of["correlation"], of["before"]
     if of["count"] < of["fewest"]:
-        return f"That is too few to say: have {of['fewest']} answers graded or more."
+        return f"That is too few: have {of['fewest']} answers graded or more."
     if mine is not None and other is not None and other >= mine:
         return (
             "The run before agrees as well or better: go by that one, or have more answers graded."
@@ -111,16 +111,16 @@ def _format(value: Any) -> str:
 
 OUTCOMES: Mapping[str, Sentence] = {
     "outcome.excluded": lambda of: (
-        "Gone: the one whom it was about is left out."
+        "Resolved: the worker named is left out."
         if of["workers"] == 1
-        else f"Gone: all {of['workers']:,} whom it was about are left out."
+        else f"Resolved: all {of['workers']:,} workers named are left out."
     ),
     "outcome.some_excluded": lambda of: (
-        f"Gone: {of['excluded']:,} of the {of['workers']:,} whom it was about "
-        f"{'is' if of['excluded'] == 1 else 'are'} left out, and among the others it is not seen "
-        "any more."
+        f"Resolved: {of['excluded']:,} of the {of['workers']:,} workers named "
+        f"{'is' if of['excluded'] == 1 else 'are'} left out, and the alarm is not raised for "
+        f"the others."
     ),
-    "outcome.silent_without": "Gone: without those who are left out it is not seen any more.",
+    "outcome.silent_without": "Resolved: the alarm is not raised without those who are left out.",
     "outcome.collapsed": "Answered: the {workers} of them count as one voter, with the answers in "
     "the middle of theirs.",
     "outcome.collapsed_first": "Answered: the {workers} of them count as one voter, with the "
@@ -146,10 +146,10 @@ OUTCOMES: Mapping[str, Sentence] = {
         f"{describe_unchecked(of['reason'])}."
     ),
     "outcome.by_words": lambda of: (
-        "Not settled: this run takes the other of the two sides. It is graded by words, so there "
-        f"is no second order left to hold it against{_format_orders(of)}. Which of the two sees "
-        "what makes an answer good, only people can say: let an expert grade some answers, and "
-        "both runs are held against the same grades."
+        "Not settled: this run takes the other of the two sides. It is graded by words, so "
+        f"there is no second ranking to compare with{_format_orders(of)}. Which of the two sees "
+        "what makes an answer good, only people can decide: let an expert grade some answers, "
+        "and both runs are compared with the same grades."
     ),
     "outcome.by_words_agree": lambda of: f"Settled by experts: their {_format_sides(of)}.",
     "outcome.by_words_unsure": lambda of: (
@@ -163,11 +163,11 @@ OUTCOMES: Mapping[str, Sentence] = {
 NOT_AT_ONCE: Mapping[str, str] = {
     "out_already": "This run left the worker out already.",
     "large": "There are too many answers to show it at once: a run shows it.",
-    "changed": "People's answers were added, changed or withdrawn since this run, so it cannot be "
-    "told what this run would have found: grade again.",
+    "changed": "People's answers were added, changed or withdrawn since this run, so the result "
+    "of this run for them is not known: grade again.",
     "slow_settings": "With the settings of this run it takes too long to show it at once: a run "
     "shows it.",
-    "no_vectors": "The vectors of this run are not at hand, so it cannot be shown at once: a run "
-    "makes them.",
+    "no_vectors": "The vectors of this run are not stored, so the preview is not available: "
+    "start a run.",
     "nobody_left": "Without this worker too few are left to grade by.",
 }

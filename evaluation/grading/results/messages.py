@@ -19,9 +19,9 @@ def _format_apart(of: Mapping[str, Any]) -> str:
 
 
 def _format_alike(of: Mapping[str, Any]) -> str:
-    """Return the text that two models cannot be told apart, with the difference."""
+    """Return the text that two models cannot be distinguished, with the difference."""
     return (
-        f"“{of['first']}” and “{of['second']}” cannot be told apart: the difference is "
+        f"“{of['first']}” and “{of['second']}” cannot be distinguished: the difference is "
         f"{of['difference']:.3f} ({_format_basis(of)}), and so few questions do not show "
         f"differences below {of['smallest']:.3f}."
     )
@@ -127,12 +127,12 @@ SIGNALS: Mapping[str, Sentence] = {
     "{same} as often, {above} more often.",
     "signals.few": "Too few others were counted ({others}) to compare with.",
     "signals.away": _format_away,
-    "signals.none": "How these answers were written was not measured: that needs a script in the "
-    "browser, and a set that counts. It says nothing about them.",
-    "signals.off": "Nothing is counted of this worker, as everybody may choose. It says nothing "
-    "about the answers.",
-    "signals.limits": "It proves nothing by itself: some people write elsewhere and paste, quote "
-    "the text beside the questions, or leave the page to look up a word; a phone's keyboard can "
+    "signals.none": "It was not measured how these answers were written: that needs a script in "
+    "the browser and a collection with counting. This is no sign against the answers.",
+    "signals.off": "The worker switched the counting off, as everybody may. This is no sign "
+    "against the answers.",
+    "signals.limits": "It proves nothing by itself: some people write elsewhere and paste, "
+    "quote the passage, or leave the page to look up a word; a phone's keyboard can "
     "put in copied text as if it were typed; who means to deceive can make these counts up. They "
     "are in no grade and in no alarm, and no reason to refuse anybody's pay.",
 }

@@ -139,7 +139,8 @@ class LanguageModelSerializer(StrictModelSerializer):
     partial_update=extend_schema(summary="Change the description of a language model"),
     destroy=extend_schema(
         summary="Delete a language model",
-        description="409 where it has answers: these go by `deletion/`, which tells of them first.",
+        description="409 where it has answers: these are deleted by `deletion/`, which lists "
+        "them first.",
     ),
 )
 @extend_schema(tags=["language models"])

@@ -46,7 +46,7 @@ class PromptTextSerializer(StrictSerializer):
         allow_blank=True,
         trim_whitespace=False,
         max_length=LONGEST_TEXT,
-        help_text="What it is told first; empty for nothing.",
+        help_text="The system message; empty for none.",
     )
     template = serializers.CharField(trim_whitespace=False, max_length=LONGEST_TEXT)
 
@@ -110,8 +110,8 @@ class PromptSerializer(PromptRowSerializer):
 @extend_schema_view(
     list=extend_schema(
         summary="List prompts, newest first",
-        description="Beside these, runs take the two that are always there, by their names: "
-        "`closed` and `passage`.",
+        description="Runs also take the two built-in prompts by their names: `closed` and "
+        "`passage`.",
         filters=True,
         parameters=[build_sort_parameter(PromptFilter)],
         responses=PromptRowSerializer(many=True),

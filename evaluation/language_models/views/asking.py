@@ -53,7 +53,7 @@ from evaluation.runs.steps.asking.registration import UnknownPromptError, find_p
 
 MOST_CHOSEN = 5
 """Models that are chosen beforehand; where there are more, people choose."""
-FITTING = "What suits each model: closed book, or beside its passage"
+FITTING = "The prompt that suits each model: closed book, or with its passage"
 
 
 @dataclass(frozen=True)
@@ -273,9 +273,9 @@ class Asked:
 
 REMEDIES = {
     BUDGET: "Ask again with a higher budget: what is there is not asked, or paid for, twice.",
-    GIVEN_UP: "Mend what stands beside it, try the model on its page, then run it again: what is "
-    "there is not asked twice.",
-    FAILED: "Look at the model's page: where it runs, and its key. Then run it again.",
+    GIVEN_UP: "Fix the error shown, try the model on its page, then run it again: finished "
+    "requests are not repeated.",
+    FAILED: "Check address and key on the model's page. Then run it again.",
 }
 """What to do about a model that was not asked to the end."""
 
@@ -333,4 +333,4 @@ def _asked(came: AskedModel, has_prices: bool) -> Asked:
 
 
 STANDING = Page("standing", "Model by model", "evaluation/ask/standing.html", standing)
-RESULTS = Page("", "What came of it", "evaluation/ask/results.html", results)
+RESULTS = Page("", "Result", "evaluation/ask/results.html", results)

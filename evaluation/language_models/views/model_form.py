@@ -81,7 +81,10 @@ class ModelForm(forms.Form):
     )
     family = forms.CharField(label="Family", required=False, max_length=200)
     version = forms.CharField(
-        label="Version", required=False, max_length=200, help_text="So that the next can be told."
+        label="Version",
+        required=False,
+        max_length=200,
+        help_text="Used for the forecast of the next run.",
     )
     size = forms.CharField(label="Size", required=False, max_length=50, help_text="Such as 135M.")
     tuning = forms.CharField(

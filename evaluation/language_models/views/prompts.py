@@ -53,9 +53,9 @@ STRATEGIES = {
 }
 WRONG = {
     "braces": "The braces do not match: write {{{{ for a brace itself.",
-    "bare": "In {field} only the name may stand between the braces.",
+    "bare": "In {field} only the name may be between the braces.",
     "unknown": "There is no field {field}: the template may use {known}.",
-    "of_passage": "{field} is only there beside a passage: choose that above, or leave it out.",
+    "of_passage": "{field} needs a passage: choose that above, or leave it out.",
     "missing": "The field {field} is missing; without it the model would not see it.",
 }
 
@@ -80,7 +80,7 @@ class PromptForm(forms.Form):
         strip=False,
         max_length=LONGEST_TEXT,
         help_text="The message about each question. {question} and {choices} are filled in, also "
-        "{category} and {language}; beside a passage {passage} and {title}.",
+        "{category} and {language}; with a passage also {passage} and {title}.",
         widget=forms.Textarea(attrs={"rows": 7, "spellcheck": "false"}),
     )
 
@@ -186,7 +186,7 @@ def edit_prompt_page(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
         if made.pk == latest.pk:
             messages.info(request, f"Nothing was changed: it stays at version {latest.number}.")
         else:
-            messages.success(request, f"Version {made.number} is what models are told from now on.")
+            messages.success(request, f"Version {made.number} is used for models from now on.")
         return redirect("admin:prompt", changed.public_id)
     return _form(request, form, f"New version of {changed.name}", "Keep as a new version", changed)
 

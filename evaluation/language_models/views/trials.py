@@ -66,7 +66,7 @@ class TryForm(forms.Form):
         label="Passage",
         required=False,
         max_length=50_000,
-        help_text="For a prompt that shows the model a text beside the question.",
+        help_text="For a prompt that shows the model a passage with the question.",
         widget=forms.Textarea(attrs={"rows": 3}),
     )
 

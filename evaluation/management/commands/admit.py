@@ -62,7 +62,7 @@ class Command(SetCommand):
         at_least = options["at_least"]
         if options["earlier"] is None or at_least is None or not math.isfinite(at_least):
             raise CommandError(
-                "say in which set and how much: --earlier OTHER --at-least X", returncode=USAGE
+                "name the set and the score: --earlier OTHER --at-least X", returncode=USAGE
             )
         # The earlier set is looked up among those of the same owner, where names are unique.
         owner = question_set.owner.get_username()
@@ -73,7 +73,7 @@ class Command(SetCommand):
             raise CommandError(f"{earlier} has no grading that is done", returncode=USAGE)
         self.stdout.write(
             f"{len(found.ids):,} of {found.n_graded:,} people would be admitted; "
-            f"{found.n_too_few:,} gave too few answers to say"
+            f"{found.n_too_few:,} gave too few answers for a score"
         )
         if not options["count"]:
             rule = recruiting.set_rule(collection, earlier, *asked)

@@ -36,8 +36,8 @@ INCOMPLETE = 3
 EPILOG = f"""\
 {SPECS}
 DIR then holds model_answers.csv, which evaluate aqer --models reads, requests.jsonl (every
-request and answer as it was, without keys) and summary.json. The same command again goes on:
-what is stored is never asked again, errors are. Another model, prompt or parameter adds rows.
+request and answer as it was, without keys) and summary.json. If interrupted, run the same command
+again: it continues and repeats only failed requests. Another model, prompt or parameter adds rows.
 
 A template is text with {{question}}, {{passage}}, {{title}}, {{choices}}, {{category}} and
 {{language}}; a brace itself is written twice.
@@ -116,7 +116,7 @@ def _add_what(parser: CommandParser) -> None:
     add(
         "--strategy",
         choices=list(TEMPLATES),
-        help="closed: from memory; passage: beside its text (default: passage where there are "
+        help="closed: from memory; passage: with its text (default: passage where there are "
         "passages, else closed)",
     )
     add("--template", type=Path, metavar="FILE", help="how a question is put, in place of our own")
@@ -124,7 +124,7 @@ def _add_what(parser: CommandParser) -> None:
         "--system",
         default=SYSTEM,
         metavar="TEXT",
-        help="what the model is told first; nothing for none (%(default)r)",
+        help="the system message; empty for none (%(default)r)",
     )
     add(
         "--samples",
@@ -227,5 +227,5 @@ def _told(asked: AskResult, request: AskRequest) -> str:
     if outcome.reason:
         lines.append(f"ended early: {remove_control_characters(outcome.reason)}")
     if outcome.n_left or outcome.statuses[AnswerStatus.ERROR]:
-        lines.append("The same command goes on from here.")
+        lines.append("To continue, run the same command again.")
     return "\n".join([*lines, f"Answers: {request.output}"])

@@ -31,10 +31,11 @@ class Command(RunCommand):
     """Start a run that asks models, and show its progress."""
 
     help = (
-        "Ask registered models the latest published version of the question set SET: a worker "
-        "does it, this command shows its progress and prints what came. What is stored is never "
-        "asked again. Exit code: 0 every question has an answer (empty and refused are answers), "
-        "3 some are errors or were not asked, or Ctrl-C (the run goes on), 2 bad usage."
+        "Ask registered models the questions of the latest published version of the question "
+        "set SET. A background process sends the requests; this command shows the progress and "
+        "the results. Stored replies are not requested again. Exit code: 0 every question has "
+        "an answer (empty and refused are answers), "
+        "3 some are errors or were not asked, or Ctrl-C (the run continues), 2 bad usage."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -46,7 +46,7 @@ class Command(BaseCommand):
             type=Path,
             metavar="FILE",
             help="yes/no questions, a JSON list or JSON Lines: question, answer (true or false), "
-            "and if all have one the statement that says the same",
+            "and if all have one the same content as a statement",
         )
         add(
             "--options",

@@ -19,10 +19,11 @@ class Command(DeskCommand):
     """Store a user's decisions about workers' submissions."""
 
     help = (
-        "Keep what FILE says of the workers of the question set SET: columns worker, decision "
+        "Store the decisions in FILE about workers of the question set SET: columns worker, "
+        "decision "
         "(approve, reject, or open to take back), category and reason, which a rejection needs: "
         "one of Prolific's categories, and at least 100 characters for the worker. A column bonus "
-        "confirms an amount for each. Every row or none; tells no panel and pays nobody."
+        "confirms an amount for each. All rows or none; notifies no panel and pays no one."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -48,7 +48,7 @@ class Command(KindCommand):
         except EndedEarlyError as error:
             print_report(
                 self.stdout,
-                remove_control_characters(f"{error}\nThe same command goes on from here."),
+                remove_control_characters(f"{error}\nTo continue, run the same command again."),
             )
             sys.exit(INCOMPLETE)
         print_report(self.stdout, said)

@@ -22,7 +22,7 @@ class Command(ExportCommand):
         """Add the arguments: set, file, run and pseudonyms."""
         super().add_arguments(parser)
         self.add_output(parser)
-        self.add_run(parser, "write this run's scores and grades beside the answers")
+        self.add_run(parser, "add this run's scores and grades to the answers")
         parser.add_argument(
             "--pseudonyms",
             action="store_true",

@@ -22,7 +22,7 @@ class Command(ExportCommand):
         """Add the arguments: set, file and run."""
         super().add_arguments(parser)
         self.add_output(parser)
-        self.add_run(parser, "write this run's scores beside the answers")
+        self.add_run(parser, "add this run's scores to the answers")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Select the version and run, write the file, and print a summary."""

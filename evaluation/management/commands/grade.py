@@ -19,9 +19,9 @@ class Command(RunCommand):
     """Start a grading run and show its progress."""
 
     help = (
-        "Grade the latest published version of the question set SET that has answers: a worker "
-        "does it, this command shows its progress and prints the tables. Ctrl-C leaves the run "
-        "to go on."
+        "Grade the latest published version of the question set SET that has answers. A "
+        "background process computes the run; this command shows its progress and prints the "
+        "tables. After Ctrl-C the run continues."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -19,10 +19,10 @@ class Command(SetCommand):
     """Link a question set to its earlier wave, or remove the link."""
 
     help = (
-        "Say that the question set SET is a later wave of OTHER, a set of the same owner, so that "
+        "Mark the question set SET as a later wave of OTHER, a set of the same owner, so that "
         "their results can be compared. Questions are matched by their ids. Nothing else of either "
-        "set is changed, and --undo takes the link away again. With --with-models alone what "
-        "language models replied in the wave before is copied into a set that is linked."
+        "set is changed, and --undo removes the link. With --with-models alone the replies of "
+        "language models in the earlier wave are copied into a linked set."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -30,7 +30,7 @@ class Command(SetCommand):
         super().add_arguments(parser)
         which = parser.add_mutually_exclusive_group()
         which.add_argument("--earlier", metavar="OTHER", help="name or id of the wave before")
-        which.add_argument("--undo", action="store_true", help="take the link away")
+        which.add_argument("--undo", action="store_true", help="remove the link")
         parser.add_argument(
             "--with-models",
             action="store_true",
@@ -47,7 +47,7 @@ class Command(SetCommand):
             )
         if not (options["undo"] or options["earlier"] or options["with_models"]):
             raise CommandError(
-                "say which is the wave before, --earlier OTHER, or --undo", returncode=USAGE
+                "name the earlier wave with --earlier OTHER, or use --undo", returncode=USAGE
             )
         try:
             if options["undo"]:

@@ -29,8 +29,8 @@ class Command(SetCommand):
             "--people",
             choices=QuestionSet.WavePeople.values,
             default=QuestionSet.WavePeople.ANYBODY.value,
-            help="same: only who handed in in SET; others: nobody who took part in SET or a wave "
-            "before it; anybody (default)",
+            help="same: only workers who submitted in SET; others: no participant of SET or of "
+            "an earlier wave; anybody (default)",
         )
         parser.add_argument(
             "--with-models",

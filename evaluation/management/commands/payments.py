@@ -48,14 +48,14 @@ class Command(DeskCommand):
     """Show, plan, confirm, cancel and send bonuses, and record the panel's results."""
 
     help = (
-        "Say where the bonuses of the question set SET stand; confirm or cancel those that were "
-        "planned; or keep what the panel said of those that were sent: FILE has the columns "
+        "Show the states of the bonuses of the question set SET; confirm or cancel planned "
+        "ones; or store the panel's result of sent ones: FILE has the columns "
         "payment, state (paid or failed) and perhaps reference, as the table of --output has them. "
-        "With --rule a bonus of --amount is planned for whom the rule names; --dry-run only tells "
-        "who gets how much, what it costs, what people earn in an hour and who is left out. With "
-        "--parts it is about parts of the pay, of who did not pass the practice or failed the "
-        "attention checks: they are planned as the settings say, or only told with --dry-run; "
-        "--confirm, --cancel and --send are theirs then."
+        "With --rule a bonus of --amount is planned for workers who meet the rule; --dry-run "
+        "only shows who gets how much, the cost, the pay an hour and who is left out. --parts "
+        "applies to parts of the pay for workers who did not pass the practice or failed the "
+        "attention checks: they are planned by the settings, or only shown with --dry-run; "
+        "--confirm, --cancel and --send then apply to them."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -64,18 +64,18 @@ class Command(DeskCommand):
         what = parser.add_mutually_exclusive_group()
         what.add_argument("--confirm", action="store_true", help="pay what is planned")
         what.add_argument("--cancel", action="store_true", help="do not pay what was not sent")
-        what.add_argument("--settle", type=Path, metavar="FILE", help="what the panel said")
+        what.add_argument("--settle", type=Path, metavar="FILE", help="the panel's result")
         what.add_argument("--output", type=Path, metavar="FILE", help="write all payments")
         what.add_argument(
             "--send",
             action="store_true",
             help="have Prolific's own interface pay what is confirmed, where that is switched on; "
-            "without --total only say what that would be",
+            "without --total only show the amount",
         )
         parser.add_argument(
             "--parts",
             action="store_true",
-            help="parts of the pay: plan them, or what else is said of them",
+            help="parts of the pay: plan them, or use them with the other options",
         )
         parser.add_argument(
             "--increase-places",
@@ -91,7 +91,7 @@ class Command(DeskCommand):
         add_study(parser)
         what.add_argument("--rule", choices=tuple(rules.KINDS), help="plan bonuses by a rule")
         add_rule_arguments(parser)
-        parser.add_argument("--by", metavar="USERNAME", help="who does so: stands in the ledger")
+        parser.add_argument("--by", metavar="USERNAME", help="the user who does so, for the ledger")
         add_round(parser, default=None)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -103,7 +103,7 @@ class Command(DeskCommand):
         planned = (options["rule"] or only_parts) and not options["dry_run"]
         writes = planned or any(options[name] for name in ("confirm", "cancel", "settle", "send"))
         if writes and options["by"] is None:
-            raise CommandError("say who does it with --by USERNAME", returncode=USAGE)
+            raise CommandError("name the user with --by USERNAME", returncode=USAGE)
         user = self.decider(options, version) if options["by"] is not None else None
         try:
             if options["confirm"] or options["cancel"]:
@@ -142,7 +142,7 @@ class Command(DeskCommand):
     def _propose(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
         """Print the effect of a bonus rule, and plan the bonuses unless it is a dry run."""
         if options["amount"] is None:
-            raise CommandError("say how much with --amount", returncode=USAGE)
+            raise CommandError("give the amount with --amount", returncode=USAGE)
         named = {name: options[name] for name in ("amount", "share", "at_least", "end")}
         rule = rules.Rule(options["rule"], **named, score=options["score"] or RAW)
         pay = {"least": options["least_hourly"], "base": options["base_pay"]}

@@ -27,11 +27,12 @@ class Command(DeskCommand):
     """Write the ids of workers above a score threshold, as the next study's allow list."""
 
     help = (
-        "Write the panel's ids of the people of the question set SET who scored at least X, one a "
-        "line, as a panel's custom allow list takes them: the raw leave-one-out score (or the "
-        "question contrast) of the grading that counts, or the lower end of its 95% interval. "
-        "Only who handed in, did not withdraw and is not rejected; of the others it is said how "
-        "many and why."
+        "Write the panel's ids of workers of the question set SET with a score of at least X, "
+        "one a line, as a panel's custom allow list takes them: the raw leave-one-out score (or "
+        "the "
+        "question contrast) of the official run, or the lower end of its 95% interval. "
+        "Only workers who submitted, did not withdraw and are not rejected; the others are "
+        "counted with the reason."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -74,7 +75,7 @@ class Command(DeskCommand):
         """Count the workers, and write the ids or create the panel group; else exit status 2."""
         if not (options["output"] or options["group"] is not None or options["count"]):
             raise CommandError(
-                "say where the ids go with --output FILE, or only --count them", returncode=USAGE
+                "name the file of the ids with --output FILE, or use --count", returncode=USAGE
             )
         version = self.version_of(options)
         user = self.decider(options, version) if options["by"] is not None else None
@@ -90,7 +91,7 @@ class Command(DeskCommand):
         for told in found.lines():
             self.stdout.write(told)
         if not found.ids:
-            raise CommandError("nobody is left to be asked again", returncode=USAGE)
+            raise CommandError("no worker is left to invite again", returncode=USAGE)
         if options["count"]:
             self.stdout.write("Nothing was written.")
             return
@@ -121,7 +122,7 @@ class Command(DeskCommand):
         missing = [name for name in ("by", "workspace") if options[name] is None]
         if options["send"] and missing:
             raise CommandError(
-                f"to make a group, say also --{' and --'.join(missing)}", returncode=USAGE
+                f"to make a group, also use --{' and --'.join(missing)}", returncode=USAGE
             )
         try:
             return Prolific() if options["send"] and not options["count"] else None

@@ -35,7 +35,7 @@ class Command(BaseCommand):
 
     help = (
         "Reproduce a table of the evidence from public data, or make one of graded answers of "
-        "your own (graded FILE), which says which method to trust; needs no database."
+        "your own (graded FILE), which shows the method to trust; needs no database."
     )
     requires_system_checks = ()
 
@@ -48,7 +48,7 @@ class Command(BaseCommand):
             type=Path,
             nargs="?",
             metavar="FILE",
-            help="graded: answers that somebody graded (question, answer, grade or label, worker "
+            help="graded: answers with grades (question, answer, grade or label, worker "
             "if known), or a file, folder or archive in a layout of data-formats.md; "
             "graded-models: workers' answers (worker, question, answer)",
         )

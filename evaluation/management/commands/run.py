@@ -17,9 +17,9 @@ class Command(KindCommand, RunCommand):
     """Start a run of any type and show its progress."""
 
     help = (
-        "Compute something over the latest published version of the question set SET: a worker "
-        "does it, this command shows its progress and prints what it found. Ctrl-C leaves the "
-        "run to go on."
+        "Start a run over the latest published version of the question set SET. A background "
+        "process computes it; this command shows its progress and prints the result. After "
+        "Ctrl-C the run continues."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -24,8 +24,8 @@ INCOMPLETE = 3
 
 EPILOG = f"""\
 {SPECS}
-DIR holds every request and reply (requests.jsonl, without keys) beside the tables. The same
-command again goes on: what is stored is never asked again, errors are.
+DIR holds every request and reply (requests.jsonl, without keys) with the tables. If interrupted,
+run the same command again: it continues and repeats only failed requests.
 
 Exit code: 0 every request has a reply (empty and refused are replies), 3 some are errors, or the
 budget, Ctrl-C or a full disk ended it (what came is kept), 2 bad usage or input.
@@ -62,7 +62,7 @@ class Command(KindCommand):
         except EndedEarlyError as error:
             print_report(
                 self.stdout,
-                remove_control_characters(f"{error}\nThe same command goes on from here."),
+                remove_control_characters(f"{error}\nTo continue, run the same command again."),
             )
             sys.exit(INCOMPLETE)
         except KeyboardInterrupt:  # between two steps; what they got is kept

@@ -47,8 +47,8 @@ class Command(BaseCommand):
             "--problems",
             type=Path,
             metavar="PROBLEMS",
-            help="REPLIES are those of evaluate umwp to these problems, whose labels they get: a "
-            "reply to a problem without an answer counts as one that says so",
+            help="REPLIES are those of evaluate umwp to these problems, whose labels they get: "
+            "a reply to a problem without an answer counts as one that states this",
         )
         add(
             "--templates",

@@ -86,7 +86,7 @@ ITEMS = StudyTable(
         "consistency": "mean similarity of two replies, 0 to 1",
         "semantic_entropy": "entropy over the meanings of the replies, in nats",
         "semantic_entropy_weighted": "the same, weighted by the probabilities of the replies",
-        "meanings": "clusters of replies that say the same",
+        "meanings": "clusters of replies with the same meaning",
         "semantic_entropy_coverage": "semantic entropy corrected for unseen meanings, in nats",
         "meanings_estimated": "estimated number of meanings, seen and unseen",
         "kernel_entropy": "von Neumann entropy of the replies' cosines, in nats",
@@ -191,7 +191,7 @@ REPLIES = StudyTable(
         "question": "its text",
         "reply": "what the model replied",
         "confidence": "confidence that the model states, 0 to 100",
-        "meaning": "cluster of replies that say the same, from 0",
+        "meaning": "cluster of replies with the same meaning, from 0",
         "precision": SCORES["precision"],
     },
 )

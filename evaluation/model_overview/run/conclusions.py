@@ -114,7 +114,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Claim:
-    """A question about one model, such as whether it knows the answers, with the evidence.
+    """A question about one model, such as whether its confidence is justified, with the evidence.
 
     Attributes
     ----------

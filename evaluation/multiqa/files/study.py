@@ -102,7 +102,7 @@ class MultiqaStudy:
 
 @dataclass(frozen=True)
 class FileStudy:
-    """Result of a study; `complete` tells whether every request has a reply."""
+    """Result of a study; `complete` is true if every request has a reply."""
 
     evaluation: FileEvaluation
     rewordings: list[Rewording]

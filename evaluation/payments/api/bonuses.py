@@ -78,7 +78,7 @@ class BonusPaymentSerializer(serializers.Serializer[Any]):
         source="batch", allow_null=True, help_text="The list that has it; null until one does."
     )
     reason = serializers.CharField(help_text="The rule, or why a part; empty from a file.")
-    by = serializers.CharField(help_text="Who confirmed it; empty until somebody does.")
+    by = serializers.CharField(help_text="The user who confirmed it; empty before confirmation.")
 
 
 class PayStandingSerializer(serializers.Serializer[Any]):
@@ -222,9 +222,9 @@ class BonusViewSet(ApiViewSet):
 
     @extend_schema(
         operation_id="paying_bonus_settle",
-        summary="Say what the panel did with payments that were sent",
-        description="All or none. What is told already changes nothing. 409 for a payment that was "
-        "not sent, or of which the opposite was said; 400 for one that is none.",
+        summary="Store the panel's result for sent payments",
+        description="All or none. A known result changes nothing. 409 for a payment that was "
+        "not sent, or that has the opposite result; 400 for an unknown one.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
         request=SettlementSerializer,
         responses={200: SettledSerializer},
@@ -268,7 +268,7 @@ class BonusViewSet(ApiViewSet):
         values = self.checked(RoundTotalSerializer).validated_data
         name, total = values["round"], values["total"]
         if not bonuses.load_payments(version, round_=name):
-            raise build_field_problem("round", f"Nobody has a payment of a round {name!r}.")
+            raise build_field_problem("round", f"No worker has a payment of a round {name!r}.")
         with translate_payment_errors():
             batch = advance(version, request.user, name, total)
         body = {"round": name, "state": state, "n": len(batch.payments), "total": batch.total}
@@ -299,7 +299,7 @@ class TakenListSerializer(serializers.Serializer[Any]):
     n = serializers.IntegerField(help_text="Payments in it.")
     total = MoneyField(help_text="Without the panel's fee.")
     currency = serializers.CharField()
-    states = PayStandingSerializer(many=True, help_text="What came of them.")
+    states = PayStandingSerializer(many=True, help_text="Their results.")
     url = serializers.URLField(help_text="Address of the list itself.")
 
 
@@ -332,8 +332,8 @@ class TakenListViewSet(ApiViewSet):
     @extend_schema(
         operation_id="paying_list_take",
         summary="Take the list of confirmed bonuses, or of parts of the pay",
-        description="Notes them as sent: no other list will have any of them, and you pay what it "
-        "says on the panel. The list itself is at `url`. No panel is told. 409 where nothing "
+        description="Notes them as sent: no other list will have any of them, and you pay them "
+        "on the panel. The list itself is at `url`. No panel is notified. 409 where nothing "
         "confirmed is left.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
         request=WantedListSerializer,
@@ -372,7 +372,7 @@ class PanelListViewSet(ApiViewSet):
         operation_id="paying_list",
         summary="Take away a list of money that was taken before",
         description="“id,amount” a line without a header, the same each time: take it to the "
-        "panel only if nobody has.",
+        "panel only if this has not happened yet.",
         parameters=[VERSION],
         responses=CSV,
     )
@@ -390,7 +390,7 @@ class PanelListViewSet(ApiViewSet):
         operation_id="paying_export",
         summary="Take away a list of decisions for a panel, or their log",
         description="Ids to approve, a line each; rejections; Mechanical Turk's own file; or "
-        "every decision that was ever made. Whom nobody decided of is in no list.",
+        "every decision that was ever made. Undecided workers are in no list.",
         parameters=[
             OpenApiParameter("name", str, OpenApiParameter.PATH, description=", ".join(FREE_LISTS)),
             VERSION,

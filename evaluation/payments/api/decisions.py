@@ -37,7 +37,7 @@ from evaluation.payments.storage.rules import ACTIONS
 from evaluation.runs.rest.views import build_conflict_problem
 
 VERSION = OpenApiParameter(
-    "version", int, description="Its number; the newest in which somebody took part without it."
+    "version", int, description="Its number; without it the newest with participants."
 )
 
 
@@ -226,8 +226,8 @@ class PayingViewSet(ApiViewSet):
     @extend_schema(
         operation_id="paying_decide",
         summary="Approve, reject or open a submission",
-        description="A row is added to the log; the same once more changes nothing. No panel is "
-        "told and nobody is paid by it.",
+        description="A row is added to the log; the same decision again changes nothing. It "
+        "notifies no panel and pays no one.",
         parameters=[VERSION],
         request=PayDecideSerializer,
     )
@@ -336,8 +336,8 @@ class AppealViewSet(ApiViewSet):
     @extend_schema(
         operation_id="paying_appeal_answer",
         summary="Answer an appeal, once",
-        description="The same once more changes nothing. 409 where nobody wrote, somebody answered "
-        "otherwise, or the rejection is not what counts any more.",
+        description="The same again changes nothing. 409 if there is no message, another answer "
+        "was given, or the rejection is no longer the current decision.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
         request=AppealAnswerSerializer,
         responses={200: PaySubmissionSerializer},

@@ -155,7 +155,7 @@ class StatusesReportSerializer(serializers.Serializer[Any]):
     strangers = serializers.DictField(
         child=serializers.IntegerField(), help_text="Lines of others, which are not kept."
     )
-    missing = serializers.IntegerField(help_text="Who took part here and stands in no line.")
+    missing = serializers.IntegerField(help_text="Participants without a line.")
     kept_aside = serializers.ListField(
         child=serializers.CharField(), help_text="Columns that are not kept."
     )
@@ -181,7 +181,7 @@ class PayFileViewSet(BulkViewSet):
         "Decide of many submissions, all rows or none",
         "For who may change the set. `worker` is the panel's id, `decision` approve, reject (with "
         "`category` and `reason`) or open; `bonus`, an amount, is confirmed by it; `panel` where "
-        "an id is there in two. The same rows again change nothing. No panel is told.",
+        "an id is there in two. The same rows again change nothing. No panel is notified.",
         DECISION_ROWS,
         DECISIONS,
         DecisionOptionsSerializer,
@@ -232,7 +232,7 @@ class PayDecisionsViewSet(PayFileViewSet):
 
 @extend_schema_view(
     create=describe_bulk_upload(
-        "Take in where submissions stand on Prolific, all rows or none",
+        "Import the statuses of submissions on Prolific, all rows or none",
         "For who may change the set. The columns of Prolific's export; what it knows of people "
         "besides is not kept. No decision changes. An export of another study is refused.",
         STATUS_ROWS,
@@ -375,8 +375,8 @@ class InvitedViewSet(ApiViewSet):
     @extend_schema(
         operation_id="paying_invited_ids",
         summary="Take away the ids of who scored enough to be asked again",
-        description="The panel's ids, one a line, as custom allow lists take them; empty for "
-        "nobody. No scores stand in it.",
+        description="The panel's ids, one a line, as custom allow lists take them; may be "
+        "empty. It contains no scores.",
         parameters=THRESHOLD,
         responses={(200, "text/plain"): {"type": "string", "format": "binary"}},
     )
@@ -409,7 +409,7 @@ class InvitedViewSet(ApiViewSet):
             least = float(query.get("at_least", ""))
         except ValueError:
             raise build_parameter_problem(
-                "at_least", "Say which score it takes, such as 0.6."
+                "at_least", "Give the lowest score, such as 0.6."
             ) from None
         # `float` also reads "nan"; `select_invited` refuses it.
         threshold = ScoreThreshold(

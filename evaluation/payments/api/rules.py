@@ -175,12 +175,13 @@ class FairGroupSerializer(serializers.Serializer[Any]):
         help_text="95% interval of the ratio, wider for more groups since the best one is chosen.",
     )
     ratio_high = serializers.FloatField(allow_null=True)
-    small = serializers.BooleanField(help_text="Too few to tell.")
+    small = serializers.BooleanField(help_text="Too few for a verdict.")
     unfair = serializers.BooleanField(
         help_text="The ratio is below four fifths and its interval below 1."
     )
     unclear = serializers.BooleanField(
-        help_text="The ratio is below four fifths and its interval is not below 1: too few to tell."
+        help_text="The ratio is below four fifths and its interval is not below 1: too few for "
+        "a verdict."
     )
 
 
@@ -194,7 +195,7 @@ class FairnessSerializer(serializers.Serializer[Any]):
 class BonusProposalSerializer(serializers.Serializer[Any]):
     """Effect of a bonus rule on the current data; nothing is stored."""
 
-    rule = serializers.CharField(source="rule.said", help_text="As it stands beside each payment.")
+    rule = serializers.CharField(source="rule.said", help_text="As shown with each payment.")
     people = EarnerSerializer(many=True, source="rewarded")
     n = serializers.IntegerField(source="n_rewarded", help_text="People with a bonus.")
     considered = serializers.IntegerField(
@@ -202,10 +203,10 @@ class BonusProposalSerializer(serializers.Serializer[Any]):
     )
     rejected = serializers.IntegerField(source="n_rejected", help_text="Left out as rejected.")
     unscored = serializers.IntegerField(
-        source="n_unscored", help_text="Without a score, or with too few answers to say."
+        source="n_unscored", help_text="Without a score, or with too few answers for one."
     )
     total = MoneyField(help_text="Without the panel's fee.")
-    currency = serializers.CharField(help_text="Empty where nobody said.")
+    currency = serializers.CharField(help_text="Empty if not given.")
     base_pay = MoneyField(source="base", allow_null=True)
     least_hourly = MoneyField(source="least", allow_null=True)
     hourly = MoneyField(
@@ -213,14 +214,14 @@ class BonusProposalSerializer(serializers.Serializer[Any]):
     )
     fairness = FairnessSerializer(many=True)
     warnings = serializers.ListField(child=SaidField())
-    seen = serializers.CharField(help_text="Tells this from another, for planning it.")
+    seen = serializers.CharField(help_text="Identifies this preview, for planning it.")
 
 
 class BonusesPlannedSerializer(serializers.Serializer[Any]):
     """Payments of a round after a rule was planned."""
 
     round = serializers.CharField()
-    n = serializers.IntegerField(help_text="People whom the rule names.")
+    n = serializers.IntegerField(help_text="Workers who meet the rule.")
     new = serializers.IntegerField(help_text="Planned by this request.")
     total = MoneyField()
     currency = serializers.CharField()
@@ -251,8 +252,9 @@ class BonusRuleViewSet(ApiViewSet):
     @extend_schema(
         operation_id="paying_bonus_plan",
         summary="Plan the bonuses of a rule that was tried",
-        description="Exactly those that `seen` tells of, or none (409). Again it plans nothing "
-        "new. Nobody is paid before somebody confirms them and takes their list to the panel.",
+        description="Exactly those that `seen` identifies, or none (409). A second request "
+        "plans nothing new. They are paid only after a user confirms them and takes their list "
+        "to the panel.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
         request=BonusPlanSerializer,
         responses={200: BonusesPlannedSerializer},
@@ -312,13 +314,13 @@ class OwedPartsSerializer(serializers.Serializer[Any]):
     total = MoneyField(help_text="What planning them asks for; without the panel's fee.")
     currency = serializers.CharField()
     unknown = serializers.IntegerField(
-        source="n_unknown", help_text="Of them, of whom nobody knows where they stand on the panel."
+        source="n_unknown", help_text="Of them, those whose status on the panel is unknown."
     )
     without = serializers.IntegerField(
-        source="n_without", help_text="Not owed one: the settings say no part for them."
+        source="n_without", help_text="Not owed one: the settings have no part for them."
     )
     decided = serializers.IntegerField(
-        source="n_decided", help_text="Not owed one: somebody approved or rejected them."
+        source="n_decided", help_text="Not owed one: they are approved or rejected."
     )
     settled = serializers.IntegerField(
         source="n_settled", help_text="Not owed one: the panel has settled what they get."
@@ -342,7 +344,7 @@ class PartViewSet(ApiViewSet):
     @extend_schema(
         operation_id="paying_parts",
         summary="Read who is owed a part of the pay",
-        description="For who may change the set; how much it is the collection's settings say.",
+        description="For who may change the set; the collection's settings give the amount.",
         parameters=[VERSION],
         responses=OwedPartsSerializer,
     )

@@ -43,7 +43,7 @@ LARGEST_VERSION = 1_000_000
 
 
 def get_payable_set(request: UserRequest, set_id: UUID) -> QuestionSet:
-    """Return a question set that the user may edit, and whose workers may thus be paid.
+    """Return a question set that the user may edit, so that they may pay its workers.
 
     Raises Http404 if the user may not see the set, `RefusedError` if the user may only view it.
     Viewers see no decisions and payments.

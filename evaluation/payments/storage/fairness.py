@@ -2,7 +2,7 @@
 
 Groups come from the submissions: language of the texts, kind of device, and whether the worker
 switched off the recording of how answers are written. Workers with assistive technology do so, and
-others who prefer it; the two cannot be told apart.
+others who prefer it; the two cannot be distinguished.
 
 For the use of assistive technology there is a verdict without numbers. Numbers of two attempts that
 differ by one worker would reveal what that worker said.
@@ -26,7 +26,7 @@ from evaluation.core.stats.inference.intervals import (
     compare_selection_rates,
 )
 
-TOO_FEW = "too few to tell"
+TOO_FEW = "too few for a verdict"
 """Text in place of a verdict on a group that is too small, or whose low ratio may be chance."""
 
 FEWEST_EACH_WAY = 5

@@ -36,7 +36,7 @@ LEFT_OUT = {
     "open": "did not hand in",
     "rejected": "rejected, here or on the panel",
     "no_score": "without a score in the grading that counts",
-    "too_few": "gave too few answers to say",
+    "too_few": "gave too few answers for a score",
     "below": "did not reach it",
 }
 """Reasons why a worker is not invited; the first reason that applies counts."""

@@ -36,16 +36,16 @@ from evaluation.runs.raw_scores import RAW, SCORES, RawScore, run_of, scores_of
 SENTENCES: Final = {
     "unknown_rule": "there is no rule {given!r}: {known}",
     "amount_range": "a bonus goes from {least} to {most:,}.00",
-    "share_missing": "say which share of people, above 0 and at most 1",
-    "score_missing": "say which score it takes",
-    "no_scores": "nobody has a score: grade the answers of this version first",
-    "amount_too_large": "somebody would get more than {most:,}.00",
+    "share_missing": "give the share of people, above 0 and at most 1",
+    "score_missing": "give the lowest score",
+    "no_scores": "no worker has a score: grade the answers of this version first",
+    "amount_too_large": "a worker would get more than {most:,}.00",
     "score_range": "a score goes from -{most:,} to {most:,}",
     "unknown_score": "there is no score {given!r}: {known}",
     "no_contrast": "the grading has no question contrast: grade the answers again",
     "unknown_end": "there is no end {given!r}: {known}",
-    "unknown_panel": "nobody came from the panel {given!r}; there is: {known}",
-    "several_panels": "people came from several panels, say whose ids: {known}",
+    "unknown_panel": "no worker came from the panel {given!r}; there is: {known}",
+    "several_panels": "people came from several panels, choose one of: {known}",
 }
 
 
@@ -310,7 +310,7 @@ def propose(
 
 
 def check_contrasts(score: str, scores: Mapping[int, RawScore]) -> None:
-    """Raise RuleError if workers are to be compared by a score that nobody has in the run."""
+    """Raise RuleError if the run has no score of the kind that the rule compares."""
     if score != RAW and all(one.value is None for one in scores.values()):
         raise RuleError("score", "no_contrast")
 

@@ -168,7 +168,7 @@ def _plan_bonuses(
     """Plan the bonuses of a proposal and redirect to the page."""
     name, seen = form.cleaned_data["round"], request.POST.get("seen", "")
     n_new = plan_proposed(proposal, request.user, name, seen=seen)
-    sentence = f"{n_new:,} planned. Nobody is paid before they are confirmed below."
+    sentence = f"{n_new:,} planned. They are paid only after you confirm them below."
     messages.success(request, sentence, "bonuses_planned")
     return redirect(_build_link(version))
 
@@ -187,7 +187,7 @@ def _plan_parts(request: HttpRequest, version: QuestionSetVersion) -> HttpRespon
         sentence = "No part is left to plan. Planned parts are listed below."
         messages.info(request, sentence, "no_parts_left")
         return redirect(_build_link(version))
-    sentence = f"{len(batch.payments):,} planned. Nobody is paid before they are confirmed below."
+    sentence = f"{len(batch.payments):,} planned. They are paid only after you confirm them below."
     messages.success(request, sentence, "parts_planned")
     return redirect(_build_link(version))
 

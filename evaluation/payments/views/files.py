@@ -183,7 +183,7 @@ def _get_answered_version(question_set: QuestionSet) -> QuestionSetVersion:
     """Return the newest version with an answer; raise `InputError` if no worker took part."""
     version = find_answered_version(question_set)
     if version is None:
-        raise InputError.single("the question set", "it is empty", "Nobody took part in it.")
+        raise InputError.single("the question set", "it is empty", "It has no participants.")
     return version
 
 
@@ -213,8 +213,8 @@ register(
     UploadKind(
         "panel-statuses",
         "statuses from Prolific",
-        "The file that Prolific exports for a study: where each submission stands there. What it "
-        "knows of people (age, country ...) is not kept. It changes no decision.",
+        "The file that Prolific exports for a study: with the status of each submission. Data "
+        "about people (age, country ...) is not stored. Decisions do not change.",
         "Submission id,Participant id,Status,Started at,Completed at,Time taken\n"
         "66a...,5f1...,AWAITING REVIEW,2026-11-20T09:00:00Z,2026-11-20T09:14:00Z,840",
         "",
@@ -244,7 +244,7 @@ class LineForm(forms.Form):
         label="What has to reach it",
         choices=list(ENDS.items()),
         required=False,
-        help_text="The lower end asks that somebody is that good beyond chance.",
+        help_text="The lower end admits only workers who reach the score beyond chance.",
     )
     panel = forms.ChoiceField(label="Ids of which panel")
 

@@ -136,11 +136,12 @@ def approve(request: HttpRequest, set_id: UUID) -> HttpResponse:
                 request.user, [submission.pk for submission in submissions]
             )
         except WithdrawnError as error:
-            problem = f"{error}. Nobody was approved; look at the list as it is now."
+            problem = f"{error}. No one was approved; check the current list."
         except DecidedMeanwhileError as error:
             problem = (
-                f"{error.newest.decided_by.get_username()} decided about one of them meanwhile. "
-                "Nobody was approved; look at the list as it is now."
+                f"{error.newest.decided_by.get_username()} decided about one of them since you "
+                f"opened the page. "
+                "No one was approved; check the current list."
             )
         else:
             phrase = "person is" if approval.n_new == 1 else "people are"
@@ -309,7 +310,7 @@ def _answer_appeal(request: HttpRequest, row: PayRow, action: str) -> HttpRespon
     except deciding.DecidedMeanwhileError as error:
         problem = _build_problem(request, error)
     except appeals.AppealError:
-        sentence = "Somebody answered meanwhile, and one answer is given. Yours was not sent."
+        sentence = "Another user has answered, and only one answer is possible. Yours was not sent."
         problem = Problem("answered_meanwhile", sentence)
     else:
         messages.success(request, f"{row.name}: {SENTENCES[action]}", action.replace("-", "_"))

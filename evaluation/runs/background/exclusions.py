@@ -37,7 +37,7 @@ class StaleDecisionsError(RuntimeError):
 
 
 class OtherSettingsError(RuntimeError):
-    """The run has options that this version of the platform does not know."""
+    """The run has options that this version of the platform does not support."""
 
 
 def list_exclusions(run: Run) -> list[WorkerVerdict]:

@@ -59,7 +59,7 @@ class Claim:
     attempt: int
 
     def held(self) -> Q:
-        """Return the filter for the run under this claim, which matches nothing once it is lost."""
+        """Return the filter for this claim's run; it matches no run once the claim is lost."""
         # The state too: cancelling and pausing a run leave its `attempt` as it is.
         return Q(pk=self.run_id, attempt=self.attempt, state=Run.State.RUNNING)
 

@@ -229,7 +229,7 @@ def start_process() -> None:
 
 
 def stop_process() -> None:
-    """Tell the process that sends model requests to end, without waiting for it."""
+    """Send a termination signal to the process of model requests, without waiting for its end."""
     _asking.stop()
 
 

@@ -21,6 +21,7 @@ from evaluation.consensus.inputs import Answers, Embedded, EmbedTexts, GradingIn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import SHORT, hash_file
 from evaluation.core.backends import EmbedderError, EmbedderInfo, PrecomputedVectors, parse_spec
+from evaluation.runs.files.problem_messages import build_error
 
 Values = NDArray[np.floating[Any]]
 
@@ -175,15 +176,9 @@ def convert_model_answers(file: ModelAnswerFile) -> ModelAnswers:
 def check_not_empty(answers: AnswerFile, given: GradingInput) -> None:
     """Raise `InputError` if a file of workers' answers has no answer to grade."""
     if not len(given.given):
-        raise InputError.single(
-            answers.name,
-            f"all {given.n_rejected} answers were rejected where they were collected",
-            "Add --include-rejected to grade them all the same.",
-        )
+        raise build_error(answers.name, "answers_all_rejected", n=given.n_rejected)
     if not len(given.answered):
-        raise InputError.single(
-            answers.name, "every answer is empty", "Check that --columns names the right column."
-        )
+        raise build_error(answers.name, "answers_all_empty")
 
 
 def _return_vectors(

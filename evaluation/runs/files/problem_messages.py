@@ -58,8 +58,18 @@ FILE_MESSAGES: Mapping[str, ProblemMessage] = {
     "facts_model_idle": ProblemMessage(
         "with --no-facts it would read nothing", "Leave one of the two out."
     ),
+    "answers_all_rejected": ProblemMessage(
+        "all {n} answers were rejected where they were collected",
+        "Grade them all the same by the option include_rejected.",
+        "Add --include-rejected to grade them all the same.",
+    ),
+    "answers_all_empty": ProblemMessage(
+        "every answer is empty",
+        "Check which column holds the answers.",
+        "Check that --columns names the right column.",
+    ),
     "budget_without_prices": ProblemMessage(
-        "without prices nobody knows what is spent",
+        "without prices the cost is unknown",
         "Add --facts-price-in and --facts-price-out.",
     ),
     # Questions with several right answers that are composed.
@@ -77,7 +87,7 @@ FILE_MESSAGES: Mapping[str, ProblemMessage] = {
         "the answer of entry {entry} is neither yes nor no", _LAYOUT
     ),
     "entry_contradicts": ProblemMessage(
-        "entry {entry} says the opposite of entry {earlier}", "Keep one of them."
+        "entry {entry} contradicts entry {earlier}", "Keep one of them."
     ),
     # Replies that templates are mined from.
     "half_of_one_label": ProblemMessage(
@@ -97,7 +107,7 @@ FILE_MESSAGES: Mapping[str, ProblemMessage] = {
     "field_no_path": ProblemMessage("this is no path and no list of paths"),
     "field_no_text": ProblemMessage("this is no text"),
     "field_no_choice": ProblemMessage("write one of {choices}"),
-    "no_records": ProblemMessage("there is no record (looked at {looked})", "Choose a mapping."),
+    "no_records": ProblemMessage("there is no record (searched: {looked})", "Choose a mapping."),
     "record_repeats_item": ProblemMessage(
         "record {record}: item {item} is already in line {earlier}",
         "Give each an id of its own.",
@@ -113,8 +123,8 @@ FILE_MESSAGES: Mapping[str, ProblemMessage] = {
     "no_list": ProblemMessage('this is no JSON list of texts, such as ["Paris", "Rome"]'),
     "entry_empty": ProblemMessage("entry {entry} is empty"),
     "item_faulty": ProblemMessage("{fault}"),
-    "question_not_found": ProblemMessage("there is no question (looked at {looked})"),
-    "answer_not_found": ProblemMessage("there is no answer (looked at {looked})"),
+    "question_not_found": ProblemMessage("there is no question (searched: {looked})"),
+    "answer_not_found": ProblemMessage("there is no answer (searched: {looked})"),
     "flags_uneven": ProblemMessage("there is not one flag for each choice"),
     "pair_text_missing": ProblemMessage("the text is missing", "Fill it in, or delete the row."),
     "pair_labels_differ": ProblemMessage(

@@ -62,7 +62,7 @@ class GradedOptions(Parameters):
         10,
         Whole(
             label="Dealt crowds",
-            help="Where nobody knows who gave the answers, so many crowds are dealt from them.",
+            help="If the authors of the answers are unknown, this many crowds are drawn from them.",
             group=ADVANCED,
             lowest=1,
             highest=100,

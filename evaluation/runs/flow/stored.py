@@ -60,7 +60,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class RunSummary(Stored):
-    """Base of the summary that a run stores beside its rows; each run type has a subclass.
+    """Base of the summary that a run stores with its rows; each run type has a subclass.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class ResultTable(Generic[RowT]):
     row : a named tuple or a dataclass; its fields are the columns, with their types.
     file : the CSV file that commands write; "" if only runs have the table.
     help : what a column holds, with its unit or range, where
-        `evaluation.runs.run_types.data_sheets` does not say it for all tables.
+        `evaluation.runs.run_types.columns` does not describe it for all tables.
     """
 
     name: str
@@ -265,7 +265,7 @@ class ViewSource:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Columns that the table must have for the view, besides that of the number."""
+        """Columns that the table needs for the view, in addition to the number's column."""
         whose = {"answer": (self.model, self.question), "question": (self.question,)}
         return (*whose.get(self.view.of, (self.model,)), *self.only, *filter(None, [self.split]))
 

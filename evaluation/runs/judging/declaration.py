@@ -122,7 +122,7 @@ class Judging:
     def __post_init__(self) -> None:
         """Raise ValueError if some choices have a grade and others only a label."""
         if len({choice.grade is None for choice in self.choices}) != 1:
-            raise ValueError(f"{self.name}: choices with a grade beside choices without one")
+            raise ValueError(f"{self.name}: choices with a grade and choices without one")
 
     @property
     def graded(self) -> bool:
@@ -161,8 +161,8 @@ ANSWERS = Judging(
     many="answers",
     words="Grade each answer from 0 (wrong) to 5 (right) in half steps, by its meaning alone: "
     "wording and spelling do not count. Where a reference answer is known you see it; another "
-    "right answer is as good. You are not told who wrote it, a person or a model, so that nothing "
-    "but the text decides.",
+    "right answer is as good. The author, a person or a model, is not shown, so that only the "
+    "text decides.",
     question="Your grade",
     choices=tuple(
         Choice(f"{grade:g}", words, grade, f"{HALF_KEY}{int(grade)}" if grade % 1 else "")

@@ -110,7 +110,7 @@ def ask_to_settle(audit: Audit, expert: int) -> int:
     if expert in list_parties(open_disputes):
         name = get_user_model().objects.get(pk=expert).get_username()
         raise CannotSettleError(
-            f"{name} graded some of these answers: somebody else has to settle them."
+            f"{name} graded some of these answers: another expert has to settle them."
         )
     # The 1 makes the order another than that in which the sample itself was asked.
     places = np.random.default_rng([audit.seed, expert, 1]).integers(0, PLACES, len(open_disputes))
@@ -146,8 +146,8 @@ def list_grades_to_settle(asked: JudgementRequest) -> list[float]:
 
 
 TO_SETTLE = (
-    "Nobody is told who gave which. Your grade counts in place of theirs; it need not be one of "
-    "them, nor lie between them."
+    "The graders are not shown. Your grade replaces theirs; it need not be one of them, nor "
+    "between them."
 )
 
 
@@ -163,7 +163,7 @@ OF_ANSWERS = JudgingKey("", ANSWERS.name)
 
 @dataclass(frozen=True)
 class Task:
-    """One item for an expert to judge, with everything that the expert may know about it.
+    """One item for an expert to judge, with all data that the expert may see.
 
     Attributes
     ----------

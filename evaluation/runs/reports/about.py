@@ -58,7 +58,7 @@ class RunTitle:
 
     @property
     def beside(self) -> str:
-        """The non-default options to show beside the title; "" if the title has them."""
+        """The non-default options to show after the title; "" if the title has them."""
         settings = self.settings
         return "" if self.title == _capitalise(settings) else settings
 

@@ -46,9 +46,7 @@ from evaluation.runs.rest.views import SaidField
 from evaluation.runs.run_types import Kind, UnknownKindError, get_run_kind, list_run_kinds
 from evaluation.runs.run_types.run_list import ListedRun, list_runs
 
-WITHOUT_EXCLUDED = (
-    "Where it is not sent, the workers whom people excluded from the set are left out."
-)
+WITHOUT_EXCLUDED = "Without it, the workers excluded from the set are left out."
 
 
 class OptionSerializer(StrictSerializer):
@@ -305,7 +303,9 @@ class ProgressSerializer(serializers.Serializer[Any]):
     percent = serializers.IntegerField(allow_null=True)
     rate = serializers.FloatField(allow_null=True, help_text="Steps a second.")
     seconds_left = serializers.FloatField(allow_null=True, help_text="Of the stage.")
-    waiting = serializers.BooleanField(help_text="Nobody works on it: no worker is running.")
+    waiting = serializers.BooleanField(
+        help_text="Not in progress: no background process is running."
+    )
 
 
 @rename_keys(called="label", of_record="is_official", kind="run_type")

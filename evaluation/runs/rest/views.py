@@ -51,15 +51,16 @@ def _format_nothing_left(noun: str, held_back: str) -> str:
 CONFLICTS = Sentences(
     {
         "too_few_people": "{people:,} of the {needed} people that a grading needs have handed in.",
-        "nobody_left": "There is nobody left to accept.",
-        "people_changed": "They are others by now: read whom it would accept, and ask again.",
+        "nobody_left": "There is no worker left to accept.",
+        "people_changed": "The list has changed: read who would be accepted, and send the "
+        "request again.",
         "nothing_to_take_back": "Nothing of it is left to take back.",
         "decided_meanwhile": "{by} decided meanwhile: {kind} ({decision}).",
         "nothing_to_answer": "They wrote nothing to answer to.",
-        "answered": "Somebody answered otherwise before, and one answer is given.",
+        "answered": "Another answer was given before, and only one is possible.",
         "nothing_left": _format_nothing_left,
-        "other_total": "You said {said:.2f}, and it is {total:.2f} by now: nothing was done; look "
-        "again.",
+        "other_total": "You sent {said:.2f}, but the total is now {total:.2f}. Nothing was "
+        "changed; check the list again.",
         "rule_changed": "Who gets the bonus has changed since: try the rule again.",
     }
 )

@@ -130,7 +130,7 @@ def load_graded_answers(question_set_id: int) -> MarkedFile | None:
 def describe_file(marked: MarkedFile) -> str:
     """Return a phrase that counts the answers, workers, questions and labels of a file."""
     n_workers = len(_list_workers(marked))
-    whose = format_count(n_workers, "worker") if n_workers else "nobody knows whom"
+    whose = format_count(n_workers, "worker") if n_workers else "unknown workers"
     questions = len({one.question for one in marked.answers})
     return (
         f"{format_count(len(marked.answers), 'graded answer')} of {whose} to "

@@ -63,7 +63,7 @@ class OutOfTimeError(Exception):
 
 
 class RunInputError(Exception):
-    """The run cannot be computed from its input; `message` says why.
+    """The run cannot be computed from its input; `message` gives the reason.
 
     `str()` is what the run stores: the message as text, or a sentence where there is no code.
     """
@@ -85,7 +85,7 @@ class RunInputError(Exception):
 
 @dataclass(frozen=True)
 class RunEnd:
-    """What a run stores when it is done, beside its results: signature, summary, warnings.
+    """Data that a finished run stores in addition to its results: signature, summary, warnings.
 
     `signature` names the options and versions, `input_hash` is the hash of the inputs; `reasons`
     say why cells are empty.

@@ -252,7 +252,7 @@ class SidePair:
 
     @property
     def said(self) -> Message:
-        """Message that says which of the two answers was first."""
+        """Message on which of the two answers was first."""
         return Message(f"order.{self.order}")
 
 
@@ -292,7 +292,7 @@ class _Answer:
 
 
 def compare_answers(run: Run, worker: Worker, partner: Partner, page: int = 1) -> Comparison:
-    """Return a page of a worker's answers beside a partner's; two queries.
+    """Return a page of a worker's answers with those of a partner; two queries.
 
     Beside workers and models the most similar answers come first, beside the best response those
     with the lowest score. Page numbers past the end are clamped to the last page.

@@ -57,7 +57,7 @@ def find_survey_times(answers: Iterable[AnswerTimes]) -> AnswerTimes | None:
 
 
 def summarize_orders(me: str, other: str, orders: Iterable[Order]) -> Message:
-    """Return the message that says which of two workers could have copied from the other.
+    """Return the message on which of two workers could have copied from the other.
 
     `orders` has one value for each question that both answered.
     """

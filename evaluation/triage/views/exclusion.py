@@ -40,8 +40,8 @@ from evaluation.triage.storage import NothingToTakeBackError
 
 ACCEPT_PROBLEMS = {
     "none_left": "No worker is left to accept.",
-    "moved": "Somebody decided, or an alarm changed, since this page was opened: nobody was "
-    "accepted. Below is who it would be now: read it, then accept them.",
+    "moved": "A decision was made or an alarm changed after you opened this page. No one was "
+    "accepted. Check the current list below, then accept.",
 }
 """Sentences that explain why no worker was accepted, by code."""
 
@@ -186,7 +186,7 @@ def start_run_without_excluded(request: HttpRequest, run: UUID) -> HttpResponseB
             graded_run, get_user_id(request), seen, **label.said()
         )
     except exclusions.NoExclusionsError:
-        problem = "Nobody is excluded: a run without nobody would be the same run."
+        problem = "No worker is excluded, so the run would be the same."
     except exclusions.StaleDecisionsError:
         problem = (
             "The decisions changed since this page was opened. Below is what would happen now: "

@@ -267,7 +267,7 @@ def _choose_partner(
     key = request.GET.get("with", "")
     partner = find_partner(run, worker, key, offered) if key else offered[0]
     if partner is None:
-        raise Http404("there is nobody of the kind to compare with")
+        raise Http404("there is no such worker to compare with")
     return partner
 
 

@@ -78,7 +78,7 @@ PROVEN = (
         "Real students",
         "partly",
         "73 students who answered 56 questions on electricity, one course of lessons at a "
-        "computer. Tutors said of every answer whether it is correct. Their grades, found without "
+        "computer. Tutors marked every answer as correct or not. Their grades, found without "
         "the tutors, were compared with the share of their answers that is correct; 1 is perfect.",
         (
             Figure(_STUDENTS, ("aqer",), "all answers", "0.751", "as published, MiniLM"),
@@ -86,9 +86,9 @@ PROVEN = (
             Figure(_STUDENTS, ("f1",), "all answers", "0.791", "only counting words in common"),
             Figure(_STUDENTS, ("aqer",), "40%", "0.692", "MiniLM, some 20 answers a student"),
         ),
-        "These are people as they are, so look at these figures first. With other students the "
+        "These are real people, so read these figures first. With other students the "
         "first could be anything from .65 to .83. Counting words in common did no worse. An "
-        "answer that says the contrary of the right one scores as high as one that is partly "
+        "answer that contradicts the right one scores as high as one that is partly "
         "right.",
     ),
     Proof(
@@ -101,9 +101,9 @@ PROVEN = (
             Figure(_MOHLER, ("tfidf_char",), "10x2", "0.947", "groups of letters"),
             Figure(_MOHLER, ("aqer",), "noisy", "0.847", "MiniLM, workers less different"),
         ),
-        "One course, in English. The workers were put together from the answers, so everybody "
-        "answered everything and nobody copied: an orderly crowd, in which grades look better than "
-        "with real people.",
+        "One course, in English. The workers were composed from the answers, so everybody "
+        "answered everything and no one copied: a regular crowd, in which grades look better "
+        "than with real people.",
     ),
     Proof(
         "One translation crowd",
@@ -164,18 +164,18 @@ PROVEN = (
             Figure(_PAIRS, ("minilm",), "name", "0.633", "MiniLM, a wrong name"),
             Figure(_PAIRS, ("minilm",), "negation", "0.079", "MiniLM, a negation"),
         ),
-        "Where an answer is a single fact, a grade by vectors says little. Use a key.",
+        "If an answer is a single fact, a grade by vectors means little. Use an answer key.",
     ),
 )
 NOT_SEEN = (
     "Colluders who keep half of their own right content: their answers look like those of honest "
     "people, to every statistic of likeness.",
     "An error that everybody shares. If the whole crowd believes it, it is the consensus.",
-    "An answer that says the contrary of the right one. Likeness of meaning hardly sees it: among "
+    "An answer that says the contrary of the right one. Similarity of meaning hardly sees it: among "
     "real students such an answer scored as high as a partly right one. With an entailment model "
     "(an option of the grading) answers that contradict the exemplary one are marked, in no grade.",
-    "Who is right, where two camps disagree. Only somebody who knows can say: let an expert grade "
-    "a few answers that separate the camps.",
+    "Which of two camps is right. Only an expert can decide: let one grade a few answers that "
+    "separate the camps.",
     "Why two answers are alike: copied from each other, taken from the same page, or both right.",
 )
 
@@ -186,7 +186,7 @@ OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
 
 @dataclass(frozen=True)
 class TrustReport:
-    """Trust report of a run, facts worst first; `changed` tells whether its data changed since."""
+    """Trust report of a run, facts worst first; `changed` is true if its data changed since."""
 
     about: RunAbout
     verdict: Verdict

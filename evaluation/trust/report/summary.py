@@ -46,7 +46,7 @@ MODELS_SHOWN = 20
 ALARMS_SHOWN = 6
 
 LIMITS = (
-    "Nobody gave right answers. A grade says how near a worker comes to what the crowd agrees on; "
+    "There is no answer key. A grade measures how near a worker is to the crowd's consensus; "
     "where most people err in the same way, copy each other or paste the same machine's answer, "
     "the consensus is wrong and the grades with it. Read the warnings, and read answers.",
     "Grades are stretched from 0 (the worst of this run) to 1 (the best). They rank the workers of "
@@ -54,21 +54,20 @@ LIMITS = (
     "An interval shows how much depends on which questions happened to be asked. It is an interval "
     "for the value of this method, not for the truth: with a group that agrees beforehand it is "
     "narrow around a wrong value.",
-    "How alike two answers are is for a model to say, which sees what a text is about better than "
-    "whether it says yes or no, or which number stands in it. A model for English reads other "
-    "languages badly.",
+    "A model measures how similar two answers are. It sees the topic of a text better than a "
+    "yes or no or a number in it. A model for English reads other languages badly.",
     "One consensus a question: where several answers are right, it is the most common one, and "
     "good minority answers look bad.",
     "A model's score is its likeness to this crowd's consensus, with these questions. It is not "
     "how often the model is right.",
-    "Nobody should be rejected or left unpaid for a grade alone.",
+    "Do not reject a worker or withhold pay for a grade alone.",
 )
 
 
 BEYOND = {
     "leave_one_out": "answers compared with the others' exemplary answer throughout",
     "difficulty": "questions' difficulty taken out",
-    "discrimination": "questions weighted by how well they tell workers apart",
+    "discrimination": "questions weighted by how well they separate workers",
     "question_contrast": "agreement with other questions' exemplary answers subtracted",
     **NAMES,
 }

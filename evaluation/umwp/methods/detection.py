@@ -440,7 +440,9 @@ def measure_separation(
     """
     hits, wrong = np.asarray(positive, dtype=np.int64), np.asarray(negative, dtype=np.int64)
     if n_positive < 1 or (hits > n_positive).any() or (wrong > n_negative).any():
-        raise ValueError("there are fewer replies than a pattern stands in, or none is positive")
+        raise ValueError(
+            "there are fewer replies than occurrences of a pattern, or none is positive"
+        )
     every = hits + wrong
     precision = np.divide(hits, every, out=np.full(len(hits), np.nan), where=every > 0)
     # P(X >= hits), X hypergeometric: Fisher 1935. `sf` is P(X > x), hence the 1.

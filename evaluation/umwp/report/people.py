@@ -80,7 +80,8 @@ LABELS = Judging(
     title="Do people read it so too?",
     one="reply",
     many="replies",
-    words="Say of each reply whether it says that the problem has no answer. Whether that is true "
+    words="For each reply, decide whether it states that the problem has no answer. Whether "
+    "that is true "
     "does not matter, nor whether a number in it is right.",
     question="Does this reply say that the problem has no answer?",
     choices=(
@@ -98,7 +99,7 @@ UNRELATED_LABELS = replace(
     LABELS,
     name="unrelated",
     title="Unrelated content",
-    words="Say of each reply whether it contains content unrelated to the problem: another "
+    words="For each reply, decide whether it contains content unrelated to the problem: another "
     "problem, a topic that the problem does not mention, or text without sense. A wrong number "
     "or a wrong step is not unrelated.",
     question="Does this reply contain content unrelated to the problem?",

@@ -241,7 +241,7 @@ def classify(
 
 @dataclass(frozen=True)
 class JudgedReply:
-    """A classified reply; `right` tells whether its number is an accepted answer."""
+    """A classified reply; `right` is true if its number is an accepted answer."""
 
     reply: WordProblemReply
     problem: WordProblem

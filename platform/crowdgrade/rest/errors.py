@@ -58,7 +58,7 @@ OUTAGES = {
     Outage.BUSY: "Nothing was stored; send the request again in a moment.",
     Outage.LOST: "Ask again in a moment. Whether a change was stored is not known: look first, or "
     "send it with the Idempotency-Key it had.",
-    Outage.FULL: "The site's disk is full: its operator has to make room. Nothing was stored.",
+    Outage.FULL: "The site's disk is full: its operator must free some space. Nothing was stored.",
     Outage.SEALED: "The site's folder is read-only: its operator has to change that. Nothing was "
     "stored.",
 }

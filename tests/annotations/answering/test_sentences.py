@@ -29,18 +29,18 @@ SETTING_CASES = [
         {"names": ["q1", "q2", "q3", "q4"]},
         "questions without a text cannot be asked: q1, q2, q3, .... Import their texts first",
     ),
-    ("places_missing", {}, "say how many people may take part"),
+    ("places_missing", {}, "set how many people may take part"),
     (
         "compares_answers",
         {},
-        "somebody has begun already, and their answers would not compare: publish a new version "
-        "to change it",
+        "a worker has already started, so answers would not be comparable: publish a new "
+        "version to change it",
     ),
     (
         "signals_not_told",
         {},
-        "somebody has begun already, and was not told that anything is counted: publish a new "
-        "version to count",
+        "a worker has already started without notice of the counting: publish a new version to "
+        "count",
     ),
     ("other_owner", {}, "only sets of the same owner can be excluded"),
     ("no_place_added", {}, "add at least 1 place"),
@@ -56,7 +56,7 @@ SETTING_CASES = [
             ("most_characters", "the characters of an answer go"),
             ("practice_needed", "the right practice answers that are needed go"),
             ("checks_needed", "the right attention checks that are needed go"),
-            ("grade_every", "the people after whom is graded go"),
+            ("grade_every", "the people between interim gradings go"),
         )
     ),
     (
@@ -91,16 +91,16 @@ SETTING_CASES = [
     ("bad_parameter", {"name": "a b"}, "'a b' cannot be the name of a parameter"),
     ("worker_parameter_missing", {}, "name the parameter that holds the worker's id"),
     ("parameter_twice", {}, "each parameter needs a name of its own"),
-    ("currency_missing", {}, "say in which currency is paid, such as GBP"),
+    ("currency_missing", {}, "give the currency, such as GBP"),
     ("panel_fee_out_of_range", {}, "the fee of the panel goes from 0 to 999.99 percent"),
     (
         "hourly_without_pay",
         {},
-        "say what each person is paid, or nobody can tell what that is an hour",
+        "give the pay of each person, or the pay an hour is unknown",
     ),
     ("part_not_positive", {}, "a part of the pay is more than 0; empty it for none"),
     ("part_not_less", {}, "a part of the pay is less than the pay"),
-    ("part_without_pay", {}, "say what each person is paid before you say a part of it"),
+    ("part_without_pay", {}, "give the pay of each person before a part of it"),
     (
         "bad_address",
         {"address": "x", "scheme": "https"},
@@ -183,8 +183,8 @@ FRAME_CASES = [
     (
         "language_missing",
         {"frame": "English"},
-        "Buttons, progress and messages around your texts are in English, because the language of "
-        "the texts is not said.",
+        "Buttons, progress and messages around your texts are in English, because the language "
+        "of the texts is not set.",
     ),
     (
         "not_translated",

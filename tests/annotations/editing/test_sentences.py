@@ -6,7 +6,7 @@ from annotations.languages import LANGUAGES
 
 CASES = [
     ("bad_tag", {}, "a language is written as in BCP 47: en, de, ar, pt-BR"),
-    ("original_missing", {}, "say first in which language the texts themselves are"),
+    ("original_missing", {}, "first set the language of the texts themselves"),
     ("there_already", {"language": "en"}, "the texts are there in en already"),
     ("too_many", {"most": 30}, "30 further languages are the most"),
 ]

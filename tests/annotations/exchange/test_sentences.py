@@ -112,7 +112,7 @@ def test_the_lines_of_a_report():
         "7 of them were rejected where they were collected: they are flagged, and left out of runs",
         "8 unchanged ones got the flag of the file",
         "6 questions got the text they lacked",
-        "New beside them: 2 workers, 1 passages",
+        "Also new: 2 workers, 1 passages",
         "Columns kept aside: mood, seconds",
         "A note.",
         "Warning: It is late.",
@@ -141,7 +141,7 @@ SETS = [
     (
         "users_several",
         {},
-        "there are several users: say whose set it is with --owner USERNAME",
+        "there are several users: name the set's owner with --owner USERNAME",
     ),
 ]
 

@@ -216,6 +216,7 @@ def test_switched_off_it_claims_nothing(lakes, fake, settings):  # noqa: F811
     assert states(lakes) == {"confirmed"}
 
 
+@pytest.mark.slow
 def test_of_many_bonuses_a_list_holds_200(rana, fake):  # noqa: F811
     fake.add(201)
     version = world.version(rana, "lakes")

@@ -64,7 +64,7 @@ PAYMENT_CASES = [
     (
         "other_total",
         {"said": "1.25", "total": "1.00"},
-        "you said 1.25, but 1.00 would be paid: look again",
+        "you entered 1.25, but the total is 1.00: check it again",
     ),
     ("several_amounts", {}, "the parts differ, and one request pays one amount"),
     ("refused_by_panel", {"reason": "no money"}, "no money"),
@@ -73,16 +73,16 @@ PAYMENT_CASES = [
     (
         "which_study",
         {"studies": []},
-        "say which study of the panel it is (nobody said)",
+        "name the panel's study (no study is known)",
     ),
     (
         "which_study",
         {"studies": list("abcdefg")},
-        "say which study of the panel it is (people came from several: a, b, c, d, e)",
+        "name the panel's study (people came from several: a, b, c, d, e)",
     ),
 ]
 HELD_BACK = (
-    "whose work was rejected after the bonus was planned: it stands in no list. Approve or open "
+    "whose work was rejected after the bonus was planned: it is in no list. Approve or open "
     "that work again; or take the list of the others first, and then cancel what is left"
 )
 LIST_CASES = [
@@ -99,13 +99,13 @@ LIST_CASES = [
         "no confirmed part of the pay is left to be sent: plan them with payments --parts, "
         "confirm them with payments --parts --confirm; write its list again with --batch b1",
     ),
-    ("taken_meanwhile", {}, "somebody else took the list at the same moment"),
+    ("taken_meanwhile", {}, "another user took the list at the same moment"),
     ("no_such_list", {"noun": "bonuses", "key": "b1"}, "no list of bonuses b1 here"),
     ("bad_list_id", {"key": "x"}, "'x' is no id of a list"),
     (
         "which_batch",
         {"why": "several batches were imported", "there": "a.csv (1)"},
-        "several batches were imported: say which with --batch; there is: a.csv (1)",
+        "several batches were imported: choose one with --batch: a.csv (1)",
     ),
     ("several_batches", {}, "several batches were imported"),
     ("no_such_batch", {"name": "b.csv"}, "there is no one batch 'b.csv'"),
@@ -118,15 +118,15 @@ LIST_CASES = [
     (
         "settled_on_panel",
         {"n": 1},
-        "left out: 1 whom Prolific has approved or rejected, or who returned or ran out of time "
-        "there",
+        "left out: 1 that Prolific has approved or rejected, or that returned or ran out of "
+        "time there",
     ),
-    ("undecided", {"n": 2}, "in no list: 2 of whom nothing is decided"),
+    ("undecided", {"n": 2}, "in no list: 2 without a decision"),
     ("held_back", {"n": 1}, f"left out: 1 {HELD_BACK}"),
     (
         "not_confirmed",
         {"n": 1},
-        "in no list: 1 planned that nobody confirmed (payments --confirm)",
+        "in no list: 1 planned but not confirmed (payments --confirm)",
     ),
     (
         "payments",
@@ -148,7 +148,7 @@ LIST_CASES = [
     (
         "once_more",
         {},
-        "the same list once more: take it to the panel only if nobody has",
+        "the same list once more: take it to the panel only if this has not happened yet",
     ),
     ("rows", {"n": 4, "what": "the batch a.csv"}, "4 rows: the batch a.csv"),
     ("rows_settled", {"n": 1}, "1 approved or rejected there before: both cells are empty"),
@@ -171,7 +171,7 @@ DECISION_CASES = [
     (
         "bonuses_in_file",
         {"n": 2, "total": "1.75 GBP", "n_new": 1, "n_known": 1},
-        "2 bonuses in the file, 1.75 GBP in all = 1 new and confirmed + 1 that stood there already",
+        "2 bonuses in the file, 1.75 GBP in all = 1 new and confirmed + 1 that were there already",
     ),
     (
         "bonus_of_rejected",
@@ -201,20 +201,21 @@ SENDING_CASES = [
         "bonuses_would_be_paid",
         {"n": 4, "study": "s1", **TOTAL},
         "4 bonuses, 1.20 GBP, and the panel's fee, would be paid to people of the study s1. "
-        "Nothing was sent. To pay, say the same with --total 1.20",
+        "Nothing was sent. To pay, repeat the command with --total 1.20",
     ),
     ("bonuses_paid", {"n": 4, **TOTAL}, "4 bonuses, 1.20 GBP: the panel has taken them on"),
     (
         "parts_would_be_paid",
         {"n": 3, "kind": "screened_out", "study": "s1", **TOTAL},
-        "3 who did not pass the practice, 1.20 GBP, and the panel's fee, would be screened out and "
-        "paid in the study s1. Nothing was sent. To pay, say the same with --total 1.20",
+        "3 who did not pass the practice, 1.20 GBP, and the panel's fee, would be screened out "
+        "and paid in the study s1. Nothing was sent. To pay, repeat the command with --total "
+        "1.20",
     ),
     (
         "parts_would_be_paid",
         {"n": 3, "kind": "failed_checks", "study": "s1", **TOTAL},
         "3 who failed the attention checks, 1.20 GBP, and the panel's fee, would be paid as a "
-        "bonus in the study s1. Nothing was sent. To pay, say the same with --total 1.20",
+        "bonus in the study s1. Nothing was sent. To pay, repeat the command with --total 1.20",
     ),
     (
         "parts_paid",
@@ -224,16 +225,16 @@ SENDING_CASES = [
     (
         "parts_without_id",
         {"n": 1},
-        "left out: 1 whose submission's id is not known here: take in where submissions stand "
-        "first, or take them by a list",
+        "left out: 1 whose submission's id is not known here: import the statuses of "
+        "submissions first, or use a list",
     ),
     ("nothing_paid", {"reason": "no money"}, "nothing was paid: no money"),
     *(
         (
             "not_known",
             {"reference": reference, "reason": "no answer"},
-            f"whether it was paid is not known{at}: no answer. It is not sent again by itself: "
-            "look on the panel, and say what came of it with --settle",
+            f"whether it was paid is not known{at}: no answer. It is not sent again "
+            f"automatically: check the panel, then enter the result with --settle",
         )
         for reference, at in (("", ""), ("b1", " (list b1)"))
     ),
@@ -251,10 +252,10 @@ SENDING_CASES = [
     (
         "decisions_without_id",
         {"n": 1},
-        "left out: 1 whose submission's id is not known here: take in where submissions stand "
-        "first",
+        "left out: 1 whose submission's id is not known here: import the statuses of "
+        "submissions first",
     ),
-    ("decisions_past", {"n": 1}, "left out: 1 of whom the panel takes nothing any more"),
+    ("decisions_past", {"n": 1}, "left out: 1 that the panel no longer accepts"),
     ("rejections_failed", {"n": 1}, "1 rejections did not get there"),
 ]
 PART_CASES = [
@@ -268,20 +269,20 @@ PART_CASES = [
         {"n": 2, "kind": "failed_checks", "amount": "0.80", "currency": ""},
         "2 who failed the attention checks: 0.80 each",
     ),
-    ("nobody_owed", {}, "nobody is left to plan a part of the pay for"),
+    ("nobody_owed", {}, "no worker is left to plan a part of the pay for"),
     (
         "without_amount",
         {"n": 5},
-        "left out: 5 for whom the settings say no part of the pay",
+        "left out: 5 without a part of the pay in the settings",
     ),
-    ("decided", {"n": 1}, "left out: 1 whom somebody approved or rejected"),
-    ("settled", {"n": 2}, "left out: 2 whom the panel has settled"),
+    ("decided", {"n": 1}, "left out: 1 already approved or rejected"),
+    ("settled", {"n": 2}, "left out: 2 settled by the panel"),
     ("there", {"n": 5}, "left out: 5 who have one already"),
     (
         "status_unknown",
         {"n": 5},
-        "Warning: of 5 of them it is not known where they stand on the panel. If your study there "
-        "pays by the code itself, take in where they stand first (import_statuses).",
+        "Warning: of 5 of them the status on the panel is not known. If your study there pays "
+        "by the code itself, first import the statuses (import_statuses).",
     ),
     (
         "planned",

@@ -6,7 +6,7 @@ PANEL_CASES = [
     (
         "switched_off",
         {"address": "https://x/", "token": "T"},
-        "Prolific's interface is switched off here: whoever runs this installation sets "
+        "Prolific's interface is switched off here: the operator of this installation sets "
         "CROWDGRADE_PROLIFIC_API (to https://x/) and T in the server's environment",
     ),
     (
@@ -31,15 +31,14 @@ PANEL_CASES = [
     (
         "list_changed",
         {"n": 2500, "n_given": 2000},
-        "Prolific says that there are 2,500 submissions and gave 2,000: the list changed "
-        "meanwhile; ask again",
+        "Prolific reports 2,500 submissions and sent 2,000: the list changed meanwhile; try again",
     ),
-    ("no_bonus_id", {}, "Prolific noted the bonuses and did not say under which id"),
-    ("no_group_id", {}, "Prolific made the group and did not say under which id"),
+    ("no_bonus_id", {}, "Prolific noted the bonuses but returned no id"),
+    ("no_group_id", {}, "Prolific made the group but returned no id"),
     (
         "other_amount_each",
         {"amount": 4.0, "each": "0.40"},
-        "Prolific says that it pays 4.0 each, where 0.40 was asked",
+        "Prolific reports a payment of 4.0 each, but 0.40 was requested",
     ),
     (
         "other_sum_noted",

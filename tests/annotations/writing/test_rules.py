@@ -362,7 +362,7 @@ def test_the_command_writes_what_was_accepted_and_what_was_said(world, handed_in
 def test_the_command_says_what_is_missing(world, tmp_path):
     published_set(world.rana, "other")
     for name, output, reason in (
-        ("other", "made.jsonl", "nobody writes problems for other"),
+        ("other", "made.jsonl", "there is no writing of problems for other"),
         ("problems", "made.csv", "problems are written as JSON Lines"),
     ):
         path = tmp_path / output

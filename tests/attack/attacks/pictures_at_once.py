@@ -71,7 +71,7 @@ def run(site: Site, scale: Scale) -> list[Finding]:
         exactly("four photographs at once: taken", first.count(True), 4),
         exactly(f"{n} pictures of {size} at once: taken, or told when again", taken + len(told), n),
         Finding("of these taken the first time", f"{taken}", "at least 1", taken >= 1),
-        exactly("the others, sent again as told: taken", again.count(True), len(again)),
+        exactly("the others, sent again after that time: taken", again.count(True), len(again)),
         at_most("memory of the site beyond that before", after - before, MOST_MB, "MB"),
         *other.findings(10),
         exactly(f"of {writing.statuses.total()} times another one writes: failed", failed, 0),

@@ -22,7 +22,7 @@ Key = tuple[str, str]
 
 @dataclass
 class Load:
-    """What came of it.
+    """Result.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 def earlier(db):
     """Four people of Prolific: leave-one-out .65, .5667, .4833 and .4 (0.4 + grade / 4).
 
-    The last of them gave too few answers to say.
+    The last of them gave too few answers for a score.
     """
     run = finished()
     run.owner.is_staff = True

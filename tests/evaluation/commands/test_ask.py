@@ -124,6 +124,7 @@ def test_an_empty_reply_is_an_answer_and_a_refusal_too_on_either_side(chat, ques
     ]
 
 
+@pytest.mark.slow
 def test_busy_and_broken_servers_are_asked_again_after_the_time_they_name(
     chat, questions, output, monkeypatch
 ):

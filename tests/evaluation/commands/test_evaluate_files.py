@@ -195,6 +195,7 @@ SWITCHES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "n_workers",
     [pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long), 5],

@@ -92,6 +92,7 @@ def test_columns_of_other_names_are_found_by_columns(tmp_path, output):
     assert table(output / "models.csv")[0]["model"] == "m"
 
 
+@pytest.mark.slow
 def test_a_very_long_id_does_not_cost_its_length_in_every_row(tmp_path, output):
     rows = [(f"w{number}", f"q{number % 500}", f"answer {number % 7}") for number in range(5000)]
     rows.append(("x" * 100_000, "q1", "answer 1"))

@@ -52,6 +52,7 @@ def crowdwsa(data_folder, tmp_path_factory):
     return folder, *reproduce("crowdwsa", data_folder, folder)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_rows_that_need_no_model_are_as_known(data_folder):
     from evaluation.evidence.corpus import CorpusVectors
@@ -208,6 +209,7 @@ def reproduced(tmp_path, *arguments, **corpus):
     return summary_of(tmp_path / "out"), {(row["setting"], row["method"]): row for row in rows}
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_a_study_runs_on_any_data_of_the_same_form_and_its_seeds_shift(tmp_path):
     found, rows = reproduced(tmp_path, "--core", "--seed=5")

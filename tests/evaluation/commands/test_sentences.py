@@ -56,7 +56,7 @@ SENTENCES = {
     "facts_model_idle": ({}, "with --no-facts it would read nothing", "Leave one of the two out."),
     "budget_without_prices": (
         {},
-        "without prices nobody knows what is spent",
+        "without prices the cost is unknown",
         "Add --facts-price-in and --facts-price-out.",
     ),
     "composed_not_json": ({}, "questions are one JSON list", "Use .json."),
@@ -84,7 +84,7 @@ SENTENCES = {
     ),
     "entry_contradicts": (
         {"entry": 3, "earlier": 2},
-        "entry 3 says the opposite of entry 2",
+        "entry 3 contradicts entry 2",
         "Keep one of them.",
     ),
     "half_of_one_label": (
@@ -109,7 +109,7 @@ SENTENCES = {
     "field_no_path": ({}, "this is no path and no list of paths", ""),
     "field_no_text": ({}, "this is no text", ""),
     "field_no_choice": ({"choices": "a, b"}, "write one of a, b", ""),
-    "no_records": ({"looked": "data"}, "there is no record (looked at data)", "Choose a mapping."),
+    "no_records": ({"looked": "data"}, "there is no record (searched: data)", "Choose a mapping."),
     "record_repeats_item": (
         {"record": 4, "item": "q1", "earlier": 2},
         "record 4: item q1 is already in line 2",
@@ -135,8 +135,8 @@ SENTENCES = {
     "no_list": ({}, 'this is no JSON list of texts, such as ["Paris", "Rome"]', ""),
     "entry_empty": ({"entry": 3}, "entry 3 is empty", ""),
     "item_faulty": ({"fault": "choices 1 and 2 are the same"}, "choices 1 and 2 are the same", ""),
-    "question_not_found": ({"looked": "data"}, "there is no question (looked at data)", ""),
-    "answer_not_found": ({"looked": "data"}, "there is no answer (looked at data)", ""),
+    "question_not_found": ({"looked": "data"}, "there is no question (searched: data)", ""),
+    "answer_not_found": ({"looked": "data"}, "there is no answer (searched: data)", ""),
     "flags_uneven": ({}, "there is not one flag for each choice", ""),
     "answer_no_choice": ({"answer": "F", "n": 4}, "the answer 'F' is none of the 4 choices", ""),
     "pair_text_missing": ({}, "the text is missing", "Fill it in, or delete the row."),

@@ -111,6 +111,7 @@ def wrote_back(submission, owner, text):
     answer_appeal(create_appeal(submission, text), owner, "So you did", approve=True)
 
 
+@pytest.mark.slow
 def test_after_the_erasure_the_text_is_found_in_no_table(client, rivers, zoe, chat):
     owner, version = rivers.owner, rivers.latest_version()
     client.force_login(owner)

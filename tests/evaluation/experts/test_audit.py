@@ -85,6 +85,7 @@ def test_a_requester_asks_experts_and_they_find_it_on_their_first_page(site, run
     assert "1 of 20 graded" in text(site.get(page(run)))
 
 
+@pytest.mark.slow
 def test_an_expert_sees_question_and_answer_and_not_whose_it_is_or_how_it_scored(site, run):
     run.answer_scores.update(score_leave_one_out=0.4321)
     ed, client = expert(run)

@@ -58,6 +58,7 @@ def test_it_says_how_far_experts_agree_and_what_everybody_is_worth(run, judged):
     assert max(workers, key=lambda one: one.graded).name == "w001"
 
 
+@pytest.mark.slow
 def test_the_page_tells_it_in_words_and_rest_and_files_in_numbers(site, run, judged):
     page = site.get(reverse("admin:results-experts", args=[run.public_id]))
     said = page.content.decode()

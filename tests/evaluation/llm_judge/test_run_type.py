@@ -73,6 +73,7 @@ def done(run):
     return run
 
 
+@pytest.mark.slow
 def test_the_page_says_what_the_judge_is_worth_and_what_it_was_told(
     client, rivers, model, rendered_messages
 ):
@@ -98,6 +99,7 @@ def test_the_page_says_what_the_judge_is_worth_and_what_it_was_told(
     )
 
 
+@pytest.mark.slow
 def test_a_judge_that_was_cut_off_is_not_asked_again_and_the_remedy_is_told(rivers, model, chat):
     cut = []
 
@@ -131,6 +133,7 @@ def test_the_form_counts_what_the_judge_will_be_asked(client, rivers, model, cha
     assert found.requests == len(chat.bodies)
 
 
+@pytest.mark.slow
 def test_its_tables_name_workers_and_questions_by_their_own_ids(client, rivers, model):
     run = done(started(let_an_expert_judge(rivers), model))
     client.force_login(rivers.owner)
@@ -151,6 +154,7 @@ def test_its_tables_name_workers_and_questions_by_their_own_ids(client, rivers, 
     assert float(error["value"]) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_a_turn_that_is_over_goes_on_in_the_next_and_nothing_is_asked_twice(rivers, model, chat):
     run = started(rivers, model, repeats=1)
 
@@ -176,6 +180,7 @@ def test_a_turn_that_is_over_goes_on_in_the_next_and_nothing_is_asked_twice(rive
     assert len(set(contents)) == DIFFERENT + 24
 
 
+@pytest.mark.slow
 def test_another_run_asks_only_what_no_earlier_one_has_got(rivers, model, chat):
     assert done(started(rivers, model, repeats=1)).summary["usage"]["requests"] == DIFFERENT + 24
     asked = len(chat.bodies)
@@ -312,6 +317,7 @@ def test_the_report_is_read_over_rest(rivers, model):
     assert found["workers"]["low"] < found["workers"]["mean"] < found["workers"]["high"]
 
 
+@pytest.mark.slow
 def test_a_judge_and_a_remote_embedder_end_where_asking_and_computing_are_two_processes(
     rivers, model, chat
 ):

@@ -42,7 +42,7 @@ def test_the_page_says_first_who_is_better_than_whom(site, rana):
     said = re.search(r'<p class="results-asked"[^>]*>([^<]+)</p>', text)[1]
     assert said == SITE.said(verdict)
     assert "<svg" in text
-    # The leader is better than 1, and 1 cannot be told apart from it.
+    # The leader is better than 1, and 1 cannot be distinguished from it.
     rows = re.findall(r'data-label="Against the others">([^<]+)<', text)
     assert numbers(rows[0]) == [1, 1]
     assert "Version against version" in text

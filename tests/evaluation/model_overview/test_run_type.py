@@ -228,7 +228,7 @@ def test_sides_that_nobody_looked_from_are_offered_as_the_next_step(client, rive
     assert reverse("admin:start", args=[rivers.public_id, "eloquent"]) in said
     assert 'id="no-comparison"' not in said  # people disagree more or less
     model = page(client, "results-views-model", run=run.public_id, place=0)
-    assert "Nobody looked yet:" in model
+    assert "Not evaluated yet:" in model
     assert reverse("admin:start", args=[rivers.public_id, "steady"]) in model
     assert 'id="no-chart"' in said
 

@@ -265,6 +265,7 @@ def test_items_that_are_alike_share_a_profile(panel):
     assert len(np.unique(rows, axis=0)) == len(rows)
 
 
+@pytest.mark.slow
 def test_intervals_are_those_of_drawing_whole_items():
     rng = np.random.default_rng(8)
     answers = rng.integers(0, 3, (12, 4))

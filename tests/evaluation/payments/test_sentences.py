@@ -89,12 +89,12 @@ MESSAGES = [
     (
         "paying.ungraded",
         {},
-        "Not graded yet: only times, checks and empty answers were looked at.",
+        "Not graded yet: only times, checks and empty answers are shown.",
     ),
     (
         "paying.few",
         {"answers": 1},
-        "Only 1 answer graded: too few to say how good they are.",
+        "Only 1 answer graded: too few for a grade.",
     ),
     (
         "paying.unfair",
@@ -117,20 +117,21 @@ MESSAGES = [
     (
         "paying.assistive_few",
         {"done": "are not rejected", "fewest": 10, "each_way": 5},
-        "Assistive technology: too few people for a verdict. It needs 10 or more people who said "
-        "that they use it, 10 or more who did not, a good result for 5 people or more and a bad "
+        "Assistive technology: too few people for a verdict. It needs 10 or more people who "
+        "stated that they use it, 10 or more who did not, a good result for 5 people or more "
+        "and a bad "
         "one for 5 people or more. A difference also has to be larger than chance makes it.",
     ),
     (
         "paying.assistive_fair",
         {"done": "are not rejected", "fewest": 10, "each_way": 5},
-        "Assistive technology: people who said that they use it and all others: of neither is the "
-        "share of those who are not rejected below four fifths of that of the other.",
+        "Assistive technology: for neither people who stated that they use it nor all others is "
+        "the share of those who are not rejected below four fifths of that of the other.",
     ),
     (
         "paying.assistive_unfair",
         {"done": "are not rejected", "fewest": 10, "each_way": 5, "said": True},
-        "Assistive technology: of people who said that they use it a smaller share are not "
+        "Assistive technology: of people who stated that they use it a smaller share are not "
         "rejected than of all others, below four fifths of it. Look whether the rule itself is "
         "fair to them before it is applied. The numbers are hidden, so that they identify no "
         "worker.",
@@ -138,8 +139,9 @@ MESSAGES = [
     (
         "paying.assistive_unfair",
         {"done": "are not rejected", "fewest": 10, "each_way": 5, "said": False},
-        "Assistive technology: of all others a smaller share are not rejected than of people who "
-        "said that they use it, below four fifths of it. Look whether the rule itself is fair to "
+        "Assistive technology: of all others a smaller share are not rejected than of people "
+        "who stated that they use it, below four fifths of it. Look whether the rule itself is "
+        "fair to "
         "them before it is applied. The numbers are hidden, so that they identify no worker.",
     ),
     (
@@ -157,13 +159,13 @@ MESSAGES = [
     (
         "paying.hourly_unknown",
         {"least": "7.00", "currency": "", "missing": "pay"},
-        "Whether somebody earns less than 7.00 an hour is not known: the pay of each worker is not "
+        "Whether a worker earns less than 7.00 an hour is not known: the pay of each worker is not "
         "recorded, so no warning is possible.",
     ),
     (
         "paying.hourly_unknown",
         {"least": "7.00", "currency": "GBP", "missing": "times"},
-        "Whether somebody earns less than 7.00 GBP an hour is not known: the time of each worker "
+        "Whether a worker earns less than 7.00 GBP an hour is not known: the time of each worker "
         "is "
         "not recorded, so no warning is possible.",
     ),
@@ -182,22 +184,22 @@ REFUSED = [
     (
         "share_missing",
         {},
-        "say which share of people, above 0 and at most 1",
+        "give the share of people, above 0 and at most 1",
     ),
     (
         "score_missing",
         {},
-        "say which score it takes",
+        "give the lowest score",
     ),
     (
         "no_scores",
         {},
-        "nobody has a score: grade the answers of this version first",
+        "no worker has a score: grade the answers of this version first",
     ),
     (
         "amount_too_large",
         {"most": 1000},
-        "somebody would get more than 1,000.00",
+        "a worker would get more than 1,000.00",
     ),
     (
         "score_range",
@@ -222,12 +224,12 @@ REFUSED = [
     (
         "unknown_panel",
         {"given": "Else", "known": "MTurk, Prolific"},
-        "nobody came from the panel 'Else'; there is: MTurk, Prolific",
+        "no worker came from the panel 'Else'; there is: MTurk, Prolific",
     ),
     (
         "several_panels",
         {"known": "MTurk, Prolific"},
-        "people came from several panels, say whose ids: MTurk, Prolific",
+        "people came from several panels, choose one of: MTurk, Prolific",
     ),
 ]
 

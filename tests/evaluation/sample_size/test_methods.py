@@ -78,6 +78,7 @@ def test_a_part_scores_everybody_as_if_the_others_had_no_vote(twelve, more):
     assert points(fitted, WORKERS, "answers")[4].pearson == pytest.approx(np.mean(found))
 
 
+@pytest.mark.slow
 def test_more_workers_agree_better_and_the_verdict_says_from_when_on_hardly(twelve):
     x, workers, questions, grades = twelve
     fitted = CrowdSize(repetitions=20, n_draws=50).fit(x, workers, questions, grades)

@@ -82,6 +82,7 @@ def demo_run(owner):
     return Run.objects.create(owner=owner, version=version)
 
 
+@pytest.mark.slow
 def test_the_demo_is_graded_and_every_page_shows_it(client):
     rana = User.objects.create(username="rana", is_staff=True)
     run = demo_run(rana)

@@ -92,6 +92,7 @@ class Parts(HTMLParser):
         self.attributes += attrs
 
 
+@pytest.mark.slow
 def test_the_owner_sees_every_page_and_nobody_else_does(site, client, rana):
     run = world.finished(owner=rana)
     addresses = every_address(run)

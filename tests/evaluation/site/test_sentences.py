@@ -34,16 +34,16 @@ CATALOGUES = {
             "machine_is_no_reason": "Panels do not take a suspicion of machine-written answers as "
             "a reason to refuse pay. Exclude without rejecting the work, or choose what can be "
             "shown.",
-            "nothing_to_take_back": "There is nothing to take back: nobody has decided about this "
-            "worker.",
+            "nothing_to_take_back": "There is nothing to take back: there is no decision about "
+            "this worker.",
         },
     ),
     "accepting": (
         ACCEPT_PROBLEMS,
         {
             "none_left": "No worker is left to accept.",
-            "moved": "Somebody decided, or an alarm changed, since this page was opened: nobody "
-            "was accepted. Below is who it would be now: read it, then accept them.",
+            "moved": "A decision was made or an alarm changed after you opened this page. No "
+            "one was accepted. Check the current list below, then accept.",
         },
     ),
     "reviews": (
@@ -51,7 +51,7 @@ CATALOGUES = {
         {
             "unknown_state": "Choose what you made of it.",
             "note_too_long": "At most 2,000 characters.",
-            "reason_missing": "Say why it is no reason to doubt these grades.",
+            "reason_missing": "Explain why the alarm is no reason to doubt these grades.",
             "run_missing": "Choose the run that was made with the remedy.",
             "no_later_run": "That is no later run over the same questions.",
         },
@@ -72,7 +72,7 @@ CATALOGUES = {
         {
             "leave_one_out": "answers compared with the others' exemplary answer throughout",
             "difficulty": "questions' difficulty taken out",
-            "discrimination": "questions weighted by how well they tell workers apart",
+            "discrimination": "questions weighted by how well they separate workers",
             "question_contrast": "agreement with other questions' exemplary answers subtracted",
             "exclude_workers": "workers excluded",
             "collapse_copies": "copies collapsed",

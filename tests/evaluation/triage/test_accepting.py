@@ -1,4 +1,4 @@
-"""Everybody of whom nobody decided is accepted by one press: who, who not, twice, two at once."""
+"""Everybody undecided is accepted by one press: who, who not, twice, two at once."""
 
 import threading
 
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def run():
-    """8 workers: an alarm names w001 and w002; w003 is excluded, w004 to be looked at again."""
+    """8 workers: an alarm names w001 and w002; w003 is excluded, w004 to review again."""
     run = looked(world.finished(n_workers=8, n_questions=4))
     alarm(run, workers=["w001", "w002"])
     decide(run, worker("w003"), run.owner, "exclude", "copied")

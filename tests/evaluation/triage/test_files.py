@@ -222,7 +222,7 @@ def test_the_page_counts_who_is_in_the_batch_and_not_in_the_run(rana, client, mo
 
 def test_one_press_brings_all_others_into_prolific_s_list(run):
     accept_undecided(run, run.owner, find_undecided(run).seen)
-    # w003 is rejected, w004 is to be looked at again.
+    # w003 is rejected, w004 is to review again.
     assert list(PanelFiles(run).prolific_approved()) == ["w001", "w002", "w005"]
     rows = PanelFiles(run).decisions()
     told_of = {row[0]: row[-1] for row in rows.rows}

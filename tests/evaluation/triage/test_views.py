@@ -145,7 +145,7 @@ def test_a_decision_leads_to_the_next_of_whom_nobody_decided(site, copied):
     assert sent(site.post(at(copied, "w002"), out)) == "w019"
     assert sent(site.post(at(copied, "w016"), {"do": "look"})) == "w019"
     page = site.get(queue_link(copied)).content.decode()
-    # 3 of 6 are open, and 1 is to be looked at again.
+    # 3 of 6 are open, and 1 is to review again.
     assert numbers(element_text(page, "triage-done")) == [3, 6, 1]
     assert f": {REASONS['copied'].briefly}</span>" in page
 
@@ -305,7 +305,7 @@ def test_everybody_else_is_accepted_after_it_is_said_how_many_and_who_is_not(sit
     queue = site.get(queue_link(copied)).content.decode()
     assert f'href="{accept_link(copied).rstrip("?")}"' in queue
     page = site.get(accept_link(copied)).content.decode()
-    # 20 but for two whom the alarm names and one to be looked at again.
+    # 20 but for two whom the alarm names and one to review again.
     assert rest_sentence(n=17, named=2, again=1) in page
     left = page[page.index('id="left"') : page.index('id="accepted"')]
     for name in ("w001", "w002", "w019"):

@@ -42,6 +42,7 @@ def test_how_steady_a_ranking_is_stands_on_both_pages_with_the_same_number(tides
     assert check.rings == (check.statistic < check.threshold)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stored_without_the_number_tells_it_as_well(tides):
     run = graded(tides, collapse_copies=True)
     for check in run.summary["alarm_checks"]:

@@ -95,6 +95,7 @@ def test_a_model_called_people_is_refused(question_set, small):
     assert Message.of(run.error) == Message("run.model_named_as_people", {"name": "people"})
 
 
+@pytest.mark.slow
 def test_people_and_labels_of_a_run_are_those_of_its_files(
     question_set,
     small,
@@ -140,6 +141,7 @@ def test_people_and_labels_of_a_run_are_those_of_its_files(
     assert of_files("people.csv") == of_run("people")
 
 
+@pytest.mark.slow
 def test_labels_are_compared_with_each_other_and_with_the_classifier(
     question_set,
     small,

@@ -173,7 +173,7 @@ def _read_replies(path: Path) -> dict[tuple[str, int | None], _ScriptedReply]:
                 number,
                 None,
                 f"question {question}{sample_note} has a reply already in line {first.line}",
-                "Keep one of the two rows, or tell them apart by the column sample.",
+                "Keep one of the two rows, or distinguish them by the column sample.",
             )
     if not lines and not problems.total:
         problems.add(None, None, "there is no reply in it", "Write one row for each question.")

@@ -32,7 +32,7 @@ FAULTS = {
     ),
     "other_count": (
         "{sent} texts were sent and {came} embeddings came back, or their index is not 0, 1, 2 ...",
-        "report it to whoever runs the server",
+        "report it to the operator of the server",
     ),
     "unlike_embeddings": (
         "the embeddings are not lists of numbers of one length",
@@ -40,7 +40,7 @@ FAULTS = {
     ),
     "not_finite": ("an embedding holds a value that is not finite", "choose another model"),
     "text_refused": (
-        "a text is refused by itself, {shown!r}: {said}",
+        "a single text is refused, {shown!r}: {said}",
         "shorten or leave out that text, or choose another model",
     ),
 }

@@ -70,7 +70,7 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
 
 
 def needs_own_code(error: BaseException) -> bool:
-    """Return whether a library refused a model because the model brings program code."""
+    """Return whether a library refused a model because the model contains program code."""
     return "trust_remote_code" in str(error)
 
 

@@ -309,7 +309,7 @@ def _check_scores(scores: ArrayLike, names: Sequence[str], test: str) -> FloatAr
     if values.ndim != 2 or len(values) != len(names):
         raise ValueError("scores must have shape (models, questions), one row for every name")
     if np.isinf(values).any():
-        raise ValueError("scores must be finite; NaN stands for a missing one")
+        raise ValueError("scores must be finite; NaN means a missing one")
     if len(set(names)) != len(names):
         raise ValueError("names must all be different")
     return values
@@ -473,5 +473,5 @@ def _check_group_scores(scores: ArrayLike, groups: Sequence[str]) -> FloatArray:
     if values.ndim != 1 or len(values) != len(groups):
         raise ValueError("scores and groups must be as many: a label for every question")
     if np.isinf(values).any():
-        raise ValueError("scores must be finite; NaN stands for a missing one")
+        raise ValueError("scores must be finite; NaN means a missing one")
     return values

@@ -35,7 +35,7 @@ def compute_paired_differences(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, 
     if first.ndim != 1 or first.shape != second.shape:
         raise ValueError("a and b must be vectors of the same length: row i of both is one pair")
     if np.isinf(first).any() or np.isinf(second).any():
-        raise ValueError("scores must be finite; NaN stands for a missing one")
+        raise ValueError("scores must be finite; NaN means a missing one")
     known = ~(np.isnan(first) | np.isnan(second))
     return first[known] - second[known], known
 

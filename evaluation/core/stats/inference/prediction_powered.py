@@ -112,7 +112,7 @@ def estimate_powered_mean(
     if y.ndim != 1 or y.shape != f.shape:
         raise ValueError(f"grades of shape {y.shape} and predictions of shape {f.shape}")
     if np.isinf(y).any() or np.isinf(f).any():
-        raise ValueError("grades and predictions must be finite; NaN stands for a missing one")
+        raise ValueError("grades and predictions must be finite; NaN means a missing one")
     if weight is not None and weight < 0:
         raise ValueError(f"weight must not be negative, got {weight}")
     if not 0 < level < 1:

@@ -171,7 +171,7 @@ def compute_panel_agreement(
     if table.ndim != 2 or len(table) != len(code):
         raise ValueError(f"ratings of shape {table.shape} in {len(code)} places")
     if np.isinf(table).any():
-        raise ValueError("ratings must be finite; NaN stands for a missing one")
+        raise ValueError("ratings must be finite; NaN means a missing one")
     known = ~np.isnan(table)
     # Raters and items without any rating must not count as missing ratings.
     table = table[:, known.any(axis=0)]

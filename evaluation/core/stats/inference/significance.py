@@ -334,7 +334,7 @@ class _PermutationTest:
         by_person = double[np.argsort(place[double], kind="stable")]
         pairs = by_person.reshape(-1, 2)
         if counts.max() > 2 or (label[pairs[:, 0]] == label[pairs[:, 1]]).any():
-            raise ValueError("somebody has two answers to a question in one wave")
+            raise ValueError("a worker has two answers to a question in one wave")
         return cls(_PartitionDistances.of(vectors[rows]), label, pairs, single, seed)
 
     @property

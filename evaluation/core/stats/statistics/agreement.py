@@ -267,7 +267,7 @@ def intraclass_correlation(ratings: ArrayLike) -> IntraclassCorrelation:
     if table.ndim != 2:
         raise ValueError(f"ratings of shape {table.shape}: things in rows, raters in columns")
     if np.isinf(table).any():
-        raise ValueError("ratings must be finite; NaN stands for a missing one")
+        raise ValueError("ratings must be finite; NaN means a missing one")
     x = table[~np.isnan(table).any(axis=1)]
     n, k = x.shape
     left_out = len(table) - n

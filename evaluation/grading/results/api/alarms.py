@@ -120,7 +120,8 @@ class AlarmViewSet(GradingViewSet):
         "the statistics of the whole crowd; the `result` of each is `good`, `problem`, "
         "`not_enough_data` (with the number `needed`) or `not_applicable`. `counts` counts alarms "
         "by severity. `answered` alarms are taken care of by a remedy of this run, as `outcome` "
-        "says. `outcomes` tell what became of each alarm after the remedies, and of those of the "
+        "says. `outcomes` describe the result of each alarm after the remedies, and of those of "
+        "the "
         "run that this one was made from, which had more: these have no `place` here. [] where "
         "nothing was to be remedied.",
         parameters=[
@@ -156,8 +157,8 @@ class AlarmViewSet(GradingViewSet):
         summary="Read an alarm with the texts that it rests on",
         description="`cursor` and `limit` are those of `pairs`; keep the limit while you follow "
         "`next`. Workers and questions are first pages: their `next` leads into the lists of "
-        "those that the alarm names. `right` is null where an answer stands alone or the other "
-        "was withdrawn. In a pair, `is_named` tells the workers whom the alarm is about.",
+        "those that the alarm names. `right` is null where an answer has no partner or the "
+        "partner was withdrawn. In a pair, `is_named` marks the workers named by the alarm.",
         parameters=[CURSOR, LIMIT],
         responses=AlarmSerializer,
     )
@@ -203,7 +204,7 @@ FactOnQuestionSerializer = build_serializer(FactOnQuestion)
 FactStandingSerializer = build_serializer(FactStanding)
 AboutQuestionFacts = build_serializer(QuestionFacts, "why")
 AboutRunFacts = build_serializer(RunFacts, without=("silent",))
-BESIDE = "Evidence beside the grades: no grade, score, alarm, payment or admission rests on it."
+BESIDE = "Additional evidence: no grade, score, alarm, payment or admission depends on it."
 
 
 class FactsOfRunSerializer(PageSerializer):
@@ -279,7 +280,7 @@ class FactViewSet(GradingViewSet):
     @extend_schema(
         operation_id="results_question_facts",
         summary="Read what people agree on and contest on a question",
-        description=f"{BESIDE} Where the run says nothing of the question, `why` tells the reason.",
+        description=f"{BESIDE} Where the run has no facts of the question, `why` gives the reason.",
         responses=FactsOfQuestionSerializer,
     )
     def question(self, request: Request, run_id: Any, question: Any) -> Response:
@@ -293,7 +294,7 @@ class FactViewSet(GradingViewSet):
 
     @extend_schema(
         operation_id="results_worker_facts",
-        summary="List the facts of a worker's answers beside the crowd's",
+        summary="List the facts of a worker's answers and the crowd's",
         description=BESIDE,
         parameters=[CURSOR, LIMIT],
         responses=FactsOfAnswersSerializer,
@@ -306,7 +307,7 @@ class FactViewSet(GradingViewSet):
 
     @extend_schema(
         operation_id="results_model_facts",
-        summary="List the facts of a model's answers beside the crowd's",
+        summary="List the facts of a model's answers and the crowd's",
         description=BESIDE,
         parameters=[CURSOR, LIMIT],
         responses=FactsOfAnswersSerializer,

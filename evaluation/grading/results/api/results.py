@@ -149,8 +149,8 @@ class ResultViewSet(GradingViewSet):
         operation_id="results_worker_without",
         summary="See how the run would be without a worker",
         description="Computed at once, as a run of the same settings without the worker would; "
-        "nothing is stored. Where that would not be quick, or not be what a run would find, "
-        "`reason` is a code and `why` says it in words; all else is empty then, and a run with the "
+        "nothing is stored. If that would be slow, or differ from a run, `reason` is a code and "
+        "`why` its description; all else is empty then, and a run with the "
         "worker in `exclude_workers` finds it.",
         responses=WhatIfSerializer,
     )
@@ -328,8 +328,8 @@ class ComparisonViewSet(GradingViewSet):
     @extend_schema(
         operation_id="results_against",
         summary="Compare a run with another one of its question set",
-        description="What changed (answers, parameters, embedding) and what came of it; the "
-        "earlier run stands first, whichever is named first. Both must be done.",
+        description="What changed (answers, parameters, embedding) and the effect; the earlier "
+        "run is first, whichever is named first. Both must be done.",
         parameters=[CURSOR, LIMIT],
         responses=AgainstReportSerializer,
     )

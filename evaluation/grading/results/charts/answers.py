@@ -159,8 +159,8 @@ def build_map_chart(
         name="map",
         title="The answers as a map",
         explanation=(
-            "Answers that mean about the same lie close together. The bigger a dot, the more its "
-            "worker's answers count; the more it stands out, the better the grade. The star is "
+            "Answers with similar meaning are close together. A bigger dot has a higher weight; "
+            "a stronger colour means a better grade. The star is "
             "the consensus: the middle of all answers, each counted by its weight. Diamonds are "
             "models' answers, which never count. Point at one, touch it, or use the arrow keys."
         ),
@@ -185,7 +185,8 @@ def build_notes(answers: AnswerMap) -> list[str]:
             )
         ]
         sentences.append(
-            "What lies far apart is unlike; what lies close may still differ in what is not shown."
+            "Distant answers differ. Close answers may still differ in dimensions that are not "
+            "shown."
         )
         if answers.axes == "run" and answers.share < LITTLE:
             sentences.append(LITTLE_HELD)
@@ -197,7 +198,7 @@ def build_notes(answers: AnswerMap) -> list[str]:
         )
     else:
         sentences.append(
-            "Vectors differ in length, which moves them on the map, but the score looks at their "
+            "Vectors differ in length, which moves them on the map, but the score uses their "
             "directions only."
         )
     if not answers.is_mean:
@@ -368,9 +369,9 @@ def build_worker_chart(
         name="scores",
         title="Where this worker agrees with the others, and where not",
         explanation=(
-            "A dot further left is an answer that differs more from what the others said to this "
-            "question. The dotted line is the worker's mean. Different is not always wrong: read "
-            "the answer beside the nearest one below."
+            "A dot further left is an answer that differs more from the others' answers to the "
+            "question. The dotted line is the worker's mean. Different is not always wrong: "
+            "compare the answer with the nearest one below."
         ),
         draw=draw,
     )

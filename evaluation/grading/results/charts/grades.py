@@ -38,7 +38,7 @@ def build_grades_chart(
         explanation=(
             "A dot is a worker's grade, the line through it the 95% interval: where the grade "
             "would probably be with other questions of this kind. Workers whose lines overlap a "
-            "lot cannot be told apart. Hollow grey dots have too few answers to be ranked."
+            "lot cannot be distinguished. Hollow grey dots have too few answers to be ranked."
         ),
         draw=draw,
         note=_build_note(len(rows), n_workers),
@@ -67,9 +67,9 @@ def build_decision_chart(
 
     return Chart(
         name="decision",
-        title="Grades of the best workers and of workers to look at",
+        title="Grades of the best workers and of workers to review",
         explanation=(
-            "Filled dots: the best workers. Hollow dots: workers to look at. The line is the 95% "
+            "Filled dots: the best workers. Hollow dots: workers to review. The line is the 95% "
             "interval. Workers with overlapping lines may be equally good."
         ),
         draw=draw,
@@ -168,7 +168,7 @@ def _format_tip(worker: WorkerRow) -> str:
 
 
 QUESTIONS_MOST = 60
-MEANING = "0: all answers say the same"
+MEANING = "0: all answers have the same meaning"
 
 
 def build_questions_chart(
@@ -207,7 +207,7 @@ def build_questions_chart(
             "The longer the bar (dispersion), the less the answers to a question agree. The dot "
             "is the difficulty: how far an answer is on average from the consensus of the others. "
             "Much of both can mean a hard question, an unclear one, or one with several right "
-            "answers: read a few to find out. The number on the right says how many answered."
+            "answers: read a few to find out. The number on the right is the number of answers."
         ),
         draw=draw,
         note=(

@@ -122,7 +122,7 @@ def build_block_chart(
                     )
                 else:
                     drawing.mark(
-                        f"{what}: {format_number(cell.score, 'nobody else answered')}\n{cell.text}",
+                        f"{what}: {format_number(cell.score, 'no other answer')}\n{cell.text}",
                         worker_link(worker.worker),
                     )
                     look = "missing" if cell.score is None else colours(cell.score)

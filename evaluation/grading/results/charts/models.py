@@ -176,9 +176,9 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
         title=title,
         explanation=(
             "Every row is two models on the same questions: the mark is the first one's mean score "
-            "less the second one's, the line its 95% interval. Filled diamonds right of the dotted "
-            "zero say that the first is better by more than chance, left of it that the second is; "
-            f"hollow dots that these questions cannot tell them apart ({report.corrected_by}'s "
+            "less the second one's, the line its 95% interval. Filled diamonds right of the "
+            "dotted zero: the first is significantly better; left of it: the second. Hollow "
+            f"dots: these questions do not distinguish them ({report.corrected_by}'s "
             "correction for the number of pairs)."
         ),
         draw=draw,

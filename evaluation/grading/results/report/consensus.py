@@ -110,7 +110,7 @@ class Datasheet:
         yield from _iterate_section(
             "People and answers",
             {
-                "Workers": f"{self.n_workers:,}, of whom {self.n_supported:,} have enough answers "
+                "Workers": f"{self.n_workers:,}, of these {self.n_supported:,} have enough answers "
                 "to be ranked",
                 "Panels": panels or UNKNOWN,
                 "Answers": f"{self.n_answers:,} to {self.n_questions:,} questions; "
@@ -161,7 +161,7 @@ def _describe_camps(counts: dict[str, Any] | None) -> str:
     return (
         f"on {counts['listed']:,} of {counts['tested']:,} questions with "
         f"{counts['fewest_answers']} answers or more (separation above {counts['threshold']}); "
-        f"{undivided:,} undivided; {counts['too_few']:,} with fewer answers, not looked at"
+        f"{undivided:,} undivided; {counts['too_few']:,} with fewer answers, not checked"
     )
 
 
@@ -202,11 +202,11 @@ LIMITS = (
     "Similarity is computed from an embedding, which may miss a negation, a number or a name.",
     "A question with few answers, or a high dispersion, has hardly a consensus: read support and "
     "dispersion with every answer.",
-    "Where answers fall into two camps, the consensus answer speaks for one of them at most. Camps "
-    "do not say who is right: two right answers, two ways of writing or a common mistake make "
-    "them.",
-    "Facts are read from numbers, years, rates and names that most answers to a question state. Of "
-    "questions whose answers are explanations nothing is said, and a crowd may agree on an error.",
+    "Where answers fall into two camps, the consensus answer represents one of them at most. "
+    "Camps do not show who is right: their cause may be two right answers, two ways of writing "
+    "or a common mistake.",
+    "Facts are read from numbers, years, rates and names that most answers to a question state. "
+    "Questions with explanations as answers are not compared, and a crowd may agree on an error.",
 )
 
 

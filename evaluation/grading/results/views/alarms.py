@@ -209,7 +209,7 @@ class ReviewForm(forms.Form):
     state = forms.ChoiceField(
         label="What did you make of it?",
         choices=[
-            (State.EXAMINED, "I looked at it"),
+            (State.EXAMINED, "Reviewed"),
             (State.REMEDIED, "A run with a remedy takes care of it"),
             (State.DISMISSED, "It is no reason to doubt these grades"),
             (State.OPEN, "It is open again"),
@@ -222,7 +222,7 @@ class ReviewForm(forms.Form):
         max_length=LONGEST_NOTE,
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Whoever reads the grades reads it too. Needed where you dismiss the alarm.",
+        help_text="All readers of the grades see it. Required to dismiss the alarm.",
     )
     remedied_by = forms.ModelChoiceField(
         Run.objects.none(), label="The run with the remedy", required=False
@@ -393,7 +393,7 @@ def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
     )
     is_expert = Share.objects.of_experts(run.version.question_set).filter(user=expert).exists()
     if expert != user_id and not is_expert:
-        messages.error(request, "Choose an expert with whom the set is shared.")
+        messages.error(request, "Choose an expert who has access to the set.")
         return redirect(_build_address(run))
     judging.request_answers(run, read_suggested_anchors(run), expert)
     if expert == user_id:

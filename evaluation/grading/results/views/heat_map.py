@@ -133,7 +133,7 @@ def _build_fields(block: HeatBlock, colours: Shades) -> list[list[Field]]:
             if cell is None:
                 fields.append(Field("heat-none", "–", ""))
             elif cell.score is None:
-                fields.append(Field("heat-none", "1", f"nobody else answered\n{cell.text}"))
+                fields.append(Field("heat-none", "1", f"no other worker answered\n{cell.text}"))
             else:
                 fields.append(Field(colours(cell.score), _format_short(cell.score), cell.text))
         rows.append(fields)

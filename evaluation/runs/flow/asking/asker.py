@@ -45,7 +45,7 @@ class Pace:
         self._open_at = 0.0
 
     def pause(self, seconds: float) -> None:
-        """Let no request start for `seconds` from now, at most 300."""
+        """Delay new requests by `seconds`, at most 300."""
         until = time.monotonic() + min(seconds, LONGEST_PAUSE)
         self._open_at = max(self._open_at, until)
 

@@ -158,8 +158,8 @@ MODEL_SENTENCES: Mapping[str, str] = {
     "no_spec": "{name} has no address: only its imported answers are known",
     "model_archived": "{name} is archived: restore it on its page first",
     "model_refused": "{name}: {reason}",
-    "no_prices": "{budget} needs the prices of every model: without them nobody knows what "
-    "is spent ({names})",
+    "no_prices": "{budget} needs the prices of every model: without them the cost is unknown "
+    "({names})",
 }
 """What can be wrong with the registered models that options name, whatever they are asked."""
 
@@ -195,7 +195,7 @@ class AskOptions(Parameters):
         None,
         Text(
             label="Prompt",
-            help="closed (the question alone), passage (beside its text), or the id of a version "
+            help="closed (the question alone), passage (with its text), or the id of a version "
             "of a prompt of yours. Without one: closed or passage, whichever the model is ranked "
             "by, else passage where every question has one.",
             group=BASIC,

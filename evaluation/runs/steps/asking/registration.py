@@ -97,7 +97,7 @@ def find_lane(models: Iterable[LanguageModel]) -> Lane:
 
 
 def build_address_check() -> Vet:
-    """Return a function that tells whether a model may be asked at a network address."""
+    """Return a function that checks whether models at a network address are allowed."""
     return vetting(settings.MODEL_NETWORKS)
 
 

@@ -83,7 +83,7 @@ class Command(BaseCommand):
             return
         names = register_local_model(address)
         if not names:
-            problem = "nobody to register it for: make somebody with `manage.py createsuperuser`"
+            problem = "no user to register it for: make one with `manage.py createsuperuser`"
             self.stdout.write(f"The site in {settings.HOME} has {problem}.")
             return
         self.stdout.write(f"Registered as “{NAME}” for {', '.join(names)} in {settings.HOME}.")

@@ -11,7 +11,9 @@ from annotations.exchange.presets import head_of, proposed, recognised
 from annotations.exchange.presets.declared import SPAM, TRIED
 from annotations.exchange.presets.preset import UNFINISHED
 from annotations.exchange.reading.answers import read_answers
+from annotations.exchange.reading.duplicates import Duplicates, make_rule
 from annotations.exchange.reading.source import make_bytes_source
+from tests.problems import raises_problem
 
 HEADER = ["StartDate", "EndDate", "Status", "Progress", "Finished", "RecordedDate"]
 HEADER += ["ResponseId", "PROLIFIC_PID", "Q1", "Q2", "Q3"]
@@ -32,12 +34,13 @@ def survey(*rows, header=HEADER):
     return make_bytes_source("survey.csv", text.getvalue().encode())
 
 
-def staged(source, duplicates="refuse", *, keep=False):
+def staged(source, duplicates="refuse", *, keep=False, workers=None):
     """Return what a file says by worker and question, the minutes of each, and rows left out."""
     head = head_of(source)
     preset = recognised(head).keeping_unfinished() if keep else recognised(head)
     mapping = proposed(preset, head, source)
-    with stage_mapped(source, preset=preset, mapping=mapping, duplicates=duplicates) as stage:
+    rule = make_rule(duplicates, workers or {})
+    with stage_mapped(source, preset=preset, mapping=mapping, duplicates=rule) as stage:
         names = list(stage.questions)
         texts = {
             (stage.workers[one.worker].name, names[one.question]): one.text for one in stage.fresh()
@@ -148,7 +151,7 @@ def test_in_a_row_for_each_answer_all_rows_that_count_give_the_time():
     preset = recognised(head)
     mapping = proposed(preset, head, source)
     hours = {}
-    for duplicates in ("first", "last"):
+    for duplicates in (Duplicates.FIRST, Duplicates.LAST):
         with stage_mapped(source, preset=preset, mapping=mapping, duplicates=duplicates) as stage:
             hours[duplicates] = stage.workers[0].submitted_at.isoformat()[11:16]
     # First: tasks 101 at 9:00 and 102 at 9:20; last: 102 and 101 at 15:00.
@@ -174,3 +177,36 @@ def test_who_says_test_to_everything_is_warned_of_and_stays():
         # The third row of data stands in line 4; each person has three answers.
         assert [("me" in one, "4" in one) for one in stage.file.warnings] == [(True, True)]
         assert stage.count() == 3 * 3
+
+
+def test_one_worker_can_have_another_attempt_than_all_others():
+    # Ann began at 9 (25 minutes) and at 13 (7), Bob at 10 (12 minutes) and at 14 (3).
+    source = survey(*TWO, row("ann", "13", "07", LATER), row("bob", "14", "03", LATER))
+    texts, minutes, _ = staged(source, "first", workers={"bob": "last"})
+    assert (texts["ann", "Q1"], texts["bob", "Q1"]) == (ANN[0], LATER[0])
+    assert minutes == {"ann": 25, "bob": 3}
+    texts, minutes, _ = staged(source, "last", workers={"bob": "first"})
+    assert (texts["ann", "Q1"], texts["bob", "Q1"]) == (LATER[0], BOB[0])
+    assert minutes == {"ann": 7, "bob": 12}
+
+
+def test_without_a_rule_for_all_only_the_others_are_refused():
+    source = survey(*TWO, row("ann", "13", "07", LATER), row("bob", "14", "03", LATER))
+    with raises_problem("attempts_differ", name="ann"):
+        staged(source, workers={"bob": "last"})
+    with raises_problem("repeating_worker_unknown"):
+        staged(source, "last", workers={"bop": "first"})
+
+
+def test_a_rule_of_one_worker_counts_for_attention_checks_and_survives_storing(tmp_path):
+    source = survey(*TWO, row("bob", "14", "03", LATER))
+    head = head_of(source)
+    preset = recognised(head)
+    mapping = proposed(preset, head, source).changed([f"check=Q1={BOB[0]}"], head.header, "s.csv")
+    for rule, failed in (("first", "1 of 2"), ("last", "2 of 2")):
+        rules = make_rule("refuse", {"bob": rule})
+        with stage_mapped(source, preset=preset, mapping=mapping, duplicates=rules) as stage:
+            assert any(failed in note for note in stage.file.notes)
+            stage.keep(tmp_path / rule)
+            with type(stage).opened(tmp_path / rule) as again:
+                assert again.duplicates == rules

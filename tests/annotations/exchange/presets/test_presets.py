@@ -15,7 +15,9 @@ from annotations.exchange.importing.report import NOTHING_CHANGED
 from annotations.exchange.importing.survey_exports import stage_mapped
 from annotations.exchange.presets import PRESETS, Mapping, head_of, proposed, recognised, rows_of
 from annotations.exchange.presets.declared import PANEL_STATUSES, TRIED
-from annotations.exchange.presets.rows import NOBODY, refuse_answerless
+from annotations.exchange.presets.refusals import refuse_answerless
+from annotations.exchange.presets.rows import NOBODY
+from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import Question, QuestionSet, Response, Submission, Worker
 from tests.annotations import world
@@ -68,7 +70,9 @@ def read(name, *, mapping=None, source=None, duplicates="refuse"):
     source = source or source_of(name)
     head = head_of(source)
     preset = recognised(head)
-    rows = rows_of(source, preset, mapping or proposed(preset, head, source), duplicates)
+    rows = rows_of(
+        source, preset, mapping or proposed(preset, head, source), Duplicates(duplicates)
+    )
     records = [record for record, _ in rows]
     rows.finish()
     return rows, records
@@ -295,8 +299,8 @@ def test_a_row_without_a_worker_but_with_an_answer_is_told_with_its_line():
 
 def staged(content, duplicates):
     source = make_bytes_source("form.csv", content)
-    how = {"preset": PRESETS["wide"], "mapping": MAPPINGS["wide"], "duplicates": duplicates}
-    return stage_mapped(source, **how)
+    how = {"preset": PRESETS["wide"], "mapping": MAPPINGS["wide"]}
+    return stage_mapped(source, duplicates=Duplicates(duplicates), **how)
 
 
 def test_a_worker_who_stands_in_two_rows_is_refused_unless_one_counts():

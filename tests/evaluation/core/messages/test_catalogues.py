@@ -206,7 +206,7 @@ def test_what_is_counted_is_said_with_its_number(code):
         (
             "english_only",
             {"model": "MiniLM", "foreign": 7, "sentences": 30, "language": "es"},
-            "THE MODEL MiniLM KNOWS ENGLISH ONLY, but 7 of 30 sentences looked at are in another "
+            "THE MODEL MiniLM KNOWS ENGLISH ONLY, but 7 of 30 checked sentences are in another "
             "language (mostly 'es'): similarities and grades mean little. Choose a multilingual "
             "model (--embedder sentence-transformers:NAME) or tfidf-char.",
         ),

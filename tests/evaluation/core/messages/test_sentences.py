@@ -24,7 +24,7 @@ TRENDS = [
     (
         "trend.unclear",
         {"n": 5, "p_value": 0.25},
-        "Whether the scores rise or fall cannot be told from these 5 sets: chance alone makes an "
+        "These 5 sets do not show whether the scores rise or fall: chance alone makes an "
         "order as clear as theirs in 25% of cases.",
     ),
     (
@@ -168,7 +168,8 @@ COMPARISONS = [
             "smallest": 0.125,
             "difference": 0.02,
         },
-        "“Ox 2” and “Ox 1” cannot be told apart: the difference is 0.020 (95% interval -0.050 to "
+        "“Ox 2” and “Ox 1” cannot be distinguished: the difference is 0.020 (95% interval "
+        "-0.050 to "
         "0.090 on 12 questions, p = 0.5), and so few questions do not show differences below "
         "0.125.",
     ),
@@ -273,14 +274,13 @@ TRIAGE = [
             "together": 0,
             "unknown": 4,
         },
-        "When they answered is not known: the answers alone cannot say who could have copied from "
-        "whom.",
+        "When they answered is not known: the answers alone cannot show who could have copied.",
     ),
     (
         "triage.rest",
         {"n": 4, "silent": 0, "named": 2, "with_alarms": False, "again": 1, "decided": 4},
         "4 people without a decision would be accepted; 2 named by an alarm or a notice stay "
-        "open; 1 to be looked at again stays open.",
+        "open; 1 to review again stays open.",
     ),
     (
         "triage.rest",
@@ -296,8 +296,8 @@ TRIAGE = [
     (
         "triage.rest",
         {"n": 0, "silent": 0, "named": 2, "with_alarms": False, "again": 1, "decided": 4},
-        "Nobody else is undecided; 2 named by an alarm or a notice stay open; 1 to be looked at "
-        "again stays open.",
+        "All others are decided; 2 named by an alarm or a notice stay open; 1 to review again "
+        "stays open.",
     ),
     (
         "triage.rest",
@@ -317,14 +317,14 @@ TRIAGE = [
     (
         "triage.thin",
         {"questions": 1},
-        "1 question keeps fewer than 3 answers: too few for a consensus that does not hang on one "
-        "person.",
+        "1 question keeps fewer than 3 answers: too few for a consensus that does not depend on "
+        "one person.",
     ),
     (
         "triage.thin",
         {"questions": 6},
-        "6 questions keep fewer than 3 answers: too few for a consensus that does not hang on one "
-        "person.",
+        "6 questions keep fewer than 3 answers: too few for a consensus that does not depend on "
+        "one person.",
     ),
 ]
 EXPERTS = [
@@ -390,7 +390,7 @@ EXPERTS = [
             "apart": False,
         },
         "19 answers drawn at random, graded by 2 experts: their grades correlate 0.62 with the "
-        "scores (95% interval 0.25 to 0.80; 1 is perfect, 0 no relation). Too few to say.",
+        "scores (95% interval 0.25 to 0.80; 1 is perfect, 0 no relation). Too few for a verdict.",
     ),
     (
         "experts.no_spread.said",
@@ -438,7 +438,7 @@ REFUSED_REMEDIES = [
     (
         "nobody_left",
         {},
-        "all workers are excluded: nobody is left to grade by",
+        "all workers are excluded: no worker is left for a grading",
     ),
 ]
 OTHERS = [

@@ -1,5 +1,6 @@
 """Words that not all of some texts have are marked; the pieces make the text up again."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,6 +42,7 @@ def test_alone_or_equal_nothing_is_marked():
     assert mark_differences([]) == []
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=4))
 def test_the_pieces_make_the_text_up_again(texts):
     for text, pieces in zip(texts, mark_differences(texts), strict=True):

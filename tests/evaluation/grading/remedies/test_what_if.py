@@ -32,6 +32,7 @@ def worker_of(run, name):
     return WorkerGrade.objects.get(run=run, worker__external_id=name).worker
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -54,6 +55,7 @@ def test_every_grade_and_rank_is_that_of_a_run_without_the_worker(tides, options
     assert len(found) == WorkerGrade.objects.filter(run=run).count() - len(out)
 
 
+@pytest.mark.slow
 def test_vectors_of_a_model_are_read_as_they_were_stored(tides):
     run = graded(tides, embedder="minilm")
     quinn = worker_of(run, "Quinn")
@@ -67,6 +69,7 @@ def test_vectors_of_a_model_are_read_as_they_were_stored(tides):
     assert build_what_if(run, quinn.public_id).reason == "no_vectors"
 
 
+@pytest.mark.slow
 def test_answers_of_models_that_came_later_change_nothing_of_it(tides):
     run = graded(tides)
     quinn = worker_of(run, "Quinn").public_id
@@ -133,6 +136,7 @@ def test_where_it_is_not_quick_or_not_what_a_run_would_find_the_reason_stands_th
     assert build_what_if(run, quinn.public_id).why == NOT_AT_ONCE["changed"]
 
 
+@pytest.mark.slow
 def test_the_page_of_a_worker_and_the_first_page_show_it_and_store_nothing(client, tides):
     client.force_login(tides.owner)
     run = graded(tides)
@@ -149,6 +153,7 @@ def test_the_page_of_a_worker_and_the_first_page_show_it_and_store_nothing(clien
     assert (Run.objects.count(), Run.objects.get(pk=run.pk).summary) == before
 
 
+@pytest.mark.slow
 def test_rest_tells_the_same_as_the_page(client, tides):
     run = graded(tides)
     quinn = worker_of(run, "Quinn")

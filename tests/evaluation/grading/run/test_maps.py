@@ -81,6 +81,7 @@ def test_models_answers_have_places_where_they_have_a_text(graded):
     assert all((place is not None) == (status == "text") for place, status in rows)
 
 
+@pytest.mark.slow
 def test_every_pair_of_models_is_compared(graded):
     run = graded(embedder="tfidf-char")
     pairs = list(LLMComparison.objects.filter(run=run))
@@ -106,6 +107,7 @@ def test_the_overview_holds_every_answer_that_has_a_score(graded):
     assert means[question] == pytest.approx(sum(mine) / len(mine))
 
 
+@pytest.mark.slow
 def test_grading_again_replaces_the_pictures(graded):
     first, second = graded(embedder="tfidf-char"), graded(embedder="bow")
     assert RunData.objects.filter(run=first).count() == 1

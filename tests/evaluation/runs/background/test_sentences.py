@@ -47,12 +47,12 @@ NOTES = [
     (
         "writing_kept",
         {"n": 2},
-        "2 entries say who wrote and checked problems for it, and are kept.",
+        "2 entries name who wrote and checked problems for it. They are kept.",
     ),
     (
         "workers_go_with_set",
         {},
-        "Workers who answered nowhere else, and about whom nobody wrote a note, go with it.",
+        "Workers without other answers and without notes are deleted with it.",
     ),
     (
         "models_stay",
@@ -62,7 +62,7 @@ NOTES = [
     (
         "downloads_stay",
         {},
-        "Files that somebody downloaded are theirs: nothing here reaches them.",
+        "Files that were downloaded are not deleted.",
     ),
     (
         "other_owners",
@@ -73,13 +73,13 @@ NOTES = [
     (
         "answers_in_sets",
         {"n": 2, "sets": "2 question sets"},
-        "Its answers stand in 2 question sets, and go from there.",
+        "Its answers are in 2 question sets and will be deleted there.",
     ),
     (
         "runs_scored",
         {"n": 1, "lose": "loses"},
-        "1 run scored it and loses its row. All others keep their grades, and the results say "
-        "from then on: not reproducible, so many answers withdrawn. Grade again afterwards.",
+        "1 run scored it and loses its row. All others keep their grades. The results will be "
+        "marked “not reproducible”, with the number of withdrawn answers. Grade again afterwards.",
     ),
     (
         "files_name_it",
@@ -99,14 +99,15 @@ NOTES = [
     (
         "runs_made",
         {"n": 3, "runs_were": "runs were"},
-        "3 finished runs were made of these answers. Grades and other numbers stay, the texts go, "
-        "and the runs say from then on: not reproducible, so many answers withdrawn.",
+        "3 finished runs were made of these answers. Grades and other numbers are kept, the "
+        "texts are deleted. The runs will be marked “not reproducible”, with the number of "
+        "withdrawn answers.",
     ),
     (
         "copies_go",
         {},
-        "Copies go as well: texts that results, alarms, prompts to models and lists for experts "
-        "quote, and the vectors of texts that nobody else wrote.",
+        "Copies are deleted too: texts quoted in results, alarms, prompts to models and lists "
+        "for experts, and the vectors of texts that no other worker wrote.",
     ),
     (
         "appeals_go",
@@ -127,9 +128,8 @@ NOTES = [
     (
         "uploads_go",
         {},
-        "Files uploaded to these question sets in the last day and not imported yet go too: they "
-        "may hold the answers. Files that somebody downloaded are theirs, and nothing here "
-        "reaches them.",
+        "Files uploaded to these question sets in the last day and not imported yet are deleted "
+        "too, because they may contain the answers. Files that were downloaded are not deleted.",
     ),
     (
         "import_in_use",
@@ -139,8 +139,8 @@ NOTES = [
     (
         "import_runs",
         {"n": 1, "runs_were": "run was", "named": "Harder"},
-        "1 finished run was made of these answers (Harder). The grades stay as they are, and say "
-        "from then on: not reproducible, so many answers withdrawn. Grade again afterwards.",
+        "1 finished run was made of these answers (Harder). The grades are kept and will be "
+        "marked “not reproducible”, with the number of withdrawn answers. Grade again afterwards.",
     ),
     (
         "repeated_later",
@@ -153,7 +153,7 @@ NOTES = [
         "questions_stay",
         {"n": 2},
         "2 of the questions that it made stay, because runs, models' answers or other answers "
-        "hang on them. Delete those runs first if the questions are to go too.",
+        "use them. To delete the questions too, delete those runs first.",
     ),
     (
         "workers_stay",
@@ -164,7 +164,7 @@ NOTES = [
     (
         "workers_go",
         {},
-        "Workers who answered nothing else and stand in no run go as well.",
+        "Workers without other answers and without a run are deleted too.",
     ),
     (
         "asked_anew",
@@ -174,8 +174,8 @@ NOTES = [
     (
         "models_in_use",
         {"n": 2},
-        "2 of the models that it made stay registered, because they stand in runs, answered "
-        "otherwise too, or somebody described them. Delete them on their pages.",
+        "2 of the models that it made stay registered, because they are in runs, have other "
+        "answers, or have a description. Delete them on their pages.",
     ),
     (
         "version_stays",
@@ -218,8 +218,8 @@ NOTES = [
     (
         "questions_answered",
         {"n": 1},
-        "1 of its questions stay, because answers or answers of models hang on them: undo what "
-        "brought those first.",
+        "1 of its questions stay, because answers of workers or models use them: first undo the "
+        "imports of those.",
     ),
     (
         "deleted_before",

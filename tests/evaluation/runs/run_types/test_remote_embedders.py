@@ -52,6 +52,7 @@ def multiqa(models, spec):
     return MultiqaRunOptions(models=models, embedder=spec, crowd=False, bootstrap=20)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize("made", [umwp, maqa, eloquent, multiqa])
 def test_a_study_with_a_remote_embedder_does_not_wait_where_others_compute(

@@ -34,14 +34,14 @@ MEAN = {"mean": 1.0, "low": 0.75, "high": 1.0, "highest": 1.0, "questions": 12}
             {"kind": "too kind", "error": 0.5, "mean": 3.0, "low": 2.5, "high": 3.5}
             | {"judge": 3.5, "graded": 2.75},
             "It is too kind by 0.50 on average. Corrected by that, workers' answers have a mean "
-            "grade of 3.00 (95% interval 2.50 to 3.50). The judge alone says 3.50; the experts, of "
-            "what they graded, 2.75.",
+            "grade of 3.00 (95% interval 2.50 to 3.50). The judge's mean is 3.50; the experts' "
+            "mean of their graded answers is 2.75.",
         ),
         (
             "judge.no_judgements",
             {},
-            "No expert has judged an answer, so nobody knows how far the judge is wrong: that it "
-            "agrees with itself and with AQER does not say that it is right. Let an expert judge "
+            "No expert has judged an answer, so the judge's error is not known: agreement with "
+            "itself and with AQER does not show that it is right. Let an expert judge "
             "some answers",
         ),
         (
@@ -61,47 +61,47 @@ MEAN = {"mean": 1.0, "low": 0.75, "high": 1.0, "highest": 1.0, "questions": 12}
             "crowd_size.by_workers",
             {"judged": 54, "judged_workers": 9},
             "It rests on experts' grades of 54 answers of 9 workers: each worker's mean score "
-            "beside the mean of these grades.",
+            "is compared with the mean of these grades.",
         ),
         (
             "crowd_size.by_crowd",
             {"workers": 9},
             "No expert has judged an answer, so smaller crowds are compared with the result of the "
-            "whole crowd of 9. That says when the result settles, not when it is right; let an "
+            "whole crowd of 9. This shows when the result settles, not when it is right; let an "
             "expert judge some answers to learn that.",
         ),
         (
             "panels.farther_than_halves",
             {"questions": 12, "cosine": 0.25, "halves": 0.75},
-            "Models agree on other answers than people do: over 12 questions what models agree on "
-            "and what people agree on are alike by 0.25 (1 says the same), while two random halves "
-            "of the people are alike by 0.75.",
+            "Models agree on other answers than people do: over 12 questions the cosine of "
+            "their consensus and people's is 0.25 (1: same meaning); that of two random halves "
+            "of the people is 0.75.",
         ),
         (
             "panels.models_copy",
             {},
             "Models learn from the same texts and from each other, so they can agree and be wrong "
             "together. A panel of models measures how much a model is like other models; only "
-            "people, or a key, can say whether that is right.",
+            "people, or an answer key, can show whether that is right.",
         ),
         (
             "panels.models_alike",
             {"of_models": 0.75, "of_people": 0.5},
-            "Here two models' answers to a question are more alike (0.75; 1 says the same) than "
-            "two people's (0.50).",
+            "Here the answers of two models to a question are more similar (0.75; 1: same "
+            "meaning) than those of two people (0.50).",
         ),
         (
             "panels.without_flagged",
             {"workers": 1, "cosine": 0.75, "swapped": 0, "pairs": 3},
-            "Without the 1 worker who, an alarm says, may answer with a model, what people agree "
-            "on is like what it was by 0.75 (1 says the same), and 0 of 3 pairs of models change "
-            "places.",
+            "Without the 1 worker named by an alarm for possible answers by a model, the cosine "
+            "of the people's consensus and the earlier one is 0.75 (1: same meaning), and 0 of "
+            "3 pairs of models change places.",
         ),
         (
             "panels.few_models",
             {"models": 1},
-            "Only 1 model answered, and it takes 3 to weigh them by their quality: here every "
-            "model's vote counts the same.",
+            "Only 1 model answered, and weights by quality need 3: here every model has the "
+            "same vote.",
         ),
         (
             "graded.few_workers",
@@ -120,7 +120,7 @@ MEAN = {"mean": 1.0, "low": 0.75, "high": 1.0, "highest": 1.0, "questions": 12}
         (
             "views.robustness_distance.yes",
             BETWEEN,
-            "Yes: where a model says the same in other words, its answer is nearer to people's "
+            "Yes: where a model's replies keep their meaning, its answer is closer to people's "
             "(rank correlation 1.00, 95% interval 0.90 to 1.00, 12 questions).",
         ),
         (

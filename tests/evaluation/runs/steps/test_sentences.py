@@ -92,7 +92,7 @@ SENTENCES = [
     (
         "no_prices",
         {"model": "small"},
-        "A budget needs prices: without them nobody knows what small costs.",
+        "A budget needs prices: without them the cost of small is unknown.",
     ),
     ("rewriter_not_asked", {"reason": "no key"}, "The rewriter could not be asked: no key"),
     (

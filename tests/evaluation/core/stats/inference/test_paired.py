@@ -276,6 +276,7 @@ def test_monte_carlo_p_is_near_the_exact_one_and_never_zero():
     )
 
 
+@pytest.mark.slow
 def test_drawn_signs_agree_with_all_of_them_below_30_questions():
     # 15 differences are drawn; one of them is 0 in the other call, which counts all patterns.
     d = np.random.default_rng(6).exponential(size=15) - 0.5

@@ -1,0 +1,226 @@
+"""Page of an uploaded demographic export: who matches, and the roles of its columns."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.views.decorators.http import require_POST
+
+from annotations.desk.mapping_form import MOST_SELECTORS, ColumnChoice
+from annotations.desk.uploads import load_upload, read_upload
+from annotations.exchange.importing.demographics import (
+    find_answered_version,
+    find_other_sets,
+    preview_join,
+)
+from annotations.exchange.presets import Arranged, Head, head_of
+from annotations.exchange.presets.demographics import (
+    DemographicFile,
+    DemographicMapping,
+    DemographicRole,
+    StatusRule,
+    propose_demographics,
+    read_demographics,
+)
+from annotations.exchange.presets.joining import Join, describe_counts
+from annotations.exchange.presets.table import SAMPLES
+from annotations.exchange.problems import InputError
+from annotations.exchange.reading.panel_statuses import is_withheld
+from annotations.exchange.reading.source import Source, make_stored_source
+from annotations.models import QuestionSet, Upload
+from annotations.web.pages import build_breadcrumbs
+from annotations.web.scope import get_editable, select_visible
+from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS
+
+LABELS = {
+    DemographicRole.WORKER: "Worker",
+    DemographicRole.STATUS: "Status on Prolific",
+    DemographicRole.EXTRA: "Extra information",
+    DemographicRole.IGNORE: "Ignore",
+}
+ONCE = (DemographicRole.WORKER, DemographicRole.STATUS)
+"""Roles that one column has at most."""
+RULES = (
+    (StatusRule.APPLY.value, "Leave their answers out of grades"),
+    (StatusRule.KEEP.value, "Count their answers"),
+)
+MAX_WORKERS_SHOWN = 3
+MAX_NAMES_SHOWN = 50
+
+
+class DemographicsForm(forms.Form):
+    """Form for the role of each column of a demographic export, and for submissions not approved.
+
+    `head` describes the columns of the file, `options` are those stored with the upload.
+    """
+
+    roles_help = (
+        "Extra information is stored with the answers of each worker. Ignored columns are not "
+        "stored. Cells that Prolific deleted are missing."
+    )
+    n_unselectable = 0
+    statuses = forms.ChoiceField(
+        label="Answers of workers whose submission was returned, timed out or rejected",
+        required=False,
+        choices=RULES,
+        widget=forms.RadioSelect,
+        help_text="Answers that are left out stay stored, flagged as rejected.",
+    )
+
+    def __init__(self, head: Head, options: dict[str, Any], data: Any = None) -> None:
+        super().__init__(data, initial={"statuses": options["statuses"]})
+        self._mapping = DemographicMapping.of_dict(options["mapping"])
+        names = [name for name in dict.fromkeys(head.header) if name][:MOST_SELECTORS]
+        self.columns = [
+            ColumnChoice(self, number, name, "", _list_samples(head, name))
+            for number, name in enumerate(names, 1)
+        ]
+        for column in self.columns:
+            self.fields[f"role-{column.number}"] = forms.ChoiceField(
+                label=f"Role of {column.name[:60]}",
+                choices=[(role.value, label) for role, label in LABELS.items()],
+                initial=self._mapping.role_of(column.name).value,
+            )
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a form without a worker column, or with two of a role that one column has."""
+        values = super().clean() or self.cleaned_data
+        for role in ONCE:
+            columns = self._columns_with(role)
+            if len(columns) > 1:
+                message = f"Choose the role {LABELS[role]} once, not for {' and '.join(columns)}."
+                self.add_error(None, forms.ValidationError(message, code="role_twice"))
+        if not self._columns_with(DemographicRole.WORKER):
+            message = "Choose the role Worker for the column of Prolific's ids."
+            self.add_error(None, forms.ValidationError(message, code="no_worker"))
+        return values
+
+    def _columns_with(self, role: DemographicRole) -> list[str]:
+        values = self.cleaned_data
+        return [one.name for one in self.columns if values.get(f"role-{one.number}") == role]
+
+    def collect_options(self) -> dict[str, Any]:
+        """Return the chosen roles and rule, as JSON values to store with the upload."""
+        worker, status = (next(iter(self._columns_with(role)), "") for role in ONCE)
+        extra = tuple(self._columns_with(DemographicRole.EXTRA))
+        mapping = DemographicMapping(worker, status, extra)
+        statuses = self.cleaned_data["statuses"] or StatusRule.REFUSE.value
+        return {"mapping": mapping.as_dict(), "statuses": statuses}
+
+
+def _list_samples(head: Head, column: str) -> tuple[str, ...]:
+    """Return the first different cells of a column, without those that Prolific deleted."""
+    return tuple(dict.fromkeys(c for c in head.values(column) if not is_withheld(c)))[:SAMPLES]
+
+
+def propose_options(arranged: Arranged, head: Head) -> dict[str, Any]:
+    """Return the options of an upload of a demographic export: its table and proposed roles."""
+    return {
+        "arrangement": arranged.as_dict(),
+        "mapping": propose_demographics(head).as_dict(),
+        "statuses": StatusRule.REFUSE.value,
+    }
+
+
+def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> HttpResponse:
+    """Show who matches and the roles of the columns; POST stores the roles or checks the file."""
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
+    staged = _load_staged(request, question_set, export_token)
+    source = _open_source(staged)
+    head = head_of(source)
+    form, status = DemographicsForm(head, staged.options), 200
+    if request.method == "POST":
+        form = DemographicsForm(head, staged.options, request.POST)
+        if form.is_valid():
+            staged.options = {**staged.options, **form.collect_options()}
+            staged.state, staged.report = Upload.State.MAPPING, None
+            staged.problems, staged.n_problems = [], 0
+            if "check" in request.POST:
+                read_upload(staged, question_set, KINDS[DEMOGRAPHICS], dry_run=True)
+            else:
+                staged.save()
+            return redirect("admin:uploaded", question_set.public_id, staged.public_id)
+        status = 400
+    found = _describe_join(request, question_set, source, staged.options)
+    # Shown as required where it has to be decided; "Show these choices" works without it.
+    form.fields["statuses"].required = bool(found.get("counts"))
+    context = {
+        "title": "Prolific's demographic export",
+        "breadcrumbs": build_breadcrumbs(question_set),
+        "question_set": question_set,
+        "staged": staged,
+        "form": form,
+        **found,
+    }
+    return TemplateResponse(request, "annotations/demographics.html", context, status=status)
+
+
+@require_POST
+def move_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> HttpResponse:
+    """Move an upload of a demographic export to the question set with the posted id, if any."""
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
+    staged = _load_staged(request, question_set, export_token)
+    try:
+        target_id = UUID(request.POST.get("into") or str(set_id))
+    except ValueError:
+        raise Http404("there is no such question set") from None
+    target = get_editable(request, QuestionSet.objects.all(), target_id)
+    staged.question_set, staged.state = target, Upload.State.MAPPING
+    staged.report, staged.problems, staged.n_problems = None, [], 0
+    staged.save()
+    return redirect("admin:import-demographics", target.public_id, staged.public_id)
+
+
+def _load_staged(request: HttpRequest, question_set: QuestionSet, token: str) -> Upload:
+    """Return the user's upload of a demographic export; raise Http404 for any other upload."""
+    staged = load_upload(request, question_set, token)
+    if staged.kind != DEMOGRAPHICS or not staged.file:
+        raise Http404("its file is gone")
+    return staged
+
+
+def _open_source(staged: Upload) -> Source:
+    """Return the stored upload as a source, read at its stored sheet and header row."""
+    stored = make_stored_source(staged.name, staged.opened, staged.file.size)
+    return Arranged.of_dict(stored, staged.options["arrangement"]).source
+
+
+def _describe_join(
+    request: HttpRequest, question_set: QuestionSet, source: Source, options: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the template values of the join: counts, example workers, other fitting sets."""
+    try:
+        file = read_demographics(source, DemographicMapping.of_dict(options["mapping"]))
+    except InputError as error:
+        return {"read_error": error}
+    join = preview_join(question_set, file)
+    others: list[tuple[QuestionSet, int]] = []
+    if not join.n_matched:
+        sets = QuestionSet.objects.exclude(pk=question_set.pk).filter(archived_at=None)
+        visible: Any = select_visible(request, sets)
+        editable = visible.with_right_to_change(request.user).filter(may_change=True)
+        others = find_other_sets(editable, list(file.rows))
+    return {
+        "join": join,
+        "counts": describe_counts(join.statuses),
+        "examples": _list_examples(file, join),
+        "others": others,
+        "has_answers": bool(join.n_matched or join.only_in_answers),
+        "version": find_answered_version(question_set),
+        "most": MAX_NAMES_SHOWN,
+    }
+
+
+def _list_examples(file: DemographicFile, join: Join) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the first matched workers, each with the cells that will be stored."""
+    only = frozenset(join.only_in_file)
+    matched = [(name, row) for name, row in file.rows.items() if name not in only]
+    return [
+        (name, [(column, row.cells.get(column, "")) for column in join.columns])
+        for name, row in matched[:MAX_WORKERS_SHOWN]
+    ]

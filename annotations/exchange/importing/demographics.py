@@ -1,0 +1,214 @@
+"""Join Prolific's demographic export to the stored answers of its participants."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotations.exchange.importing.report import DRY_RUN, NOTHING_CHANGED
+from annotations.exchange.importing.target import IDS, lock_set, open_transaction, split_in_chunks
+from annotations.exchange.presets import Arranged
+from annotations.exchange.presets.demographics import (
+    DemographicFile,
+    DemographicMapping,
+    StatusRule,
+    read_demographics,
+)
+from annotations.exchange.presets.joining import Join, note_join_problems
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.mturk import PANEL as MTURK
+from annotations.exchange.reading.source import Readable, make_source
+from annotations.models import QuestionSet, QuestionSetVersion, Response, Submission
+
+
+@dataclass(slots=True)
+class DemographicReport:
+    """Result of joining a demographic export to a version's answers.
+
+    `n_new` counts workers whose extra information changes, `n_flagged` the answers that are newly
+    flagged as rejected.
+    """
+
+    join: Join
+    version: int
+    question_set: str
+    n_new: int
+    n_flagged: int
+    rule: StatusRule
+    warnings: list[str] = field(default_factory=list)
+    dry_run: bool = False
+
+    @property
+    def changed(self) -> bool:
+        """Whether the import changed anything or, in a dry run, would change anything."""
+        return bool(self.n_new or self.n_flagged)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report's values for the page of an upload."""
+        return {
+            "what": "demographics",
+            "version": self.version,
+            "n_rows": self.join.n_rows,
+            "n_new": self.n_new,
+            "n_flagged": self.n_flagged,
+            "n_matched": self.join.n_matched,
+            "n_only_in_file": len(self.join.only_in_file),
+            "n_only_in_answers": len(self.join.only_in_answers),
+            "notes": [*self.join.lines(), *self._describe_flags()],
+            "warnings": self.warnings,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report as sentences, one per line."""
+        yield f"{self.join.file} into {self.question_set}, version {self.version}"
+        yield from self.join.lines()
+        yield from self._describe_flags()
+        yield from (f"Warning: {warning}" for warning in self.warnings)
+        if not self.changed:
+            yield NOTHING_CHANGED
+        elif self.dry_run:
+            yield DRY_RUN
+
+    def _describe_flags(self) -> Iterator[str]:
+        yield from self.join.describe_statuses(self.rule, are_stored=True)
+        if self.n_flagged:
+            yield f"Answers flagged as rejected, and left out of runs: {self.n_flagged:,}"
+
+
+def import_demographics(
+    question_set: QuestionSet,
+    given: Readable,
+    *,
+    mapping: Mapping[str, Any],
+    statuses: str = StatusRule.REFUSE,
+    arrangement: Mapping[str, Any] | None = None,
+    dry_run: bool = False,
+) -> DemographicReport:
+    """Add a demographic export's cells to the answers of its participants, in one transaction.
+
+    The answers are those of the version that has the newest answers; their workers have the panel
+    Prolific or none. With the rule APPLY, answers of returned, timed-out and rejected submissions
+    are flagged as rejected, so that runs leave them out. Raises `InputError` for bad rows, for a
+    file of which nobody answered, and for statuses that are not decided.
+    """
+    source = Arranged.of_dict(make_source(given), arrangement or {}).source
+    file = read_demographics(source, DemographicMapping.of_dict(dict(mapping)))
+    rule = StatusRule(statuses)
+    with open_transaction(dry_run):
+        target = find_answered_version(question_set if dry_run else lock_set(question_set))
+        submissions = load_submissions(target)
+        stored = _load_extra(submissions, file)
+        join = Join.of(file, submissions, _count_replaced(stored, file))
+        problems = Problems(file.name)
+        note_join_problems(problems, join, rule, file.mapping.worker)
+        problems.raise_if_any()
+        n_new = _store_cells(stored, file)
+        n_flagged = 0
+        if rule == StatusRule.APPLY:
+            n_flagged = _flag([key for name in join.affected for key in submissions[name]])
+    return DemographicReport(
+        join,
+        target.number if target else 0,
+        question_set.name,
+        n_new,
+        n_flagged,
+        rule,
+        file.warnings,
+        dry_run,
+    )
+
+
+def preview_join(question_set: QuestionSet, file: DemographicFile) -> Join:
+    """Return the join of a demographic export with the stored answers; reads only."""
+    submissions = load_submissions(find_answered_version(question_set))
+    stored = _load_extra(submissions, file)
+    return Join.of(file, submissions, _count_replaced(stored, file))
+
+
+def find_answered_version(question_set: QuestionSet) -> QuestionSetVersion | None:
+    """Return the newest published version with answers, else the latest; None without any."""
+    return question_set.default_version(answered=True)
+
+
+def load_submissions(version: QuestionSetVersion | None) -> dict[str, list[int]]:
+    """Return the submissions of a version that may be Prolific's, by the worker's id there."""
+    found: dict[str, list[int]] = {}
+    rows = Submission.objects.filter(version=version, responses__state="submitted")
+    # A worker without a panel may be Prolific's: survey files do not name it.
+    rows = rows.filter(withdrawn_at=None).exclude(worker__panel=MTURK).distinct()
+    for name, key in rows.order_by("pk").values_list("worker__external_id", "pk"):
+        found.setdefault(name, []).append(key)
+    return found
+
+
+def find_other_sets(
+    sets: QuerySet[QuestionSet], workers: Sequence[str], most: int = 5
+) -> list[tuple[QuestionSet, int]]:
+    """Return the sets in which most of these workers answered, each with their number."""
+    counts: Counter[int] = Counter()
+    for chunk in split_in_chunks(workers, IDS):
+        rows = Submission.objects.filter(worker__external_id__in=chunk, withdrawn_at=None)
+        rows = rows.filter(version__question_set__in=sets, responses__state="submitted")
+        pairs = rows.values_list("version__question_set", "worker__external_id").distinct()
+        counts.update(key for key, _ in pairs)
+    found = {
+        one.pk: one for one in sets.filter(pk__in=[key for key, _ in counts.most_common(most)])
+    }
+    return [(found[key], count) for key, count in counts.most_common(most) if key in found]
+
+
+_Stored = dict[tuple[str, str], list[int]]
+"""Keys of answers by their worker and their extra information as JSON."""
+
+
+def _load_extra(submissions: Mapping[str, Sequence[int]], file: DemographicFile) -> _Stored:
+    """Return the answers of the participants, grouped by equal extra information."""
+    names = {key: name for name in file.rows for key in submissions.get(name, ())}
+    found: _Stored = {}
+    for chunk in split_in_chunks(names, IDS):
+        rows = Response.objects.filter(submission__in=chunk).order_by("pk")
+        for key, submission, extra in rows.values_list("pk", "submission", "extra"):
+            found.setdefault((names[submission], json.dumps(extra)), []).append(key)
+    return found
+
+
+def _count_replaced(stored: _Stored, file: DemographicFile) -> dict[str, int]:
+    """Return by column how many workers have another value stored."""
+    replaced: dict[str, set[str]] = {}
+    for name, text in stored:
+        extra = json.loads(text)
+        for column, cell in file.rows[name].cells.items():
+            if extra.get(column) not in (None, "", cell):
+                replaced.setdefault(column, set()).add(name)
+    return {column: len(names) for column, names in replaced.items()}
+
+
+def _store_cells(stored: _Stored, file: DemographicFile) -> int:
+    """Add each participant's cells to the answers; return how many participants changed.
+
+    The time of the change is not set: runs do not read these cells, so grades stay current.
+    """
+    changed = set()
+    for (name, text), keys in stored.items():
+        before = json.loads(text)
+        after = {**before, **file.rows[name].cells}
+        if after != before:
+            changed.add(name)
+            for chunk in split_in_chunks(keys, IDS):
+                Response.objects.filter(pk__in=chunk).update(extra=after)
+    return len(changed)
+
+
+def _flag(submissions: Sequence[int]) -> int:
+    """Flag the answers of submissions as rejected; return how many were not flagged before."""
+    n_flagged = 0
+    for chunk in split_in_chunks(submissions, IDS):
+        rows = Response.objects.filter(submission__in=chunk, state="submitted", rejected=False)
+        n_flagged += rows.update(rejected=True, updated_at=timezone.now())
+    return n_flagged

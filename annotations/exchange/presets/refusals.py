@@ -1,0 +1,60 @@
+"""Refuse files without answers, and files of which no column could be proposed."""
+
+from __future__ import annotations
+
+import shlex
+
+from annotations.exchange.presets.columns import (
+    answers_looked_at,
+    are_people_columns,
+    workers_looked_at,
+)
+from annotations.exchange.presets.declared import is_list_of_submissions
+from annotations.exchange.presets.header_rows import are_statements
+from annotations.exchange.presets.mapping import Mapping
+from annotations.exchange.presets.preset import Preset
+from annotations.exchange.presets.table import Head, header_is_missing
+from annotations.exchange.problems import InputError
+
+
+def refuse_answerless(head: Head) -> None:
+    """Raise `InputError` if the file is Prolific's list of submissions, without answers."""
+    if is_list_of_submissions(head):
+        raise InputError.from_code(head.name, "list_of_submissions", place=shlex.quote(head.name))
+
+
+def refuse_unmapped(preset: Preset, mapping: Mapping, head: Head) -> None:
+    """Raise `InputError`, with the reason, if no worker or answer column could be proposed.
+
+    The message names the columns of the file, each with the reason why it was not proposed.
+    """
+    if preset.slug == "mturk":
+        return
+    if "worker" in mapping.guessed and are_people_columns(head):
+        people = ", ".join(name[:40] for name in head.header[1:4])
+        raise InputError.from_code(head.name, "people_are_columns", people=people)
+    without_names = header_is_missing(head) or are_statements(head.header)
+    if not preset.is_fixed and not mapping.worker and head.is_delimited and without_names:
+        first = ", ".join(name[:40] for name in head.header[:3])
+        raise InputError.from_code(head.name, "header_missing", line=1, first=first)
+    if mapping.worker and mapping.answers:
+        return
+    title, colon, _ = preset.title.partition(":")
+    program = title if preset.is_fixed and colon else ""
+    if not mapping.worker:
+        if not preset.is_fixed and head.is_delimited and (columns := head.columns_of_json()):
+            listed = ", ".join(name[:40] for name in columns[:8])
+            raise InputError.from_code(head.name, "cells_hold_objects", columns=listed)
+        is_wide = not mapping.question
+        looked_at = workers_looked_at(head, is_wide=is_wide)
+        raise InputError.from_code(
+            head.name,
+            "worker_column_unclear",
+            looked_at=looked_at,
+            has_rows=is_wide,
+            program=program,
+        )
+    looked_at = answers_looked_at(head, mapping.question, preset.cell)
+    raise InputError.from_code(
+        head.name, "answer_column_unclear", looked_at=looked_at, program=program
+    )

@@ -1,0 +1,95 @@
+"""The product's charts of a grading, drawn from the tables of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+from uuid import UUID
+
+from evaluation.core.charts.chart import Chart
+from evaluation.core.stats.inference.estimate import Estimate
+from evaluation.grading.results.charts.grades import (
+    build_convergence_chart,
+    build_grades_chart,
+    build_questions_chart,
+)
+from evaluation.grading.results.report.questions import QuestionRow
+from evaluation.grading.results.report.workers import WorkerRow
+
+_NO_ID = UUID(int=0)
+
+
+class Tables(Protocol):
+    """Result tables of a grading."""
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The content of summary.json."""
+        ...
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """Return the rows of a table."""
+        ...
+
+
+def _read_estimate(row: Mapping[str, Any], name: str) -> Estimate:
+    """Return a number of a row with its interval."""
+    return Estimate(row[name], row[f"{name}_low"], row[f"{name}_high"])
+
+
+def _list_workers(result: Tables) -> list[WorkerRow]:
+    """Return the workers of a grading, best grade first."""
+    rows = [
+        WorkerRow(
+            worker=_NO_ID,
+            name=str(row["worker"]),
+            panel="",
+            grade=_read_estimate(row, "grade"),
+            raw=_read_estimate(row, "raw"),
+            leave_one_out=row["raw_leave_one_out"],
+            weight=row["weight"],
+            rank=row["rank"],
+            rank_low=None,
+            rank_high=None,
+            supported=row["support"] == "ok",
+            n_answers=row["n_answers"],
+        )
+        for row in result.rows("workers")
+    ]
+    return sorted(rows, key=lambda row: -1.0 if row.grade.value is None else -row.grade.value)
+
+
+def _build_grades(result: Tables) -> Chart | None:
+    workers = _list_workers(result)
+    return build_grades_chart(workers, len(workers))
+
+
+def _build_questions(result: Tables) -> Chart | None:
+    rows = [
+        QuestionRow(
+            question=_NO_ID,
+            name=str(row["question"]),
+            text="",
+            n_answers=row["n_answers"],
+            dispersion=row["dispersion"],
+            difficulty=None,
+            nearest=row["nearest_answer"] or "",
+            nearest_worker=row["nearest_worker"] or "",
+        )
+        for row in result.rows("exemplars")
+        if row["dispersion"] is not None
+    ]
+    rows.sort(key=lambda row: -(row.dispersion or 0.0))
+    return build_questions_chart(rows, len(rows))
+
+
+def _build_convergence(result: Tables) -> Chart | None:
+    return build_convergence_chart(result.summary["trace"])
+
+
+CHARTS: Mapping[str, Callable[[Tables], Chart | None]] = {
+    "grades": _build_grades,
+    "questions": _build_questions,
+    "convergence": _build_convergence,
+}
+"""The charts of a grading by name."""

@@ -1,0 +1,128 @@
+"""Errors of the Python interface: problems of a DataFrame by row, and of options by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange.problems import SHOWN, Problem
+from annotations.exchange.problems import InputError as FileInputError
+
+RowOf = Callable[[int], int | None]
+"""Returns the row, from 0, whose record begins in a line of the file written from a DataFrame."""
+
+_ADVICE = "looks_like"
+# Values of a problem that are numbers of lines.
+_LINES = ("first_line", "after_line", "line", "earlier")
+
+
+@dataclass(frozen=True)
+class InputProblem:
+    """One problem of an input: where it is, what is wrong, and how to correct it.
+
+    Attributes
+    ----------
+    argument : name of the argument of the function, such as "answers".
+    row : row of the DataFrame, counted from 0 as by `iloc`; None for the whole input.
+    column : name of the column, None if it concerns no single one.
+    code, values : the code of the problem that the file reader has for it, with its values.
+    """
+
+    argument: str
+    row: int | None
+    column: str | int | None
+    reason: str
+    remedy: str = ""
+    code: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __str__(self) -> str:
+        place = self.argument
+        if self.row is not None:
+            place += f", row {self.row}"
+        if self.column is not None:
+            place += f", column {self.column}"
+        return f"{place}: {self.reason}. {self.remedy}".rstrip()
+
+
+class InputError(ValueError):
+    """Error of unusable input; `problems` are the stored problems, `total` counts all."""
+
+    def __init__(self, problems: Iterable[InputProblem], total: int | None = None) -> None:
+        self.problems = tuple(problems)
+        self.total = len(self.problems) if total is None else total
+        # All arguments go up, so that the error survives pickling between processes.
+        super().__init__(self.problems, self.total)
+
+    @property
+    def codes(self) -> list[str]:
+        """The code of each stored problem, in order."""
+        return [problem.code for problem in self.problems]
+
+    def __str__(self) -> str:
+        shown = [str(problem) for problem in self.problems[:SHOWN]]
+        if self.total > len(shown):
+            shown.append(f"... and {self.total - len(shown)} more")
+        return "\n".join(shown)
+
+
+class OptionsError(ValueError):
+    """Error of invalid options; `codes` are those of the options' declaration."""
+
+    def __init__(self, message: str, codes: Iterable[str] = ()) -> None:
+        self.codes = list(codes)
+        super().__init__(message, self.codes)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    """A file that was written from an argument: its path, and the rows of its lines.
+
+    `row_of` is None for a file of the caller, whose lines are reported as they are. `columns` are
+    the caller's names of columns by those of the problems.
+    """
+
+    argument: str
+    path: Path
+    row_of: RowOf | None = None
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+def translate_error(error: FileInputError, files: Iterable[WrittenFile]) -> InputError:
+    """Return the error with the rows of the DataFrames in place of the lines of their files."""
+    by_name = {Path(file.path).name: file for file in files}
+    problems = [_translate(problem, by_name) for problem in error.problems]
+    # Which command converts the file is of no use for a DataFrame.
+    kept = [problem for problem in problems if problem.code != _ADVICE]
+    return InputError(kept, error.total - (len(problems) - len(kept)))
+
+
+def _translate(problem: Problem, files: Mapping[str, WrittenFile]) -> InputProblem:
+    """Return a problem of a file as one of the argument that the file was written from."""
+    file = files.get(Path(problem.file).name)
+    argument = problem.file if file is None else file.argument
+    reason, row = problem.reason, None
+    column, values = problem.column, dict(problem.values)
+    if file is None or file.row_of is None:
+        if problem.line is not None:
+            argument = f"{problem.file}, line {problem.line}"
+    else:
+        row = None if problem.line is None else file.row_of(problem.line)
+        if isinstance(column, str):
+            column = file.columns.get(column, column)
+        for name in _LINES:
+            earlier = values.get(name)
+            earlier_row = file.row_of(earlier) if isinstance(earlier, int) else None
+            if earlier_row is not None:
+                reason = re.sub(rf"\bline {earlier:,}(?!\d)", f"row {earlier_row}", reason)
+                reason = re.sub(rf"\bline {earlier}(?!\d)", f"row {earlier_row}", reason)
+                values[name.replace("line", "row")] = earlier_row
+    for name, other in files.items():
+        reason = reason.replace(name, other.argument)
+    return InputProblem(argument, row, column, reason, problem.remedy, problem.code, values)

@@ -1,0 +1,309 @@
+"""Results of the Python interface: tables as DataFrames, files, pictures and signature."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+
+from annotations.exchange import OutputFolder
+
+SHOWN = 10
+"""Rows of a table in a notebook; the DataFrame has all of them."""
+SUMMARY = "summary.json"
+# Columns of texts and ids, which stay texts also where each cell is a number.
+TEXT_COLUMNS = frozenset(
+    [
+        *("worker", "question", "answer", "nearest_worker", "nearest_answer", "model", "item"),
+        *("workers", "questions", "model_a", "model_b", "system", "group", "kind", "name", "slot"),
+        *("id", "form", "status", "reason", "message", "state", "outcome", "dataset", "metric"),
+        *("original_reply", "modal_reply", "gold_answer", "system_a", "system_b", "other", "part"),
+        *("source", "taken_as", "window", "template", "expression", "majority", "variation"),
+        *("language", "prompt", "reply", "judge", "judge_reply", "notes", "similarity_reason"),
+    ]
+)
+# Tables with this column state facts: their column value holds what people wrote.
+FACT_COLUMN = "slot"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart as SVG, which notebooks display.
+
+    `title` and `explanation` say what it shows and how to read it.
+    """
+
+    svg: str
+    title: str = ""
+    explanation: str = ""
+
+    def _repr_svg_(self) -> str:
+        return self.svg[self.svg.index("<svg") :]
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the picture to an SVG file."""
+        Path(path).write_text(self.svg, "utf-8")
+
+
+class Result:
+    """Result of an evaluation: each table is an attribute, a DataFrame of the caller's library.
+
+    Attributes
+    ----------
+    files : content of each file that the command writes, by name.
+    report : the text that the command prints.
+    summary : content of summary.json.
+    """
+
+    def __init__(
+        self,
+        function: str,
+        files: Mapping[str, bytes],
+        *,
+        report: str,
+        library: Any,
+        whole_numbers: Collection[str] = (),
+    ) -> None:
+        self.function, self.files, self.report = function, dict(files), report
+        self._library, self._whole_numbers = library, frozenset(whole_numbers)
+        self._frames: dict[str, Any] = {}
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The content of summary.json: parameters, counts, warnings, versions and hashes."""
+        found: dict[str, Any] = json.loads(self.files[SUMMARY])
+        return found
+
+    @property
+    def signature(self) -> str:
+        """The signature: method, options, hash of the inputs and version."""
+        return str(self.summary["signature"])
+
+    @property
+    def warnings(self) -> list[str]:
+        """The warnings of the evaluation, each a sentence."""
+        return list(self.summary["warnings"])
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of the tables, which are attributes."""
+        return [name.removesuffix(".csv") for name in self.files if name.endswith(".csv")]
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """Return the rows of a table as dicts, None for an empty cell. Raises KeyError."""
+        columns = _read_columns(self.files[f"{table}.csv"])
+        names = list(columns)
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the table of this name as a DataFrame."""
+        files = self.__dict__.get("files", {})
+        if name.startswith("_") or f"{name}.csv" not in files:
+            there = ", ".join(file.removesuffix(".csv") for file in files if file.endswith(".csv"))
+            raise AttributeError(f"this result has no table {name!r}; it has {there}")
+        if name not in self._frames:
+            columns = _read_columns(files[f"{name}.csv"])
+            self._frames[name] = self._build_frame(columns)
+        return self._frames[name]
+
+    def __dir__(self) -> list[str]:
+        return sorted([*super().__dir__(), *self.tables])
+
+    def _build_frame(self, columns: Mapping[str, list[Any]]) -> Any:
+        """Return columns as a DataFrame of the caller's library."""
+        known = {**columns}
+        for name, cells in columns.items():
+            if name.removeprefix("nearest_") in self._whole_numbers:
+                known[name] = _read_ids(cells)
+        return _build_native(known, self._library)
+
+    @property
+    def pictures(self) -> list[str]:
+        """The names of the pictures that `plot` returns."""
+        from crowdgrade.frames.charts import CHARTS
+
+        drawn = list(CHARTS) if self.function == "grade" else []
+        return [
+            *drawn,
+            *(name.removesuffix(".svg") for name in self.files if name.endswith(".svg")),
+        ]
+
+    def plot(self, name: str = "") -> Picture:
+        """Return the picture of this name, the first one of `pictures` without a name.
+
+        Raises ValueError for an unknown name, and for a picture without data.
+        """
+        names = self.pictures
+        chosen = name or next(iter(names), "")
+        if chosen not in names:
+            raise ValueError(
+                f"there is no picture {chosen!r}; there is {', '.join(names) or 'none'}"
+            )
+        if f"{chosen}.svg" in self.files:
+            return Picture(self.files[f"{chosen}.svg"].decode())
+        from crowdgrade.frames.charts import CHARTS
+
+        chart = CHARTS[chosen](self)
+        if chart is None:
+            raise ValueError(f"there is no data for the picture {chosen!r}")
+        return Picture(chart.standalone(), chart.title, chart.explanation)
+
+    def to_csv(self, folder: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the files of the command into a folder: all of them, or none after an error.
+
+        Raises `InputError` if the folder holds results of other inputs, unless `overwrite`.
+        """
+        from annotations.exchange.problems import InputError as FileInputError
+        from crowdgrade.frames.errors import translate_error
+        from evaluation.grading.files.tables import refuse_to_replace_results
+
+        try:
+            if self.function == "grade" and not overwrite:
+                refuse_to_replace_results(Path(folder), self.summary["input_hashes"])
+            with OutputFolder(folder) as target:
+                for name, content in self.files.items():
+                    target.open(name).write(content)
+        except FileInputError as error:
+            raise translate_error(error, []) from error
+
+    def __str__(self) -> str:
+        return self.report
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of crowdgrade.{self.function}: {', '.join(self.tables)}>"
+
+    def _repr_html_(self) -> str:
+        """Return the first rows of the first table, alarms, warnings and signature as HTML."""
+        first = "workers" if "workers" in self.tables else self.tables[0]
+        rows = self.rows(first)
+        parts = [_format_html_table(rows[:SHOWN])]
+        if len(rows) > SHOWN:
+            parts.append(_paragraph(f"{len(rows) - SHOWN:,} more rows in .{first}"))
+        for alarm in self.summary.get("alarms", ()):
+            text = f"{alarm['severity'].capitalize()} {alarm['kind']}: {alarm['message']}"
+            parts.append(_paragraph(text))
+        parts += [_paragraph(f"Warning: {warning}") for warning in self.warnings]
+        parts.append(_paragraph(f"Tables: {', '.join(self.tables)}"))
+        parts.append(f"<p><small>{html.escape(self.signature)}</small></p>")
+        return "\n".join(parts)
+
+
+def choose_library(loaded: Mapping[str, Any]) -> Any:
+    """Return pandas or Polars for a caller that gave paths: one that is loaded, else installed.
+
+    Raises ImportError without either.
+    """
+    for name in ("pandas", "polars"):
+        if name in loaded:
+            return nw.Implementation.from_string(name)
+    for name in ("pandas", "polars"):
+        if find_spec(name) is not None:
+            return nw.Implementation.from_string(name)
+    raise ImportError("DataFrames need pandas or Polars: install crowdgrade[frames]")
+
+
+def build_frame(columns: Mapping[str, list[Any]], library: str = "") -> Any:
+    """Return columns as a DataFrame of "pandas" or "polars", else of the one that is loaded."""
+    chosen = nw.Implementation.from_string(library) if library else choose_library(sys.modules)
+    return _build_native(columns, chosen)
+
+
+def _build_native(columns: Mapping[str, list[Any]], library: Any) -> Any:
+    """Return columns as a DataFrame of a library; a column without any value has numbers."""
+    if library.is_pandas_like():
+        data = {
+            name: cells if name in TEXT_COLUMNS else _fill_empty(cells)
+            for name, cells in columns.items()
+        }
+        return nw.from_dict(data, backend=library).to_native()
+    schema = {name: _choose_type(name, cells) for name, cells in columns.items()}
+    known = {name: kind for name, kind in schema.items() if kind is not None}
+    # Lists and objects, which tables over REST may hold, have the type that the library finds.
+    return nw.from_dict(columns, known if known == schema else None, backend=library).to_native()
+
+
+def _read_columns(content: bytes) -> dict[str, list[Any]]:
+    """Return the columns of a CSV file that a command wrote, numbers and truth values as such."""
+    rows = csv.reader(io.StringIO(content.decode(), newline=""), strict=True)
+    header = next(rows)
+    cells = list(zip(*rows, strict=True)) or [()] * len(header)
+    texts = TEXT_COLUMNS | {"value"} if FACT_COLUMN in header else TEXT_COLUMNS
+    return {
+        name: _read_cells(column, name in texts) for name, column in zip(header, cells, strict=True)
+    }
+
+
+def _read_cells(cells: Sequence[str], is_text: bool) -> list[Any]:
+    """Return the cells of a column by its type, None for empty ones."""
+    if not is_text:
+        filled = [cell for cell in cells if cell]
+        if filled and all(cell in ("true", "false") for cell in filled):
+            return [None if not cell else cell == "true" for cell in cells]
+        for kind in (int, float):
+            try:
+                return [kind(cell) if cell else None for cell in cells]
+            except ValueError:
+                continue
+    return [cell or None for cell in cells]
+
+
+def _read_ids(cells: Sequence[Any]) -> list[Any]:
+    """Return ids as whole numbers if each is written as one, else unchanged."""
+    numbers = [int(cell) if cell and cell.lstrip("-").isdecimal() else None for cell in cells]
+    is_same = all(
+        (cell is None and number is None) or str(number) == cell
+        for cell, number in zip(cells, numbers, strict=True)
+    )
+    return numbers if is_same else list(cells)
+
+
+def _fill_empty(cells: list[Any]) -> list[Any]:
+    """Return a column without any value as NaN, so that pandas reads it as numbers."""
+    return cells if any(cell is not None for cell in cells) else [float("nan")] * len(cells)
+
+
+def _choose_type(name: str, cells: Iterable[Any]) -> Any:
+    """Return the narwhals type of a column, numbers without any value; None for lists."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if kinds == {bool}:
+        return nw.Boolean()
+    if kinds == {int}:
+        return nw.Int64()
+    if str in kinds or (name in TEXT_COLUMNS and not kinds):
+        return nw.String()
+    return nw.Float64() if kinds <= {int, float} else None
+
+
+def _format_html_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as an HTML table, all texts escaped, numbers with three decimals."""
+    if not rows:
+        return "<p>no rows</p>"
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in rows[0])
+    body = "".join(
+        "<tr>" + "".join(f"<td>{_format_cell(cell)}</td>" for cell in row.values()) + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _format_cell(cell: Any) -> str:
+    """Return a cell as escaped text."""
+    if cell is None:
+        return ""
+    return f"{cell:.3f}" if isinstance(cell, float) else html.escape(str(cell))
+
+
+def _paragraph(text: str) -> str:
+    """Return an escaped paragraph of HTML."""
+    return f"<p>{html.escape(text)}</p>"

@@ -1,0 +1,144 @@
+"""Run a command on DataFrames: write them as files, evaluate, read the results."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from annotations.exchange.problems import InputError as FileInputError
+from crowdgrade.frames.declaration import Declaration
+from crowdgrade.frames.errors import OptionsError, WrittenFile, translate_error
+from crowdgrade.frames.inputs import as_frame, find_integer_columns
+from crowdgrade.frames.results import Result, choose_library
+from evaluation.core.backends import BackendError
+
+Progress = Callable[[str, int, int], None]
+
+
+def evaluate(
+    function: str,
+    command: str,
+    given: Mapping[str, Any],
+    arrays: Mapping[str, Any],
+    output: str | PathLike[str] | None,
+    progress: Progress | None,
+) -> Result:
+    """Run a command and return its result.
+
+    Parameters
+    ----------
+    function : name of the calling function, for messages. command : name after ``evaluate``.
+    given : values of its arguments by name; None for one that is not given.
+    arrays : vectors of the answers and of the models, None without.
+    output : folder for the files, None for none.
+
+    Raises as `crowdgrade.frames.grade`.
+    """
+    declaration = Declaration(function, command)
+    if given.get("facts_model") is not None and output is None:
+        # Its replies cost money and would be lost with the temporary folder.
+        raise OptionsError("facts_model needs output, a folder for the replies of the model")
+    assert declaration.kind.evaluate is not None  # or the command would not exist
+    # Only the user can read the folder, and it is deleted with all texts in it.
+    with TemporaryDirectory(prefix="crowdgrade-") as place:
+        inputs = Path(place, "in")
+        inputs.mkdir()
+        target = Path(place, "out") if output is None else Path(output).absolute()
+        with_vectors = {**given, **_write_vectors(inputs, given, arrays)}
+        options, arguments, files = declaration.parse(with_vectors, inputs, target)
+        before = _list_stamps(target)
+        try:
+            report = declaration.kind.evaluate.run(options, arguments, progress or _ignore)
+        except FileInputError as error:
+            raise translate_error(error, files) from error
+        except BackendError as error:
+            raise _remove_folder(error, inputs) from error
+        changed = [
+            name for name, stamp in _list_stamps(target).items() if before.get(name) != stamp
+        ]
+        contents = {name: _read_result(target / name, inputs) for name in sorted(changed)}
+    return Result(
+        function,
+        contents,
+        # The last part names the temporary folder.
+        report=report.rpartition("\n\n")[0] if output is None else report,
+        library=_choose_library(given),
+        whole_numbers=_find_whole_numbers(declaration, given, files),
+    )
+
+
+def _ignore(_stage: str, _done: int, _total: int) -> None:
+    """Do nothing: the progress callback if the caller gave none."""
+
+
+def _write_vectors(
+    folder: Path, given: Mapping[str, Any], arrays: Mapping[str, Any]
+) -> dict[str, str]:
+    """Write the arrays given in place of an embedder; return the option that reads them."""
+    there = {name: array for name, array in arrays.items() if array is not None}
+    if not there:
+        return {}
+    if given.get("embedder") is not None:
+        raise OptionsError("embedder and vectors exclude each other: pass one of them")
+    import numpy as np
+
+    path = folder / "vectors.npz"
+    values: dict[str, Any] = {name: np.asarray(array) for name, array in there.items()}
+    np.savez(path, **values)
+    return {"embedder": f"precomputed:{path}"}
+
+
+def _list_stamps(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return inode and time of change of each file in a folder; none if it does not exist."""
+    if not folder.is_dir():
+        return {}
+    stats = {path.name: path.stat() for path in folder.iterdir() if path.is_file()}
+    return {name: (stat.st_ino, stat.st_mtime_ns) for name, stat in stats.items()}
+
+
+def _read_result(path: Path, folder: Path) -> bytes:
+    """Return a result file without the temporary folder of the inputs, which its options name."""
+    content = path.read_bytes()
+    place = f"{folder}/".encode()
+    if path.suffix == ".json" and place in content:
+        content = content.replace(place, b"")
+        path.write_bytes(content)
+    return content
+
+
+def _remove_folder(error: BackendError, folder: Path) -> BackendError:
+    """Return the error without the temporary folder in its message."""
+    message = str(error).replace(f"{folder}/", "")
+    return type(error)(message, error.code, **error.values)
+
+
+def _choose_library(given: Mapping[str, Any]) -> Any:
+    """Return the library of the first DataFrame among the inputs, else an installed one."""
+    for name, value in given.items():
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            frame = as_frame(name, one)
+            if frame is not None:
+                return frame.implementation
+    return choose_library(sys.modules)
+
+
+def _find_whole_numbers(
+    declaration: Declaration, given: Mapping[str, Any], files: list[WrittenFile]
+) -> set[str]:
+    """Return the roles of id columns that hold whole numbers in every DataFrame that has them."""
+    roles = {**declaration.column_names, **(given.get("columns") or {})}
+    ids = {role: name for role, name in roles.items() if role in ("worker", "question", "model")}
+    found: set[str] = set()
+    other: set[str] = set()
+    for file in files:
+        frame = as_frame(file.argument, given.get(file.argument))
+        if frame is not None:
+            here = {role for role, name in ids.items() if name in frame.columns}
+            whole = find_integer_columns(file.argument, given[file.argument], ids)
+            found |= whole
+            other |= here - whole
+    return found - other

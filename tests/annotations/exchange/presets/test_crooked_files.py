@@ -1,0 +1,241 @@
+"""Files as tools and people leave them: placeholders for ids, bots, lists, anonymised times."""
+
+import json
+
+import pytest
+
+from annotations.exchange.presets import proposed, recognised, rows_of
+from annotations.exchange.presets.declared import PANEL_STATUSES, is_list_of_submissions
+from annotations.exchange.presets.demographics import is_demographic_export
+from annotations.exchange.presets.otree import BOTS
+from annotations.exchange.presets.table import head_of
+from annotations.exchange.presets.times import elapsed_seconds
+from annotations.exchange.reading.source import make_bytes_source
+from tests.annotations.exchange.presets.test_survey_tools import (
+    BREAD,
+    IDS,
+    RIGHT,
+    SAID,
+    SALT,
+    by,
+    read,
+    rows,
+    table,
+)
+from tests.problems import raises_problem
+
+ASKED = (BREAD, SALT)
+PAIRS = [(at, asked) for at in range(3) for asked in range(2)]
+"""Each person with each question, as positions."""
+
+
+def lines(records):
+    return "\n".join(map(json.dumps, records)).encode()
+
+
+def survey_monkey(respondent):
+    header = ["Respondent ID", "Collector ID", "Start Date", "End Date", "Custom Data 1", *ASKED]
+    times = ["03/01/2026 09:00:00 AM", "03/01/2026 09:05:00 AM"]
+    labels = [""] * 5 + ["Open-Ended Response"] * 2
+    return table(
+        header, labels, *rows(lambda at: [respondent(at), "421", *times, IDS[at]], lambda at: [])
+    )
+
+
+def lime_survey():
+    header = ["id", "submitdate", "lastpage", "startlanguage", "seed", "startdate", "datestamp"]
+    nothing = "1980-01-01 00:00:00"
+    before = [nothing, 2, "en", 12345, nothing, nothing]
+    return table([*header, "PROLIFIC_PID", *ASKED], *rows(lambda at: [at, *before, IDS[at]]))
+
+
+def otree():
+    header = ["participant.code", "participant.label", "participant._is_bot"]
+    header += ["participant._index_in_pages", "essay.1.player.bread", "essay.1.player.salt"]
+    people = rows(lambda at: ["c0de", IDS[at], 0, 5])
+    return table(header, *people, ["b0t", "bot 1", 1, 5, "A robot wrote this", "And this as well"])
+
+
+def typeform():
+    header = ["#", *ASKED, "prolific", "Response Type", "Start Date (UTC)", "Stage Date (UTC)"]
+    header += ["Submit Date (UTC)", "Network ID", "Tags"]
+    after = ["completed", "2026-03-01 09:00:00", "", "2026-03-01 09:04:00", "0a1b2c3d4e", ""]
+    return table(header, *rows(lambda at: [f"tok{at}"], lambda at: [IDS[at], *after]))
+
+
+def task_of_jspsych():
+    header = ["trial_type", "trial_index", "subject_id", "responses", "response", "item"]
+    return table(
+        header,
+        *[
+            ["survey-text", asked, IDS[at], json.dumps({"Q0": SAID[at][asked]}), "", ASKED[asked]]
+            for at, asked in PAIRS
+        ],
+    )
+
+
+def label_studio(cell):
+    header = ["annotation_id", "annotator", "answer", "created_at", "id", "lead_time", "question"]
+    return table(
+        header,
+        *[
+            [2 * at + asked, IDS[at], cell(SAID[at][asked]), "", asked, 12.5, ASKED[asked]]
+            for at, asked in PAIRS
+        ],
+    )
+
+
+def google(address):
+    asks = "What is your Prolific ID?"
+    return table(
+        ["Timestamp", asks, *ASKED],
+        *rows(lambda at: [f"2026/03/01 9:0{at}:00 AM GMT+1", address(at)]),
+    )
+
+
+def prolific():
+    header = ["Participant id", "Submission id", "Status", "Country", *ASKED]
+    people = rows(lambda at: [IDS[at], f"s{at}", "Approved", "Chile"])
+    left = ["6a" * 12, "s8", "Timed out", "Chile", "The oven makes it rise", "It looks like sugar"]
+    returned = ["6b" * 12, "s9", "RETURNED", "Chile", "I do not know that", "Nor do I know this"]
+    return table(header, *people, left, returned)
+
+
+FILES = {
+    "SurveyMonkey with Prolific's ids as custom data": (
+        "survey.csv",
+        survey_monkey(lambda at: 11_800_000_000 + at),
+    ),
+    "SurveyMonkey after a spreadsheet rounded its ids": (
+        "survey.csv",
+        survey_monkey(lambda at: "1.18E+11"),
+    ),
+    "LimeSurvey with anonymised times": ("results.csv", lime_survey()),
+    "oTree with a bot": ("all_apps_wide.csv", otree()),
+    "Typeform with a hidden field": ("responses.csv", typeform()),
+    "jsPsych of two versions": ("data.csv", task_of_jspsych()),
+    "Label Studio with lists in cells": (
+        "project.csv",
+        label_studio(lambda text: json.dumps({"text": [text]})),
+    ),
+    "Google Forms with Prolific's e-mail addresses": (
+        "form.csv",
+        google(lambda at: f"{IDS[at]}@email.prolific.com" if at else IDS[at]),
+    ),
+    "Prolific joined with a survey": ("joined.csv", prolific()),
+    "doccano's JSON Lines called .json": (
+        "project.json",
+        lines(
+            {
+                "doc_id": asked,
+                "text": ASKED[asked],
+                "sentences": [SAID[at][asked]],
+                "username": IDS[at],
+            }
+            for at, asked in PAIRS
+        ),
+    ),
+    "JSON Lines of participants with their answers": (
+        "data.jsonl",
+        lines(
+            {"prolific_pid": IDS[at], "age": 30, "answers": dict(zip(ASKED, SAID[at], strict=True))}
+            for at in range(3)
+        ),
+    ),
+}
+
+
+def right_answers(name):
+    """The right answers of a file, by worker and wording or name of the question."""
+    names = ("essay.1.player.bread", "essay.1.player.salt") if name.startswith("oTree") else ASKED
+    return by(IDS, names)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_is_read_as_it_is(name):
+    _, found, _, _ = read(*FILES[name])
+    assert found == right_answers(name)
+
+
+def read_rows(name, content):
+    """Return the preset of a file, and its reader with all rows read."""
+    source = make_bytes_source(name, content)
+    head = head_of(source)
+    preset = recognised(head)
+    found = rows_of(source, preset, proposed(preset, head, source))
+    list(found)
+    found.finish()
+    return preset.slug, found
+
+
+def test_rows_that_are_left_out_are_counted():
+    assert read_rows(*FILES["oTree with a bot"])[1].skipped == {BOTS: 1}
+    slug, found = read_rows(*FILES["Prolific joined with a survey"])
+    assert (slug, found.skipped) == ("prolific", dict.fromkeys(PANEL_STATUSES.values(), 1))
+
+
+def test_anonymised_times_are_no_duration():
+    *_, seconds, _ = read(*FILES["LimeSurvey with anonymised times"])
+    assert seconds == {None}
+    for form in ("1980-01-01 00:00:00", "01.01.1980 00:00"):
+        assert elapsed_seconds(form, form) is None
+    assert elapsed_seconds("1980-01-01 00:00:00", "1980-01-01 00:00:07") == 7
+
+
+def test_addresses_by_prolific_are_counted_and_others_stay():
+    _, found = read_rows(*FILES["Google Forms with Prolific's e-mail addresses"])
+    # Two people with two answers each, in a row for each person.
+    assert found.n_mails == 2
+    assert [note for note in found.notes if note.endswith(": 2")]
+    ids = [f"{who}@example.org" for who in IDS]
+    _, found, _, _ = read("form.csv", google(lambda at: ids[at]))
+    assert found == by(ids)
+
+
+def test_the_word_for_a_missing_value_of_r_is_counted_and_stays_an_answer():
+    people = [*rows(lambda at: [IDS[at]])[:2], [IDS[2], "NA", "The cars need it"]]
+    content = table(["PROLIFIC_PID", *ASKED], *people)
+    _, found, _, notes = read("survey.csv", content)
+    assert found[IDS[2], BREAD] == "NA"
+    assert read_rows("survey.csv", content)[1].n_missing == 1
+    assert [note for note in notes if "“NA”: 1." in note]
+    assert read_rows(*FILES["Typeform with a hidden field"])[1].n_missing == 0
+
+
+PLACEHOLDERS = ("{{%PROLIFIC_PID%}}", "${e://Field/PROLIFIC_PID}", "[object Object]", "undefined")
+
+
+@pytest.mark.parametrize("text", PLACEHOLDERS)
+def test_a_placeholder_is_no_worker(text):
+    people = rows(lambda at: [IDS[at] if at else text])
+    with raises_problem("id_is_placeholder", line=2, column="PROLIFIC_PID", text=text):
+        read("survey.csv", table(["PROLIFIC_PID", *ASKED], *people))
+
+
+def test_a_json_list_and_a_damaged_one_are_no_lines():
+    records = [{"worker": IDS[at], "question": BREAD, "answer": SAID[at][0]} for at in range(3)]
+    _, found, _, _ = read("answers.json", json.dumps(records, indent=1).encode())
+    assert found == {pair: text for pair, text in RIGHT.items() if pair[1] == BREAD}
+    _, found, _, _ = read("answers.json", lines(records))
+    assert found == {pair: text for pair, text in RIGHT.items() if pair[1] == BREAD}
+    with raises_problem("json_goes_on", file="answers.json"):
+        read("answers.json", json.dumps(records).encode() + b"\n[]")
+
+
+SCREENERS = ["Were you born in the country you live in?", "Highest education level completed"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_a_demographic_export_with_screeners_is_no_answers_file(delimiter):
+    header = ["Submission id", "Participant id", "Status", "Started at", "Time taken", "Age"]
+    header += ["Total approvals", *SCREENERS]
+    answers = [("Yes", "Undergraduate degree (BA/BSc/other)"), ("No", "High school diploma")]
+    people = [
+        [f"s{at}", f"{at:024x}", "APPROVED", "2026-03-01T09:00:00Z", 60, 30, at, *answers[at % 2]]
+        for at in range(12)
+    ]
+    content = table(header, *people, delimiter=delimiter)
+    for encoded in (content, content.decode().encode("utf-16")):
+        head = head_of(make_bytes_source("prolific_demographic_export.csv", encoded))
+        assert is_demographic_export(head)
+        assert is_list_of_submissions(head)
