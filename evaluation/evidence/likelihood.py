@@ -102,11 +102,11 @@ def measure_likelihoods(
     with StudyFolder(output, settings, progress) as folder:
         ordered = list(items.values())
         for part in (ordered[:TRIED_FIRST], ordered[TRIED_FIRST:]):
-            for (name, _), row in folder.ask(step, part).items():
+            for (name, _), reply in folder.ask(step, part).items():
                 text = texts[int(name.partition("-")[2])]
-                logs[name] = _sum_logprobs(folder.raw(row), text)
+                logs[name] = _sum_logprobs(folder.raw(reply), text)
                 if len(logs) <= TRIED_FIRST and math.isnan(logs[name]):
-                    raise ChatError(_format_refusal(spec, row.error, folder.raw(row)))
+                    raise ChatError(_format_refusal(spec, reply.error, folder.raw(reply)))
         asked_summary = next(iter(folder.steps()), {})
     scores = np.full(len(texts), np.nan)
     for row in np.flatnonzero(others >= 0).tolist():
