@@ -92,6 +92,7 @@ def build_corpus(
     *,
     asked: Mapping[str, str] | None = None,
     references: bool = False,
+    reference_texts: Mapping[str, str] | None = None,
 ) -> tuple[Corpus, dict[str, object] | None]:
     """Return the corpus, and the judge's settings (None without a judge).
 
@@ -99,6 +100,7 @@ def build_corpus(
     ----------
     asked : what each question asks, by label; a judge needs it.
     references : whether the other texts of `vectors` are the references, a question each.
+    reference_texts : the references by question, which an entailment model reads.
 
     Raises `BackendError`.
     """
@@ -127,6 +129,11 @@ def build_corpus(
         contradicts=None
         if request.nli is None
         else _load_contradiction(request.nli, texts, progress),
+        reference_entails=None
+        if request.nli is None or reference_texts is None
+        else _load_reference_entailment(
+            *(request.nli, texts, np.asarray(questions).tolist(), reference_texts, progress)
+        ),
     )
     return corpus, description
 
@@ -137,23 +144,42 @@ def _load_entailment(
     """Return a function from (premise, hypothesis) row pairs to entailment probabilities."""
     model = EntailmentModel.load(name)
 
-    def entails(pairs: Integers) -> Floats:
-        both = [(texts[premise], texts[hypothesis]) for premise, hypothesis in pairs.tolist()]
+    def compute(pairs: Sequence[tuple[int, int]]) -> Floats:
         return model.probabilities(
-            both, progress and (lambda done, total: progress("entailment", done, total))
+            [(texts[premise], texts[hypothesis]) for premise, hypothesis in pairs],
+            progress and (lambda done, total: progress("entailment", done, total)),
         )
 
-    return entails
+    return _remember_pairs(compute)
+
+
+def _load_reference_entailment(
+    name: str,
+    texts: Sequence[str],
+    questions: Sequence[str],
+    references: Mapping[str, str],
+    progress: Progress | None,
+) -> Callable[[Integers], Floats]:
+    """Return a function from rows to probabilities that the reference entails the answer."""
+    model = EntailmentModel.load(name)
+
+    def compute(pairs: Sequence[tuple[int, int]]) -> Floats:
+        return model.probabilities(
+            [(references[questions[row]], texts[row]) for _, row in pairs],
+            progress and (lambda done, total: progress("entailment", done, total)),
+        )
+
+    remembered = _remember_pairs(compute)
+    return lambda rows: remembered(np.column_stack([rows, rows]))
 
 
 def _load_contradiction(
     name: str, texts: Sequence[str], progress: Progress | None
 ) -> Callable[[Integers], Floats]:
-    """Return a function from row pairs to contradiction probabilities, cached per pair."""
-    known: dict[tuple[int, int], float] = {}
+    """Return a function from row pairs to contradiction probabilities."""
     model: ContradictionModel | None = None
 
-    def contradicts(pairs: Integers) -> Floats:
+    def compute(pairs: Sequence[tuple[int, int]]) -> Floats:
         nonlocal model
         # Loaded at the first use, because only one method needs it, and a model without this class
         # is still good for `entails`.
@@ -164,16 +190,29 @@ def _load_contradiction(
                 EntailmentError
             ) as error:  # it knows entailment only, which `entails` is fine with
                 raise UnavailableError("no_class_for_contradiction") from error
-        both = list(map(tuple, pairs.tolist()))
-        new = list(dict.fromkeys(pair for pair in both if pair not in known))
         probabilities, _ = model.both_ways(
-            [(texts[one], texts[other]) for one, other in new],
+            [(texts[one], texts[other]) for one, other in pairs],
             progress and (lambda done, total: progress("contradiction", done, total)),
         )
-        known.update(zip(new, probabilities.tolist(), strict=True))
+        return probabilities
+
+    return _remember_pairs(compute)
+
+
+def _remember_pairs(
+    compute: Callable[[Sequence[tuple[int, int]]], Floats],
+) -> Callable[[Integers], Floats]:
+    """Return a function from row pairs to numbers that computes each pair once."""
+    known: dict[tuple[int, int], float] = {}
+
+    def find(pairs: Integers) -> Floats:
+        both: list[tuple[int, int]] = list(map(tuple, pairs.tolist()))
+        new = list(dict.fromkeys(pair for pair in both if pair not in known))
+        if new:
+            known.update(zip(new, compute(new).tolist(), strict=True))
         return np.array([known[pair] for pair in both])
 
-    return contradicts
+    return find
 
 
 @dataclass(frozen=True)
@@ -206,6 +245,9 @@ class GradedCorpus:
             progress,
             asked={name: found.question for name, found in asked.items()},
             references=complete,
+            reference_texts={name: found.reference for name, found in asked.items()}
+            if complete
+            else None,
         )
         return cls(graded, corpus, vectors, judged)
 

@@ -38,6 +38,8 @@ class Request:
     columns : name of each needed column in that file.
     models, judgements : models' answers, and experts' grades of them, in addition to workers'
         answers in `file`, for the study of graded models.
+    likelihood : a language model that gives log-probabilities, or None; it reads the answers to so
+        many questions (`likelihood_questions`).
     """
 
     data: Path
@@ -53,6 +55,8 @@ class Request:
     columns: Mapping[str, str] = field(default_factory=dict)
     models: Path | None = None
     judgements: Path | None = None
+    likelihood: str | None = None
+    likelihood_questions: int = 10
 
     @property
     def seeds(self) -> range:

@@ -29,7 +29,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "Work on files, without a database": (
         *("convert_answers", "evaluate", "ask", "study", "convert_items", "compose_maqa"),
-        *("sample_problems", "umwp_noise", "umwp_templates", "reproduce"),
+        *("sample_problems", "umwp_noise", "umwp_templates", "reproduce", "train_entailment"),
     ),
     "Measure and record": ("benchmark", "record_demo"),
 }

@@ -152,9 +152,9 @@ class EntailmentModel(CrossEncoder):
 
         See `logits`, of which they are the softmax.
         """
-        return self._compute_class_shares(pairs, progress)[:, self._entailment]
+        return self.compute_class_shares(pairs, progress)[:, self._entailment]
 
-    def _compute_class_shares(
+    def compute_class_shares(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None
     ) -> NDArray[np.float64]:
         """Return class probabilities (softmax), one row per pair of texts."""
@@ -194,7 +194,7 @@ class ContradictionModel(EntailmentModel):
         the two probabilities the less counts; of entailment, which goes one way, the greater.
         """
         n = len(pairs)
-        shares = self._compute_class_shares([*pairs, *((b, a) for a, b in pairs)], progress)
+        shares = self.compute_class_shares([*pairs, *((b, a) for a, b in pairs)], progress)
         forward, backward = shares[:n], shares[n:]
         contradict = np.minimum(forward, backward)[:, self._contradiction]
         return contradict, np.maximum(forward, backward)[:, self._entailment]

@@ -77,10 +77,11 @@ class Bars:
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:
-        """Remove the last progress bar from the terminal."""
+        """Remove the last progress bar from the terminal; the next step begins a new one."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+        self._stage = ""
 
 
 def build_minimum_type(lowest: int) -> Callable[[str], int]:

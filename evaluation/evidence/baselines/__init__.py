@@ -20,13 +20,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evaluation.core.stats.cells import Floats
-from evaluation.evidence.baselines import judge, overlap, weighting
+from evaluation.evidence.baselines import entailment, judge, overlap, weighting
 from evaluation.evidence.baselines.corpus import Corpus, Crowd, UnavailableError
 from evaluation.evidence.baselines.weighting import VARIANTS, Standardised, Variant
 
 __all__ = [
     "CONTRADICTION",
     "METHODS",
+    "WITH_ENTAILMENT",
     "Corpus",
     "Crowd",
     "Method",
@@ -88,7 +89,16 @@ _ALL = (
 )
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}
 # Not in `METHODS`: only studies of contradiction have a row of it.
-CONTRADICTION = Method("contradiction", weighting.score_contradiction, core=False)
+CONTRADICTION = Method("contradiction", entailment.score_contradiction, core=False)
+# Nor are these: they are rows of the table of an entailment model.
+WITH_ENTAILMENT = (
+    METHODS["aqer"],
+    Method("entailment", entailment.score_entailment),
+    Method("aqer+entailment", entailment.score_aqer_and_entailment),
+    Method("entailment_reference", entailment.score_entailment_by_reference, "supervised"),
+    Method("aqer+entailment_reference", entailment.score_aqer_and_reference, "supervised"),
+    CONTRADICTION,
+)
 
 
 def list_methods(*, core: bool = False) -> list[Method]:

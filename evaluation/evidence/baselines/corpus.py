@@ -6,6 +6,7 @@ all pairs of answers to a question, and each crowd selects its pairs from the ta
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -51,6 +52,8 @@ class Corpus:
         model for natural language inference.
     contradicts : from pairs of rows (K, 2) to (K,) probabilities that they contradict each other;
         None without such a model.
+    reference_entails : from rows (K,) to (K,) probabilities that the reference answer of the
+        question entails the answer; None without such a model or without reference answers.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class Corpus:
         judged: ArrayLike | None = None,
         entails: Callable[[Integers], Floats] | None = None,
         contradicts: Callable[[Integers], Floats] | None = None,
+        reference_entails: Callable[[Integers], Floats] | None = None,
     ) -> None:
         self.texts = list(texts)
         self.question, self.labels = encode_labels(questions)
@@ -71,6 +75,7 @@ class Corpus:
             raise ValueError(f"{len(self.texts)} texts for {len(self.question)} questions")
         self.vectors, self.embedder = vectors, embedder
         self.references, self.entails, self.contradicts = references, entails, contradicts
+        self.reference_entails = reference_entails
         self.judged = None if judged is None else np.asarray(judged, dtype=np.float64)
         self._cached: dict[Hashable, object] = {}
 
@@ -78,6 +83,17 @@ class Corpus:
     def n_questions(self) -> int:
         """Number of questions."""
         return len(self.labels)
+
+    def refuse_entailment(self, reason: str) -> Corpus:
+        """Return this corpus with entailment models that are unavailable for the reason."""
+
+        def refuse(_: Integers) -> Floats:
+            raise UnavailableError(reason)
+
+        # Shares the cache, because vectors and tables stay the same.
+        refusing = copy.copy(self)
+        refusing.entails = refusing.contradicts = refusing.reference_entails = refuse
+        return refusing
 
     @cached_property
     def members(self) -> list[Integers]:

@@ -6,8 +6,6 @@ Similarities vary more on some questions than on others for reasons unrelated to
 the length of answers. `Standardised` weights questions only by how well they separate good workers
 from poor ones.
 
-Score answers by how little they contradict the exemplary answer, with an entailment model.
-
 RASA and HRRASA estimate an answer to each question as a weighted mean of vectors, and a worker's
 reliability as the inverse of its squared distances to these, in turn. crowd-kit has both, and tests
 compare the numbers to 1e-12. Here they run on arrays: crowd-kit takes about 85 times as long, has
@@ -250,39 +248,6 @@ def _compute_question_weights(z: Floats, crowd: Crowd) -> Floats:
         )
         weights[questions.astype(np.int64)] = cells.to_questions(item_rest)[:, 0]
     return weights
-
-
-PLAIN_AQER = Variant()
-
-
-@MeanOfAnswers
-def score_contradiction(crowd: Crowd) -> Floats:
-    """Return each answer's negative probability to contradict the exemplary one; 0 is best.
-
-    0 for an answer that does not, -1 for one that surely does. The exemplary answer is that of
-    `aqer`, the voter's answer nearest to the crowd's vector. It is itself compared with the next
-    nearest one; NaN without another one. `evaluate aqer --nli` reports the same for an answer, and
-    also uses the agreed facts.
-    """
-    contradicts = crowd.corpus.contradicts
-    if contradicts is None:
-        raise UnavailableError("no_nli_model")
-    closeness = np.where(crowd.votes, PLAIN_AQER.answers(crowd), -np.inf)
-    pairs = np.full((len(crowd.rows), 2), -1, dtype=np.int64)
-    pairs[:, 1] = crowd.rows
-    for question in np.unique(crowd.questions):
-        rows = np.flatnonzero(crowd.questions == question)
-        nearest = rows[np.argsort(-closeness[rows], kind="stable")]
-        nearest = nearest[np.isfinite(closeness[nearest])]
-        if len(nearest):
-            pairs[rows, 0] = crowd.rows[nearest[0]]
-            # The exemplary answer cannot contradict itself: it is compared with the next nearest
-            # one.
-            pairs[nearest[0], 0] = crowd.rows[nearest[1]] if len(nearest) > 1 else -1
-    scores = np.full(len(pairs), np.nan)
-    has_pair = pairs[:, 0] >= 0
-    scores[has_pair] = -contradicts(pairs[has_pair])
-    return scores
 
 
 ALPHA = 0.05

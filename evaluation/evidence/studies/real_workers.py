@@ -19,15 +19,23 @@ of worker and question, in each repetition. The true values are the shares among
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from annotations.exchange import OutputFolder
+from annotations.exchange import InputError, OutputFolder
 from evaluation.consensus.inputs import Answers, Progress
 from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
 from evaluation.core.stats.cells import Booleans
 from evaluation.core.stats.statistics.descriptive import wilson_interval
-from evaluation.evidence.baselines import CONTRADICTION, Method, list_methods
+from evaluation.evidence.baselines import (
+    CONTRADICTION,
+    METHODS,
+    WITH_ENTAILMENT,
+    Method,
+    list_methods,
+)
+from evaluation.evidence.baselines.corpus import MeanOfAnswers
 from evaluation.evidence.corpus import CorpusVectors, build_corpus
 from evaluation.evidence.data_sets import (
     BEETLE,
@@ -36,12 +44,26 @@ from evaluation.evidence.data_sets import (
     load_beetle_questions,
     load_labelled_beetle,
 )
+from evaluation.evidence.entailment.table import (
+    EntailmentRow,
+    build_entailment_rows,
+    describe_gains,
+    flag_untrained,
+    refuse_trained,
+    write_entailment,
+)
 from evaluation.evidence.labelled_crowd import (
     AGREEMENT_HEADER,
     Agreement,
     LabelledCrowd,
     compute_agreements,
     find_best_baselines,
+)
+from evaluation.evidence.likelihood import (
+    Likelihoods,
+    describe_likelihoods,
+    draw_others,
+    measure_likelihoods,
 )
 from evaluation.evidence.method_comparison import HEADER as ANSWERS_HEADER
 from evaluation.evidence.method_comparison import (
@@ -161,6 +183,7 @@ def _build_flag_rows(
 
 ALL = "all"
 PART = "40-percent"
+NOT_TRAINED = "not-trained"
 SHARE = 0.4
 CONTRADICTORY = "contradictory"
 # Which answers should score higher than contradictory ones; the last one is of the five-way labels.
@@ -180,8 +203,10 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
 
     Raises `InputError` and `BackendError`.
     """
+    students = load_labelled_beetle(request.data)
+    # Before the output folder is staged: the replies are stored in the folder itself.
+    likelihoods = _measure_likelihoods(students, request, progress)
     with OutputFolder(request.output) as folder:
-        students = load_labelled_beetle(request.data)
         vectors = CorpusVectors(students.texts, progress)
         corpus, judge_settings = build_corpus(
             students.texts,
@@ -192,10 +217,27 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
             asked=_load_question_texts(request, students),
         )
         values = (students.labels == CORRECT).astype(np.float64)
+        contrasts = _build_contrasts(students)
+        gain_rows = []
+        if request.nli is not None:
+            untrained = flag_untrained(corpus, request.nli)
+            gain_rows = _measure_gains(
+                LabelledCrowd(corpus, students.workers, values),
+                untrained,
+                # The last one: with five-way labels it is that of partly right answers.
+                list(contrasts.values())[-1],
+                request,
+                progress,
+            )
+            write_entailment(folder, gain_rows)
+            corpus = refuse_trained(corpus, untrained)
         crowd = LabelledCrowd(corpus, students.workers, values)
         chosen = [*list_methods(core=request.core), *([] if request.core else [CONTRADICTION])]
+        likelihood_rows = _build_likelihood_rows(crowd, likelihoods, contrasts, request)
+        if likelihoods is not None:
+            write_entailment(folder, likelihood_rows, "likelihood")
         agreement_rows = _compute_agreements(crowd, chosen, request, progress)
-        answer_rows = _measure_answers(crowd, chosen, _build_contrasts(students), request, progress)
+        answer_rows = _measure_answers(crowd, chosen, contrasts, request, progress)
         write_table(folder, "agreement", AGREEMENT_HEADER, [one.cells() for one in agreement_rows])
         write_table(folder, "answers", ANSWERS_HEADER, [one.cells() for one in answer_rows])
         write_facts(folder, students, load_beetle_questions(request.data))
@@ -215,6 +257,11 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
                 "embedders": vectors.describe(),
                 "judge": judge_settings,
                 "entailment": request.nli,
+                "entailment_trained_on": 0
+                if request.nli is None
+                else corpus.n_questions - int(untrained.sum()),
+                "likelihood": likelihoods
+                and {**likelihoods.asked, "without_score": likelihoods.n_failed},
                 "best_baseline": find_best_baselines(rows),
                 "input_hash": combine_hashes(
                     hash_file(request.data / name)
@@ -229,7 +276,16 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
     return StudyTable(
         AGREEMENT_HEADER,
         [one.cells() for one in agreement_rows],
-        describe_contradiction_auc(answer_rows),
+        "\n\n".join(
+            filter(
+                None,
+                (
+                    describe_contradiction_auc(answer_rows),
+                    describe_gains(gain_rows),
+                    describe_likelihoods(likelihoods, likelihood_rows),
+                ),
+            )
+        ),
     )
 
 
@@ -276,6 +332,95 @@ def _build_contrasts(students: StudentAnswers) -> dict[str, tuple[Booleans, Bool
         for name in HIGHER
         if name in three_way or (labels == name).any()
     }
+
+
+def _measure_likelihoods(
+    students: StudentAnswers, request: Request, progress: Progress | None
+) -> Likelihoods | None:
+    """Return the likelihood scores of answers to some questions; None without a model.
+
+    Raises `InputError` if the texts of the questions are unknown.
+    """
+    if request.likelihood is None:
+        return None
+    asked = _load_question_texts(request, students)
+    if not asked:
+        raise InputError.single(
+            str(request.data / BEETLE_QUESTIONS),
+            "the texts of the questions are missing, which --likelihood needs",
+            "Add the published file.",
+        )
+    names = sorted(set(students.questions.tolist()))
+    drawn = np.random.default_rng([request.seed, 8]).permutation(names)
+    chosen = set(drawn[: request.likelihood_questions].tolist())
+    rows = np.flatnonzero([one in chosen for one in students.questions.tolist()])
+    questions = students.questions[rows].tolist()
+    found = measure_likelihoods(
+        request.likelihood,
+        [students.texts[row] for row in rows.tolist()],
+        [asked[one] for one in questions],
+        draw_others(questions, students.workers[rows].tolist(), request.seed),
+        request.output,
+        progress or (lambda *_: None),
+    )
+    scores = np.full(len(students.texts), np.nan)
+    scores[rows] = found.scores
+    return replace(found, scores=scores)
+
+
+def _build_likelihood_rows(
+    crowd: LabelledCrowd,
+    likelihoods: Likelihoods | None,
+    contrasts: Mapping[str, tuple[Booleans, Booleans]],
+    request: Request,
+) -> list[EntailmentRow]:
+    """Return the rows of AQER and of the likelihood scores, on the answers that have one."""
+    if likelihoods is None or np.isnan(likelihoods.scores).all():
+        return []
+    scores = likelihoods.scores
+    trial = crowd.build_trial(~np.isnan(scores), request.seeds.start)
+    method = Method("likelihood", MeanOfAnswers(lambda crowd: scores[crowd.rows]))
+    return build_entailment_rows(
+        "likelihood",
+        [trial],
+        crowd.values,
+        list(contrasts.values())[-1],
+        request.seed,
+        methods=(METHODS["aqer"], method),
+    )
+
+
+def _measure_gains(
+    crowd: LabelledCrowd,
+    untrained: Booleans,
+    contrast: tuple[Booleans, Booleans],
+    request: Request,
+    progress: Progress | None,
+) -> list[EntailmentRow]:
+    """Return the entailment model's rows on the questions that it was not trained on.
+
+    Raises `InputError` without such questions.
+    """
+    if not untrained.any():
+        raise InputError.single(
+            str(request.nli),
+            "the model was trained on all questions of this data set",
+            "Train one with --held-out, or on other data.",
+        )
+    keep = untrained[crowd.corpus.question]
+    setting = ALL if untrained.all() else NOT_TRAINED
+    trial = crowd.build_trial(keep, request.seeds.start)
+    done = 0
+
+    def report_step() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress("entailment model", done, len(WITH_ENTAILMENT))
+
+    return build_entailment_rows(
+        setting, [trial], crowd.values, contrast, request.seed, report_step
+    )
 
 
 def _compute_agreements(

@@ -18,7 +18,7 @@ subsets of larger ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,9 +28,23 @@ from evaluation.consensus.inputs import Progress
 from evaluation.core.charts.chart import Chart, Series, draw_lines
 from evaluation.core.stats.cells import Booleans
 from evaluation.core.stats.grams import Vectors
-from evaluation.evidence.baselines import Corpus, Crowd, Method, list_methods
+from evaluation.evidence.baselines import (
+    WITH_ENTAILMENT,
+    Corpus,
+    Crowd,
+    Method,
+    list_methods,
+)
 from evaluation.evidence.corpus import GradedCorpus
 from evaluation.evidence.data_sets import CROWD, AnswerAssignment, GradedAnswers, assign_answers
+from evaluation.evidence.entailment.table import (
+    EntailmentRow,
+    build_entailment_rows,
+    describe_gains,
+    flag_untrained,
+    refuse_trained,
+    write_entailment,
+)
 from evaluation.evidence.labelled_crowd import Trial, compare_methods, find_best_baselines
 from evaluation.evidence.method_comparison import (
     MethodChoice,
@@ -74,6 +88,12 @@ def reproduce_worker_grading(request: Request, progress: Progress | None = None)
     with OutputFolder(request.output) as folder:
         data = GradedCorpus.load(request, progress)
         deals = _SimulatedCrowds(data.graded, data.corpus, request.seeds)
+        gain_rows: list[EntailmentRow] = []
+        if request.nli is not None:
+            untrained = flag_untrained(data.corpus, request.nli)
+            gain_rows = _measure_gains(deals, untrained, request, progress)
+            write_entailment(folder, gain_rows)
+            deals = replace(deals, corpus=refuse_trained(data.corpus, untrained))
         rows, choice = _compare_all(deals, request, progress)
         write_evidence(
             folder,
@@ -87,7 +107,26 @@ def reproduce_worker_grading(request: Request, progress: Progress | None = None)
             _draw_charts(rows),
         )
         write_choice(folder, choice)
-    return build_study_table(rows)
+    by_setting = [
+        describe_gains([row for row in gain_rows if row.setting == setting]) for setting in SETTINGS
+    ]
+    return replace(build_study_table(rows), said="\n\n".join(filter(None, by_setting)))
+
+
+def _measure_gains(
+    deals: _SimulatedCrowds, untrained: Booleans, request: Request, progress: Progress | None
+) -> list[EntailmentRow]:
+    """Return the entailment model's rows in both settings; empty if it knows all questions."""
+    rows: list[EntailmentRow] = []
+    if not untrained.any():
+        return rows
+    for setting, tier in SETTINGS.items():
+        trials = deals.build_trials(tier, only=untrained)
+        # Grades and no labels: no answer is called contradictory.
+        rows += build_entailment_rows(setting, trials, deals.graded.grades, None, request.seed)
+        if progress is not None:
+            progress("entailment model", len(rows), len(SETTINGS) * len(WITH_ENTAILMENT))
+    return rows
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,9 @@ from evaluation.core.messages.console import (
 )
 from evaluation.evidence.registry import OF_A_FILE, STUDIES
 from evaluation.evidence.tables import Request
+from evaluation.runs.files.study import EndedEarlyError
+
+CONTINUE = "Run the same command again: it continues and repeats no finished request."
 
 
 class Command(BaseCommand):
@@ -109,7 +112,24 @@ class Command(BaseCommand):
             help="a language model that grades answers, openai:NAME@URL (its key is read from the "
             "environment variable OPENAI_API_KEY, where there is one) or local:smollm2",
         )
-        add("--nli", metavar="NAME", help="entailment model (name or folder), for the rows of it")
+        add(
+            "--nli",
+            metavar="NAME",
+            help="entailment model (name or folder, see train_entailment), for the rows of it",
+        )
+        add(
+            "--likelihood",
+            metavar="MODEL",
+            help="real-workers: a language model that gives log-probabilities of forced replies: "
+            "local:smollm2 or openai:NAME@URL of a llama.cpp server (key as for --judge)",
+        )
+        add(
+            "--likelihood-questions",
+            type=build_minimum_type(1),
+            default=10,
+            metavar="N",
+            help="real-workers: questions that it reads, drawn by the seed (%(default)s)",
+        )
         add("--core", action="store_true", help="only the rows that are quick to compute")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -117,10 +137,14 @@ class Command(BaseCommand):
         _refuse_mixed(options)
         names = ("data", "output", "embedder", "judge", "nli", "repetitions", "seed", "core")
         more = ("file", "labels", "columns", "models", "judgements")
-        given = {name: options[name] for name in (*names, *more)}
+        likelihood = ("likelihood", "likelihood_questions")
+        given = {name: options[name] for name in (*names, *more, *likelihood)}
         request = Request(**given | {"data": options["data"] or Path()})
-        with report_bad_input(), exit_on_signal(), Bars() as bars:
-            table = STUDIES[options["study"]](request, bars.show)
+        try:
+            with report_bad_input(), exit_on_signal(), Bars() as bars:
+                table = STUDIES[options["study"]](request, bars.show)
+        except EndedEarlyError as error:
+            raise CommandError(f"{error}. {CONTINUE}") from error
         told = [format_table(table.header, table.rows), table.said, f"Tables: {request.output}"]
         print_report(self.stdout, "\n\n".join(part for part in told if part))
 
@@ -128,6 +152,8 @@ class Command(BaseCommand):
 def _refuse_mixed(options: Mapping[str, Any]) -> None:
     """Raise `CommandError` for a file in place of a folder, or the reverse."""
     study = options["study"]
+    if options["likelihood"] is not None and study != "real-workers":
+        raise CommandError(f"{study} takes no --likelihood", returncode=BAD_INPUT)
     of_models = options["models"] is not None, options["judgements"] is not None
     if study == "graded-models":
         if options["file"] is None or not all(of_models):

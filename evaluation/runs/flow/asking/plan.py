@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from string import Formatter
 from typing import Any, Protocol
 
@@ -145,11 +145,15 @@ FIXED = frozenset({"model", "prompt", "messages", "stream", "n"})
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What to ask a model once or several times: an id, a conversation, number of samples."""
+    """What to ask a model once or several times: an id, a conversation, number of samples.
+
+    `parameters` are sent for this item alone, over those of all items.
+    """
 
     id: str
     messages: tuple[Message, ...]
     samples: int = 1
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +184,8 @@ def plan_requests(
         sent = {**given, **seeds}
         for place, item in enumerate(items):
             if sample < item.samples:
-                request = ChatRequest(item.id, item.messages, sent, sample)
+                own = {**sent, **item.parameters}
+                request = ChatRequest(item.id, item.messages, own, sample)
                 planned.append(Planned(compute_key(model, request), request, place))
     return planned
 

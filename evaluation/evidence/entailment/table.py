@@ -1,0 +1,150 @@
+"""The table of an entailment model: what it adds to AQER on questions it was not trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotations.exchange import OutputFolder
+from evaluation.core.stats.cells import Booleans, Floats
+from evaluation.core.stats.inference.clustered import ClusteredEstimate
+from evaluation.core.stats.inference.correlations import (
+    CorrelationDifference,
+    compare_correlations,
+    compute_mean_correlation,
+)
+from evaluation.evidence.baselines import WITH_ENTAILMENT, Corpus, Method
+from evaluation.evidence.entailment.card import format_estimate
+from evaluation.evidence.entailment.model_folder import (
+    find_trained_answers,
+    flag_trained_questions,
+)
+from evaluation.evidence.labelled_crowd import StepCallback, Trial, score_trials
+from evaluation.evidence.method_comparison import measure_answer_scores
+from evaluation.evidence.tables import write_table
+
+TRAINED = "trained_on_these_questions"
+NAME = "entailment"
+HEADER = (
+    *("setting", "method", "pearson", "low", "high", "gain", "gain_low", "gain_high"),
+    *("auc", "auc_low", "auc_high", "workers", "questions", "reason"),
+)
+
+
+@dataclass(frozen=True)
+class EntailmentRow:
+    """A method's correlation with the truth, its gain over AQER, and its AUC.
+
+    Attributes
+    ----------
+    agreement : mean correlation over the trials, its 95% interval over workers. gain : over AQER on
+        the same crowds; None for AQER itself and for a method without scores.
+    auc : how often an answer of the higher label scores above a contradictory one.
+    """
+
+    setting: str
+    method: str
+    agreement: ClusteredEstimate
+    gain: CorrelationDifference | None
+    auc: ClusteredEstimate
+    n_questions: int
+
+    def cells(self) -> tuple[object, ...]:
+        """Return the table row in the order of `HEADER`; None for an empty cell."""
+        gain = self.gain
+        found = self.agreement
+        return (
+            *(self.setting, self.method, found.value, found.low, found.high),
+            *((None, None, None) if gain is None else (gain.difference, gain.low, gain.high)),
+            *(self.auc.value, self.auc.low, self.auc.high),
+            *(found.n, self.n_questions, found.reason or self.auc.reason),
+        )
+
+
+def flag_untrained(corpus: Corpus, nli: str) -> Booleans:
+    """Return for each question whether the model was not trained on it. Raises `InputError`."""
+    labels = [str(corpus.labels[code]) for code in corpus.question.tolist()]
+    trained = flag_trained_questions(corpus.texts, labels, find_trained_answers(nli))
+    return np.array([str(label) not in trained for label in corpus.labels])
+
+
+def refuse_trained(corpus: Corpus, untrained: Booleans) -> Corpus:
+    """Return the corpus for tables on all questions, without a model that was trained on some."""
+    return corpus if untrained.all() else corpus.refuse_entailment(TRAINED)
+
+
+def build_entailment_rows(
+    setting: str,
+    trials: Sequence[Trial],
+    values: Floats,
+    contrast: tuple[Booleans, Booleans] | None,
+    seed: int,
+    on_step: StepCallback | None = None,
+    methods: Sequence[Method] = WITH_ENTAILMENT,
+) -> list[EntailmentRow]:
+    """Return the rows of AQER and of an entailment model, alone and beside AQER.
+
+    Parameters
+    ----------
+    trials : crowds on questions that the model was not trained on.
+    values : (R,) true values of the corpus's answers. contrast : which of them should score higher,
+        and which are contradictory; None without such labels.
+    methods : AQER first, and what is compared with it.
+    """
+    truth = np.array([trial.truth for trial in trials])
+    n_questions = len(np.unique(trials[0].crowd.questions))
+    scored = []
+    for method in methods:
+        scored.append(score_trials(trials, method))
+        if on_step is not None:
+            on_step()
+    default = scored[0].scores
+    rows = []
+    for one in scored:
+        if one.scores is None:
+            agreement = ClusteredEstimate(reason=one.reason)
+        else:
+            agreement = compute_mean_correlation(one.scores, truth, seed=seed)
+        gain = None
+        if one is not scored[0] and one.scores is not None and default is not None:
+            gain = compare_correlations(one.scores[None], default, truth, seed=seed)[0]
+        of_labels = ClusteredEstimate(reason="no_answers_of_a_label")
+        if contrast is not None:
+            measured = measure_answer_scores(
+                setting, trials[0], values, one.method, {NAME: contrast}, seed
+            )
+            of_labels = next(found.found for found in measured if found.measure == NAME)
+        rows.append(
+            EntailmentRow(setting, one.method.name, agreement, gain, of_labels, n_questions)
+        )
+    return rows
+
+
+def write_entailment(folder: OutputFolder, rows: Sequence[EntailmentRow], name: str = NAME) -> None:
+    """Write entailment.csv and entailment.md, or a table of the same columns by another name."""
+    write_table(folder, name, HEADER, [row.cells() for row in rows])
+
+
+def describe_gains(rows: Sequence[EntailmentRow]) -> str:
+    """Return sentences on what the model adds to AQER, in each setting; "" without rows."""
+    parts = []
+    for row in rows:
+        if not row.method.startswith("aqer+"):
+            continue
+        beside = "with a reference answer" if row.method.endswith("reference") else "without one"
+        if row.gain is None or row.gain.difference is None:
+            reason = (row.agreement.reason or "undefined").replace("_", " ")
+            parts.append(f"{beside} not measured ({reason})")
+            continue
+        gain = f"{row.gain.difference:+.3f}"
+        if row.gain.low is not None:
+            gain += f" (95% {row.gain.low:+.3f} to {row.gain.high:+.3f})"
+        parts.append(f"{beside} r {format_estimate(row.agreement)}, {gain} to AQER")
+    if not parts:
+        return ""
+    return (
+        f"Entailment model, {rows[0].setting}, {rows[0].n_questions} questions it was not trained "
+        f"on: {'; '.join(parts)}."
+    )

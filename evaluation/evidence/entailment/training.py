@@ -1,0 +1,214 @@
+"""Fine-tune the packaged encoder as a cross-encoder that reads two answers together.
+
+The word embeddings stay as they are, which halves memory and checkpoints. The learning rate falls
+to 0 at the last step, or at the end of the time if that comes first.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaluation.consensus.inputs import Progress
+from evaluation.core.backends.cross_encoder import EntailmentModel
+from evaluation.core.backends.embedding import sentences
+from evaluation.core.backends.embedding.contract import import_library
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.evidence.entailment.pairs import CLASSES, LabelledAnswers, Split
+
+PURPOSE = "training an entailment model"
+BATCH = 16
+LEARNING_RATE = 8e-5
+WARM_UP = 0.1
+# Texts are short answers: longer pairs are cut while training.
+MOST_TOKENS = 128
+CHECKPOINT = "checkpoint.pt"
+CHECKPOINT_SECONDS = 30.0
+# Share of the training after which the first figures are reported.
+EARLY = 0.1
+# Parts of the progress bar: time and steps have no common unit.
+PARTS = 1000
+
+EarlyReport = Callable[[EntailmentModel, float], None]
+"""Called with the model, ready to be used, and the share of the training that is over."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long to train: passes over the answers, and minutes at most. `seed` is of the draws."""
+
+    epochs: int
+    minutes: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained model, with the steps done of those planned, and the seconds that it took."""
+
+    model: EntailmentModel
+    steps: int
+    planned: int
+    seconds: float
+
+
+class Training:
+    """Training of one model, which can continue from a checkpoint in its folder.
+
+    `identity` names data and options; a checkpoint of another identity is not used.
+    """
+
+    def __init__(
+        self, answers: LabelledAnswers, split: Split, schedule: Schedule, identity: str
+    ) -> None:
+        self.answers, self.split, self.schedule = answers, split, schedule
+        self.identity = identity
+        self.torch = import_library("torch", PURPOSE)
+        library = import_library("transformers", PURPOSE)
+        folder = sentences.find_folder()
+        sentences.check_hashes(folder)
+        self.classes = sorted(set(answers.classes))
+        self.torch.manual_seed(schedule.seed)
+        names = dict(enumerate(self.classes))
+        logging = import_library("transformers.utils.logging", PURPOSE)
+        verbosity = logging.get_verbosity()
+        # It reports that the new classes have no weights yet.
+        logging.set_verbosity_error()
+        with sentences.hide_progress_bars():
+            self.tokenizer = library.AutoTokenizer.from_pretrained(folder)
+            self.model = library.AutoModelForSequenceClassification.from_pretrained(
+                folder,
+                num_labels=len(names),
+                id2label=names,
+                label2id={name: code for code, name in names.items()},
+                dtype=self.torch.float32,
+            )
+        logging.set_verbosity(verbosity)
+        for parameter in self.model.base_model.embeddings.parameters():
+            parameter.requires_grad = False
+        self.optimizer = self.torch.optim.AdamW(
+            [one for one in self.model.parameters() if one.requires_grad], lr=LEARNING_RATE
+        )
+        self.step, self.seconds = 0, 0.0
+        self.per_epoch = -(-len(split.training) // BATCH)
+        self.planned = schedule.epochs * self.per_epoch
+
+    @property
+    def share(self) -> float:
+        """Share of the training that is over, by steps or by time."""
+        return min(
+            1.0,
+            max(self.step / self.planned, self.seconds / (60 * self.schedule.minutes)),
+        )
+
+    def run(self, folder: Path, report_early: EarlyReport, progress: Progress | None) -> Trained:
+        """Train until the steps or the minutes are over; checkpoints go into `folder`."""
+        self._load_checkpoint(folder)
+        saved_at, is_early = self.seconds, self.share < EARLY
+        while self.share < 1:
+            began = time.monotonic()
+            self._do_step()
+            self.step += 1
+            self.seconds += time.monotonic() - began
+            if progress is not None:
+                progress("training", round(PARTS * self.share), PARTS)
+            if self.seconds - saved_at > CHECKPOINT_SECONDS:
+                self._save_checkpoint(folder)
+                saved_at = self.seconds
+            if is_early and self.share >= EARLY:
+                is_early = False
+                report_early(self.build_model(), self.share)
+        self._save_checkpoint(folder)
+        return Trained(self.build_model(), self.step, self.planned, self.seconds)
+
+    def build_model(self) -> EntailmentModel:
+        """Return the model as it is now, ready to be used."""
+        return EntailmentModel("in training", self.model.eval(), self.tokenizer, "")
+
+    def _do_step(self) -> None:
+        """Train on the next batch of pairs."""
+        torch, rows = self.torch, self._draw_batch()
+        # Of its own step, so that a continued training draws the same pairs.
+        rng = np.random.default_rng([self.schedule.seed, 2, self.step])
+        torch.manual_seed(self.schedule.seed + self.step)
+        first, second = zip(*self.answers.draw_pairs(rows.tolist(), rng), strict=True)
+        features = self.tokenizer(
+            list(first),
+            list(second),
+            truncation="longest_first",
+            max_length=MOST_TOKENS,
+            padding=True,
+            return_tensors="pt",
+        )
+        classes = self.answers.classes
+        labels = torch.tensor([self.classes.index(classes[row]) for row in rows.tolist()])
+        rise = min(1.0, (self.step + 1) / (WARM_UP * self.planned))
+        for group in self.optimizer.param_groups:
+            group["lr"] = LEARNING_RATE * rise * (1 - self.share)
+        loss = self.model.train()(**features, labels=labels).loss
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+
+    def _draw_batch(self) -> Integers:
+        """Return the rows of the step's batch: each answer once an epoch, in random order."""
+        epoch, place = divmod(self.step, self.per_epoch)
+        order = np.random.default_rng([self.schedule.seed, 3, epoch]).permutation(
+            self.split.training
+        )
+        return order[place * BATCH : (place + 1) * BATCH]
+
+    def _save_checkpoint(self, folder: Path) -> None:
+        """Store the state; the file of before stays until the new one is complete."""
+        state = {
+            "identity": self.identity,
+            "step": self.step,
+            "seconds": self.seconds,
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+        }
+        unfinished = folder / f"{CHECKPOINT}.new"
+        self.torch.save(state, unfinished)
+        unfinished.replace(folder / CHECKPOINT)
+
+    def _load_checkpoint(self, folder: Path) -> None:
+        """Continue from the checkpoint in the folder, if it has one."""
+        if not (folder / CHECKPOINT).is_file():
+            return
+        # weights_only: a file of pickled code must not be run.
+        state = self.torch.load(folder / CHECKPOINT, weights_only=True)
+        self.step, self.seconds = state["step"], state["seconds"]
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+
+
+def read_checkpoint_identity(folder: Path) -> str | None:
+    """Return the identity of the training whose checkpoint is in a folder; None without one."""
+    if not (folder / CHECKPOINT).is_file():
+        return None
+    torch = import_library("torch", PURPOSE)
+    try:
+        state: Mapping[str, Any] = torch.load(folder / CHECKPOINT, weights_only=True)
+        return str(state["identity"])
+    except Exception:  # whatever torch raises for a damaged file: it is no checkpoint of ours
+        return None
+
+
+def compute_class_shares(
+    model: EntailmentModel,
+    pairs: Sequence[tuple[str, str]],
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Floats]:
+    """Return the probabilities of each class, by its name, of pairs of texts."""
+    shares = model.compute_class_shares(pairs, progress)
+    return {
+        name: shares[:, code]
+        for code, name in model.labels.items()
+        if name in set(CLASSES.values())
+    }
