@@ -106,7 +106,7 @@ def measure_likelihoods(
                 text = texts[int(name.partition("-")[2])]
                 logs[name] = _sum_logprobs(folder.raw(reply), text)
                 if len(logs) <= TRIED_FIRST and math.isnan(logs[name]):
-                    raise ChatError(_format_refusal(spec, reply.error, folder.raw(reply)))
+                    raise _build_refusal(spec, reply.error, folder.raw(reply))
         asked_summary = next(iter(folder.steps()), {})
     scores = np.full(len(texts), np.nan)
     for row in np.flatnonzero(others >= 0).tolist():
@@ -156,12 +156,12 @@ def _sum_logprobs(raw: Any, answer: str) -> float:
     return total if found == wanted else math.nan
 
 
-def _format_refusal(spec: str, error: str, raw: Any) -> str:
-    """Return why a model cannot be used, after its first reply."""
+def _build_refusal(spec: str, error: str, raw: Any) -> ChatError:
+    """Return the error of a model that cannot be used, from its first reply."""
     if error:
-        cause = f"its first reply is an error ({error})"
+        code, cause = "first_reply", f"its first reply is an error ({error})"
     elif "logprobs" not in str(raw) or "'logprobs': None" in str(raw):
-        cause = "it gives no log-probabilities"
+        code, cause = "no_logprobs", "it gives no log-probabilities"
     else:
-        cause = "it does not keep to a grammar that forces the reply"
-    return f"likelihood model {spec!r}: {cause}. {REMEDY}"
+        code, cause = "not_forced", "it does not keep to a grammar that forces the reply"
+    return ChatError(f"likelihood model {spec!r}: {cause}. {REMEDY}", code)

@@ -66,24 +66,25 @@ def test_stored_replies_are_not_asked_for_again(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("reply", "cause"),
+    ("reply", "code"),
     [
-        (lambda body: said("a closed path"), "no log-probabilities"),
+        (lambda body: said("a closed path"), "no_logprobs"),
         (
             lambda body: said("no", choice={"logprobs": {"content": [{"token": "no"}]}}),
-            "does not keep to a grammar",
+            "not_forced",
         ),
     ],
 )
-def test_a_server_that_cannot_do_it_is_refused_after_one_request(tmp_path, reply, cause):
+def test_a_server_that_cannot_do_it_is_refused_after_one_request(tmp_path, reply, code):
     server = FakeChat(reply)
     try:
-        with pytest.raises(ChatError, match=cause):
+        with pytest.raises(ChatError) as raised:
             measure_likelihoods(
                 server.spec, TEXTS, ["Why?"] * 3, OTHERS, tmp_path / "out", lambda *_: None
             )
     finally:
         server.close()
+    assert raised.value.code == code
     assert len(server.bodies) == 1
 
 
