@@ -29,6 +29,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from annotations.exchange import AnswerStatus, InputError, OutputFolder, read_model_answers
 from annotations.exchange.graded import Labels, read_marked
@@ -214,10 +215,14 @@ def reproduce_pasted_answers(request: Request, progress: Progress | None = None)
         vectors = CorpusVectors(crowd.texts, progress)
         x = convert_to_dense(vectors.embed_texts(request.embedder))
         x = divide_where_positive(x, np.linalg.norm(x, axis=1, keepdims=True), 0.0)
+        n = len(crowd.workers)
+        before = grade_workers(x[:n], crowd.workers, crowd.questions[:n], crowd.n_workers)
         cases = _list_cases(crowd)
         rows: list[tuple[object, ...]] = []
         for done, (share, count, known) in enumerate(cases):
-            outcomes = [measure_crowd(crowd, x, count, known, seed) for seed in request.seeds]
+            outcomes = [
+                measure_crowd(crowd, x, before, count, known, seed) for seed in request.seeds
+            ]
             rows += _build_rows(share, count, known, outcomes)
             if progress is not None:
                 progress("crowds", done + 1, len(cases))
@@ -260,13 +265,13 @@ def _list_cases(crowd: PastedCrowd) -> list[tuple[float, int, Known]]:
 
 
 def measure_crowd(
-    crowd: PastedCrowd, x: Floats, count: int, known: Known, seed: int
+    crowd: PastedCrowd, x: Floats, before: Floats, count: int, known: Known, seed: int
 ) -> dict[str, RuleOutcome]:
     """Replace `count` random workers by samples of the model; return the outcome of each rule.
 
     Parameters
     ----------
-    x : (R, d) unit vectors of all texts.
+    x : (R, d) unit vectors of all texts. before : (M,) raw scores before the replacement.
     known : number of known samples, or the name of a further model whose answers are known.
     """
     rng = np.random.default_rng(seed)
@@ -281,15 +286,15 @@ def measure_crowd(
     known_rows = crowd.samples[order[:n_known]] if n_known else crowd.others[str(known)][None]
     is_replaced = np.isin(np.arange(m), replaced)
     own_known = known_rows[:, question].T
-    before = grade_workers(x[:n], crowd.workers, question, m)
     truth = np.full(m, np.nan)
     if crowd.grades is not None:
         truth = np.bincount(crowd.workers, crowd.grades) / np.bincount(crowd.workers)
-    alarm, named = compute_alarm(x, rows, crowd.workers, question, known_rows)
+    aqer = AQER(leave_one_out=True, n_draws=0).fit(x[rows], crowd.workers, question)
+    alarm, named = compute_alarm(x, rows, aqer, known_rows)
     suspicion = alarm | condition_on_model(x, rows, crowd.workers, question, own_known)
     votes = ~named[crowd.workers]
     scores = {
-        AS_GRADED: grade_workers(x[rows], crowd.workers, question, m),
+        AS_GRADED: list_raw_scores(aqer, m),
         Z: grade_workers(x[rows[votes]], crowd.workers[votes], question[votes], m),
         **{name: -suspicion[name] for name in CONDITIONAL if name != EXPLAINED},
     }
@@ -312,23 +317,28 @@ def measure_crowd(
 def grade_workers(x: Floats, workers: Integers, questions: Integers, n_workers: int) -> Floats:
     """Return each worker's leave-one-out raw score by AQER. Shape (M,); NaN without answers."""
     aqer = AQER(leave_one_out=True, n_draws=0).fit(x, workers, questions)
+    return list_raw_scores(aqer, n_workers)
+
+
+def list_raw_scores(aqer: AQER, n_workers: int) -> Floats:
+    """Return the raw scores of an estimate by worker code. Shape (M,); NaN without answers."""
     raw = np.full(n_workers, np.nan)
     raw[aqer.workers_.astype(np.int64)] = aqer.raw_
     return raw
 
 
 def compute_alarm(
-    x: Floats, rows: Integers, workers: Integers, questions: Integers, known: Integers
+    x: Floats, rows: Integers, aqer: AQER, known: Integers
 ) -> tuple[dict[str, Floats], Booleans]:
     """Return the two numbers of the alarm `model_like` and whether it names each worker.
 
-    `known` is (K, Q): rows of the known answers, -1 for none. Of several the highest number counts.
+    `aqer` is fitted on the vectors `rows` of x. `known` is (K, Q): rows of the known answers, -1
+    for none. Of several the highest number counts.
     """
-    aqer = AQER(leave_one_out=True, n_draws=0).fit(x[rows], workers, questions)
     codes, order = aqer.questions_.astype(np.int64), aqer.workers_.astype(np.int64)
     vote = aqer.mean_vote_
     pairs = Pairs.of(vote, aqer.seed)
-    m = int(workers.max()) + 1
+    m = len(order)
     z, closed, named = np.full(m, np.nan), np.full(m, np.nan), np.zeros(m, dtype=bool)
     for own in known:
         has = np.flatnonzero(own[codes] >= 0)
@@ -382,11 +392,17 @@ def _average_by_worker(values: Floats, workers: Integers) -> Floats:
     return divide_where_positive(total, np.bincount(workers[known], minlength=m))
 
 
+def _sum_by_question(x: Floats, questions: Integers) -> Floats:
+    """Return the sum of the vectors of each question's answers. Shape (Q, d)."""
+    place = (questions, np.arange(len(questions)))
+    member = sparse.csr_array((np.ones(len(questions)), place))
+    return np.asarray(member @ x)
+
+
 def _compare_with_others(x: Floats, workers: Integers, questions: Integers) -> Floats:
     """Return each answer's mean inner product with the others' answers to its question. (N,)."""
     count = np.bincount(questions)
-    total = np.zeros((len(count), x.shape[1]))
-    np.add.at(total, questions, x)
+    total = _sum_by_question(x, questions)
     inner = np.einsum("nd,nd->n", x, total[questions] - x)
     return divide_where_positive(inner, (count[questions] - 1).astype(np.float64))
 
@@ -397,8 +413,7 @@ def _compare_with_other_questions(x: Floats, workers: Integers, questions: Integ
     Every other question counts the same.
     """
     count = np.bincount(questions).astype(np.float64)
-    total = np.zeros((len(count), x.shape[1]))
-    np.add.at(total, questions, x)
+    total = _sum_by_question(x, questions)
     found = np.empty(len(x))
     for worker in np.unique(workers):
         mine = np.flatnonzero(workers == worker)
