@@ -8,6 +8,7 @@ from evaluation.evidence.studies.false_alarms import reproduce_false_rings
 from evaluation.evidence.studies.graded_models import reproduce_graded_models
 from evaluation.evidence.studies.minimal_pairs import reproduce_minimal_pairs
 from evaluation.evidence.studies.model_scoring import reproduce_model_scoring
+from evaluation.evidence.studies.pasted_answers import reproduce_pasted_answers
 from evaluation.evidence.studies.planner import reproduce_forecasts, reproduce_planner
 from evaluation.evidence.studies.real_crowds import reproduce_crowdwsa, reproduce_graded
 from evaluation.evidence.studies.real_workers import reproduce_real_workers
@@ -31,6 +32,7 @@ STUDIES: dict[str, Study] = {
     "false-rings": reproduce_false_rings,
     "real-workers": reproduce_real_workers,
     "attacks": reproduce_attacks,
+    "pasted-answers": reproduce_pasted_answers,
 }
 # Studies of a file that the user gives, and not of the folder of public data sets.
-OF_A_FILE = ("graded", "graded-models")
+OF_A_FILE = ("graded", "graded-models", "pasted-answers")

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,9 @@ from evaluation.runs.files.study import EndedEarlyError
 
 CONTINUE = "Run the same command again: it continues and repeats no finished request."
 
+# Options that a study of models' answers needs beside its FILE.
+NEEDED = {"graded-models": ("models", "judgements"), "pasted-answers": ("models",)}
+
 
 class Command(BaseCommand):
     """Recompute a table of the evidence from public data or the user's own answers."""
@@ -50,27 +53,30 @@ class Command(BaseCommand):
             metavar="FILE",
             help="graded: answers with grades (question, answer, grade or label, worker "
             "if known), or a file, folder or archive in a layout of data-formats.md; "
-            "graded-models: workers' answers (worker, question, answer)",
+            "graded-models, pasted-answers: workers' answers (worker, question, answer)",
         )
         add(
             "--labels",
             type=_labels,
             default={},
             metavar="LABEL=VALUE,...",
-            help="graded: what labels are worth, such as correct=1,partial=.5,wrong=0",
+            help="graded, pasted-answers: what labels are worth, such as "
+            "correct=1,partial=.5,wrong=0",
         )
         add(
             "--columns",
             type=_columns,
             default={},
             metavar="KEY=NAME,...",
-            help=f"graded: what columns are called; KEY is one of {', '.join(NAMED)}",
+            help="graded, pasted-answers: what columns are called; KEY is one of "
+            f"{', '.join(NAMED)}",
         )
         add(
             "--models",
             type=Path,
             metavar="FILE",
-            help="graded-models: models' answers (model, question, answer)",
+            help="graded-models, pasted-answers: models' answers (model, question, answer); "
+            "pasted-answers needs several samples of one model, as of ask --samples 10",
         )
         add(
             "--judgements",
@@ -154,14 +160,16 @@ def _refuse_mixed(options: Mapping[str, Any]) -> None:
     study = options["study"]
     if options["likelihood"] is not None and study != "real-workers":
         raise CommandError(f"{study} takes no --likelihood", returncode=BAD_INPUT)
-    of_models = options["models"] is not None, options["judgements"] is not None
-    if study == "graded-models":
-        if options["file"] is None or not all(of_models):
-            reason = f"{study} takes a FILE of workers' answers, --models and --judgements"
-            raise CommandError(reason, returncode=BAD_INPUT)
-    elif any(of_models):
+    of_models = {name for name in ("models", "judgements") if options[name] is not None}
+    needed = NEEDED.get(study, ())
+    if needed and (options["file"] is None or of_models != set(needed)):
+        reason = f"{study} takes a FILE of workers' answers, {_join_options(needed)}"
+        raise CommandError(reason, returncode=BAD_INPUT)
+    if needed:
+        return
+    if of_models:
         raise CommandError(f"{study} takes no --models or --judgements", returncode=BAD_INPUT)
-    elif study in OF_A_FILE:
+    if study in OF_A_FILE:
         if options["file"] is None:
             raise CommandError(f"{study} takes a FILE of graded answers", returncode=BAD_INPUT)
     elif options["file"] is not None or options["labels"] or options["columns"]:
@@ -169,6 +177,11 @@ def _refuse_mixed(options: Mapping[str, Any]) -> None:
         raise CommandError(reason, returncode=BAD_INPUT)
     elif options["data"] is None:
         raise CommandError(f"{study} needs --data FOLDER", returncode=BAD_INPUT)
+
+
+def _join_options(names: Sequence[str]) -> str:
+    """Return the options that a study needs, joined for a sentence."""
+    return " and ".join(f"--{name}" for name in names)
 
 
 def _labels(text: str) -> Mapping[str, float]:

@@ -21,6 +21,8 @@ from evaluation.maqa.run.judging import JudgedReply
 from evaluation.maqa.run.tables import compute_mean_score
 
 SIZES = (3, 5, 10)
+# Of right and of wrong questions: draws of very few show no spread, and the interval is too narrow.
+FEWEST_OF_A_CLASS = 10
 PLUG_IN, COVERAGE, KERNEL = "semantic_entropy", "semantic_entropy_coverage", "kernel_entropy"
 
 
@@ -29,6 +31,7 @@ class SampleRow(NamedTuple):
 
     `mean` is the mean entropy in nats; `auroc` that of minus the entropy. `difference` is the AUROC
     less that of the plug-in entropy, on the same questions and draws; None for the plug-in entropy.
+    Its interval is None below 10 right or 10 wrong questions.
     """
 
     system: str
@@ -107,6 +110,8 @@ def _build_row(
     difference: Estimate = Estimate()
     if name != PLUG_IN:
         difference = compare_areas(own, plug_in, *draws)
+        if min(own[1].sum(), (~own[1]).sum()) < FEWEST_OF_A_CLASS:
+            difference = Estimate(difference.value)
     return SampleRow(
         system,
         size,

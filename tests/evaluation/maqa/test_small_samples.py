@@ -88,3 +88,21 @@ def test_texts_are_said_not_to_be_calibrated(tmp_path):
 def test_a_measure_is_better_only_where_the_whole_interval_is_above_0(low, is_better):
     row = SampleRow("s", 5, "kernel_entropy", 1.0, 0.8, 0.7, 0.9, 0.1, low, 0.2, 40, None)
     assert row.is_better is is_better
+
+
+@pytest.mark.parametrize(("n_right", "has_interval"), [(9, False), (10, True)])
+def test_a_difference_has_an_interval_from_10_right_and_10_wrong_questions(
+    tmp_path, n_right, has_interval
+):
+    asked = [{"question": "?", "answer": ["1"]}] * (n_right + 12)
+    # Two of three replies are right, or none; so the right questions have fewer meanings.
+    made = [
+        {"item": item, "sample": sample, "answers": [answer]}
+        for item in range(len(asked))
+        for sample, answer in enumerate("112" if item < n_right else "345")
+    ]
+    assert evaluate(tmp_path, made, "--bootstrap", 20, questions=asked).code == 0
+    found = {row["measure"]: row for row in rows(tmp_path, "semantic_samples.csv")}
+    row = found["semantic_entropy_coverage"]
+    assert (row["auroc"], float(row["difference"])) == ("1.0", 0)
+    assert (row["difference_low"] != "") is has_interval
