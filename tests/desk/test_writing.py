@@ -26,6 +26,7 @@ OPEN = {
         "admin:writing-mine",
         "admin/auth/user/<path:object_id>/",
     ),
+    *("health-live", "health-ready", "metrics"),
     *("home", "admin:login", "api:root", "api:schema", "api:docs", "api:problem"),
     *("api:question-set-list", "api:language-model-list", "api:prompt-list", "api:run-list"),
     *("api:writing-list",),
