@@ -233,7 +233,7 @@ BAD: dict[str, list[Bad] | str] = {
     "admin:requester-links": [Bad({"role": "king"}, ("role",))],
     "admin:requester-link-withdraw": BUTTON,
     "admin:team-new": [Bad({"name": ""}, ("name",))],
-    "admin:team": [Bad({"username": NOBODY}, ("username",), "Nobody was added")],
+    "admin:team": [Bad({"username": NOBODY}, ("username",), "No user was added")],
     "admin:team-leave": CONFIRMS,
     "admin:team-end": CONFIRMS,
     "admin:member-remove": CONFIRMS,
@@ -295,9 +295,9 @@ BAD: dict[str, list[Bad] | str] = {
     "admin:writing-settings": [
         Bad({"per_original": "0", "votes_needed": ""}, ("per_original", "votes_needed"))
     ],
-    "admin:writing-people": [Bad({"username": NOBODY}, ("username",), "Nobody was invited")],
+    "admin:writing-people": [Bad({"username": NOBODY}, ("username",), "No invitation was sent")],
     "admin:writing-team": [
-        Bad({"team": ""}, (), "Choose a team that you are in", page="admin:writing-people")
+        Bad({"team": ""}, (), "Choose one of your teams", page="admin:writing-people")
     ],
     "admin:writing-remove": CONFIRMS,
     "admin:writing-problem": [Bad({"note": LONG, "do": "drop"}, ("note",))],
@@ -330,17 +330,17 @@ BAD: dict[str, list[Bad] | str] = {
     "admin:run-label": [Bad({"label-name": LONG}, ("label-name",), page="admin:run")],
     "admin:run-use": BUTTON,
     "admin:results-audit": [
-        Bad({"count": "0", "experts": None, "do": "ask"}, ("count", "experts"), "Nobody was asked")
+        Bad({"count": "0", "experts": None, "do": "ask"}, ("count", "experts"), "No request was sent")
     ],
     "admin:results-anchors": BUTTON,
     "admin:results-triage-worker": [
-        Bad({"category": None, "do": "exclude"}, ("category",), "Nobody is excluded yet"),
+        Bad({"category": None, "do": "exclude"}, ("category",), "No worker is excluded yet"),
         Bad({"category": "own", "reason": "", "do": "exclude"}, ("reason",)),
         Bad({"do": "undo"}, (), "nothing to take back"),
     ],
     "admin:results-triage-apply": [Bad({"label-name": LONG}, ("label-name",), given=excluded)],
     "admin:results-triage-accept": [
-        Bad({"seen": ""}, (), "nobody was accepted", query="?alarms=true")
+        Bad({"seen": ""}, (), "No one was accepted", query="?alarms=true")
     ],
     "admin:results-triage-accept-undo": BUTTON,
     "admin:results-alarm": [
