@@ -78,7 +78,7 @@ def test_a_worker_and_a_model_tell_each_fact_with_its_sentence(api, rana, run):
     said = [row["fact"]["said"] for row in found["facts"]["results"]]
     assert said == [
         "states 1857; 9 of 9 others state 1858",
-        "says 1866; 7 of 9 others say 1865",
+        "states 1866; 7 of 9 others state 1865",
     ]
     assert found["facts"]["results"][0]["fact"]["spans"] == [[10, 14]]
     big = LanguageModel.objects.get(name="Big").public_id

@@ -128,7 +128,7 @@ def test_from_registering_a_model_to_its_place_among_people(
         assert statuses.count("error") >= 1
         assert statuses.count("text") >= n // 2
         assert LLMResponse.objects.filter(run=run, prompt__contains="one sentence").count() == n
-        page.get_by_text("the request was refused. Read what the server says").wait_for()
+        page.get_by_text("the request was refused. Read the server's message").wait_for()
         inspector.check("what came of it")
 
         page.get_by_role("link", name="Results", exact=True).click()

@@ -41,7 +41,7 @@ def test_people_are_approved_rejected_and_given_a_bonus(desk, browser, client, l
         page = window.page
         window.look("the desk", start)
         page.click("text=Approve several…")
-        page.wait_for_selector("text=against whom nothing speaks")
+        page.wait_for_selector("text=without a reason against approval")
         window.check("approve several")
         page.click("button:has-text('Approve 4 people')")
         page.wait_for_selector("text=4 people are approved")

@@ -35,7 +35,7 @@ def test_a_queue_is_worked_off_by_keys_and_leads_to_a_run_without_the_excluded(
         page = window.page
         window.look("the queue", start)
         page.click("text=Begin")
-        page.wait_for_selector("text=Why look at")
+        page.wait_for_selector("text=Why review")
         window.check("the first worker")
         assert "1 of " in page.locator(".triage-place").inner_text()
         assert page.locator("#evidence mark").count() > 1
@@ -114,7 +114,7 @@ def test_two_at_once_the_second_sees_what_the_first_decided(
         page = window.page
         window.look("the queue", start)
         page.click("text=Begin")
-        page.wait_for_selector("text=Why look at")
+        page.wait_for_selector("text=Why review")
         name = heading(page)
         worker = world.worker_grades.get(worker__external_id=name).worker
         decide(world, worker, tara, "accept")

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = ("evaluate aqer", "evaluate maqa", "study umwp", "study eloquent", "study judge")
 OWN = ("annotations", "crowdgrade", "evaluation")
 # Of a feature, what every list of kinds and every catalogue of sentences loads.
-OF_ALL = ([], ["run_type"], ["messages"])
+OF_ALL = ([], ["run_type"], ["messages"], ["construction"], ["construction", "run_type"])
 # Of a grading too, which has sentences in each of its parts.
 OF_GRADING = {"alarms", "facts", "remedies", "results", "methods", "check_results", "messages"}
 WITH_FOLDER = {*FEATURES, "grading"}

@@ -330,7 +330,11 @@ BAD: dict[str, list[Bad] | str] = {
     "admin:run-label": [Bad({"label-name": LONG}, ("label-name",), page="admin:run")],
     "admin:run-use": BUTTON,
     "admin:results-audit": [
-        Bad({"count": "0", "experts": None, "do": "ask"}, ("count", "experts"), "No request was sent")
+        Bad(
+            {"count": "0", "experts": None, "do": "ask"},
+            ("count", "experts"),
+            "No request was sent",
+        )
     ],
     "admin:results-anchors": BUTTON,
     "admin:results-triage-worker": [

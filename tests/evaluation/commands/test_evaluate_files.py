@@ -31,7 +31,7 @@ HEADERS = {
         "facts fact_agreement fact_agreement_low fact_agreement_high "
         "contrast contrast_low contrast_high"
     ),
-    "model_answers.csv": "model question score reason",
+    "model_answers.csv": "model question score reason contrast",
     "facts.csv": "question slot value mentions of state",
     "answer_facts.csv": "kind name question slot value verdict of",
     "alarms.csv": "kind severity statistic threshold workers questions message state outcome",

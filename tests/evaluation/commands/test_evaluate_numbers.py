@@ -150,6 +150,7 @@ def check_contrast(output, crowd, similarity):
     expected = {("answers.csv", "contrast", len(crowd.of_workers))}
     expected |= {("workers.csv", column, 5) for column in columns}
     expected |= {("models.csv", column, 3) for column in columns}
+    expected.add(("model_answers.csv", "contrast", 5))
     assert needs_cosine == (set() if similarity == "cosine" else expected)
 
 

@@ -6,6 +6,18 @@ from evaluation.runs.files.problem_messages import FILE_MESSAGES, build_problem
 
 # Code: values, the reason and the remedy that are made of them.
 SENTENCES = {
+    "answers_all_rejected": (
+        {"n": 3},
+        "all 3 answers were rejected where they were collected",
+        "Grade them all the same by the option include_rejected.",
+        "Add --include-rejected to grade them all the same.",
+    ),
+    "answers_all_empty": (
+        {},
+        "every answer is empty",
+        "Check which column holds the answers.",
+        "Check that --columns names the right column.",
+    ),
     "file_replaced": (
         {"output": "out"},
         "a table of this name is written into out and would replace the file",
@@ -188,8 +200,9 @@ def test_every_code_has_its_sentence_here():
 
 @pytest.mark.parametrize("code", SENTENCES)
 def test_a_problem_says_what_is_wrong_and_what_to_do(code):
-    values, reason, remedy = SENTENCES[code]
+    values, reason, remedy, *on_terminal = SENTENCES[code]
     problem = build_problem("a.csv", 3, "item", code, **values)
     assert (problem.file, problem.line, problem.column) == ("a.csv", 3, "item")
     assert (problem.code, problem.values) == (code, values)
-    assert (problem.reason, problem.remedy, problem.on_terminal) == (reason, remedy, "")
+    assert (problem.reason, problem.remedy) == (reason, remedy)
+    assert problem.on_terminal == "".join(on_terminal)

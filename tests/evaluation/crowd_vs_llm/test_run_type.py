@@ -3,6 +3,7 @@
 import csv
 import io
 from dataclasses import replace
+from html import unescape
 
 import pytest
 from django.urls import reverse
@@ -139,7 +140,7 @@ def test_the_page_of_compared_models_leads_to_it(client, rivers):
     assert client.get(start).status_code == 200
     run = done(rivers)
     said = page(client, "compare-models", rivers.public_id)
-    assert SITE.said(PanelsSummary.of(run.summary).messages[0]) in said
+    assert SITE.said(PanelsSummary.of(run.summary).messages[0]) in unescape(said)
     assert reverse("admin:results-run", args=[run.public_id]) in said
 
 

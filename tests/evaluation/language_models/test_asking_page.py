@@ -1,5 +1,7 @@
 """Asking from the page of a set: choose, see what will be sent, ask; then how it goes and went."""
 
+from html import unescape
+
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
@@ -219,7 +221,7 @@ def test_the_page_of_the_run_shows_each_model_and_in_the_end_what_came(
         said_of_it = " ".join(text_of(site.get(address)).split())
         assert "replies_missing" in states(said_of_it)
         fault = get_fault_words("bad_request")
-        assert f"1 × {fault.what}. {fault.remedy}" in said_of_it
+        assert f"1 × {fault.what}. {fault.remedy}" in unescape(said_of_it)
         assert reverse("admin:grade", args=[rivers.public_id]) in said_of_it
     asked = site.get(run_page).context["asked"]
     assert [

@@ -167,13 +167,13 @@ def test_a_mapping_that_will_not_do_is_refused(tmp_path, change, fault):
             [{"question": "what", "options": {"A": "x", "B": "y"}}],
             "medqa",
             "column answers, answer_not_found",
-            "(looked at answer_idx, answer)",
+            "(searched: answer_idx, answer)",
         ),
         (
             [{"answer": True}],
             "boolq",
             "column question, question_not_found",
-            "(looked at question)",
+            "(searched: question)",
         ),
         (
             [{"question": "q", "mc1_targets": {"choices": ["a", "b"], "labels": [1]}}],

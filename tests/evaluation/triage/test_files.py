@@ -175,7 +175,7 @@ def test_who_gave_no_answer_is_named_before_one_press_fills_their_cells_too(
     client.force_login(rana)
     address = reverse("admin:results-triage-accept", args=[run.public_id])
     page = client.get(address, {"alarms": "true"}).content.decode()
-    warning = page[page.index("1 of them gave no answer, and would") : page.index("one by one")]
+    warning = page[page.index("1 of them gave no answer, but would") : page.index("one by one")]
     assert "<bdi>W5</bdi>" in warning
     assert "<bdi>W1</bdi>" not in warning
     accept_undecided(run, rana, rest.seen, with_alarms=True)
