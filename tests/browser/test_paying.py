@@ -79,7 +79,7 @@ def test_people_are_approved_rejected_and_given_a_bonus(desk, browser, client, l
             page.click("text=Take the list of parts")
         assert told.value.path().read_text() == "hal,0.40\n"
         window.look("the desk after the parts were taken", start)
-        page.wait_for_selector("text=A list of 1 part of the pay once more")
+        page.wait_for_selector("text=A list of 1 part of the pay again")
     assert Decision.objects.filter(kind="approve").count() == 4
     states = {(one.round, one.state) for one in load_payments(desk)}
     assert states == {(ROUND, "confirmed"), (PART, "sent")}
