@@ -61,7 +61,7 @@ def test_the_demo_shows_what_its_crowd_agrees_on_and_who_contradicts_it(
         look_at("triage")
         look_at("people")
         assert page.get_by_role("heading", name="Facts", exact=True).count() == 1
-        why = re.compile("facts are not compared: answers (are|state)")
+        why = re.compile("question(s)? facts are not compared: ")
         assert page.get_by_text(why).first.text_content()
         look_at("models")
         model = LanguageModel.objects.filter(scores__run=world).first()
