@@ -51,7 +51,8 @@ def test_the_demo_shows_what_its_crowd_agrees_on_and_who_contradicts_it(
         agreed = page.locator("#answers mark.fact-agrees").first
         assert agreed.evaluate("one => getComputedStyle(one).textDecorationStyle") == "solid"
         said = card.locator(".fact-line").first.inner_text()
-        assert re.search(r"contradicts the crowd\s*states .*50.*; \d+ of \d+ others state .*25", said)
+        stated = r"contradicts the crowd\s*states .*50.*; \d+ of \d+ others state .*25"
+        assert re.search(stated, said)
         look_at("worker", worker=yusuf)
         assert page.locator("h2#facts").is_visible()
         page.get_by_role("link", name="tides-3").first.click()
