@@ -191,5 +191,5 @@ def test_the_command_tries_it_plans_it_once_and_a_person_confirms(run):
 def test_the_command_says_what_is_missing(run):
     with pytest.raises(CommandError, match="--amount"):
         say(rule="quantile", share=0.5, dry_run=True)
-    with pytest.raises(CommandError, match="the share of people"):
+    with pytest.raises(CommandError, match="above 0"):
         say(rule="quantile", amount=EUR, dry_run=True)
