@@ -183,7 +183,7 @@ class Problems:
         """Add problems of the same file that other code has found."""
         for problem in problems:
             self.total += 1
-            # A file may be wrong in each of a million rows; nobody reads more than the first ones.
+            # A million rows may have problems; a requester reads the first ones only.
             if len(self._kept) < KEPT:
                 row = problem.line and self.row_of(problem.line)
                 changed = row != problem.line and problem.row is None

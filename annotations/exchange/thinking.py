@@ -385,7 +385,7 @@ def _find_end(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
 def _find_lone_closing(text: str, opening: re.Match[str] | None) -> re.Match[str] | None:
     """Return the last closing tag, before the first opening one, that ends thinking."""
     end = len(text) if opening is None else opening.start()
-    # The last one: what stands between two closing marks is thinking, too.
+    # The last one: text between two closing marks is thinking, too.
     last_closing = None
     for closing in _CLOSING.finditer(text, 0, end):
         if _get_family(closing) != "details" and _is_end(text, closing):

@@ -196,6 +196,11 @@ class TeamFilter(ListFilter):
         fields: ClassVar[list[str]] = []
 
 
+LAST_CHANGE = build_orders(
+    "changed", "Changed last first", "Not changed for longest", by="updated_at", text=True
+)
+
+
 class CandidateFilter(ListFilter):
     """Filter of candidate questions by text or source, and by state."""
 
@@ -206,9 +211,7 @@ class CandidateFilter(ListFilter):
 
     ORDERS: ClassVar[dict[str, Order]] = {
         **AGE,
-        **build_orders(
-            "changed", "Changed last first", "Not changed for longest", by="updated_at", text=True
-        ),
+        **LAST_CHANGE,
     }
     COLUMNS: ClassVar[tuple[Column, ...]] = (
         Column("Candidate", "new", "-new"),
@@ -239,9 +242,7 @@ class ProblemFilter(ListFilter):
 
     ORDERS: ClassVar[dict[str, Order]] = {
         **AGE,
-        **build_orders(
-            "changed", "Changed last first", "Not changed for longest", by="updated_at", text=True
-        ),
+        **LAST_CHANGE,
     }
     COLUMNS: ClassVar[tuple[Column, ...]] = (
         Column("Problem", "new", "-new"),

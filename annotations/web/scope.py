@@ -70,7 +70,7 @@ def get_editable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) ->
     Raises Http404 if the user may not see it, `RefusedError` if the user may only see it.
     """
     rows_to_see = _check_scoped(rows).visible_to(request.user, of_one_row=True)
-    # One query tells both whether the user sees the row (404) and may change it (403).
+    # One query finds both whether the user sees the row (404) and may change it (403).
     row: Any = get_object_or_404(
         rows_to_see.with_right_to_change(request.user), public_id=public_id
     )

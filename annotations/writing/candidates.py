@@ -58,7 +58,7 @@ VERDICTS: Final = {
     "ambiguous": "the question is ambiguous",
     "unread": "no verdict could be read",
 }
-"""What the verifying model says about a candidate, by code."""
+"""Verdict of the verifying model on a candidate in words, by code."""
 
 
 @dataclass(frozen=True)

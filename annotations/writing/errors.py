@@ -30,7 +30,7 @@ MESSAGES: Final = {
     "too_many_answers": "Too many answers: at most 100.",
     "nothing_changed": "Change the question or its answers, or choose accept.",
     "candidate_decided": "This candidate was decided in the meantime.",
-    "candidate_changed": "Somebody edited this candidate in the meantime. Check the new text.",
+    "candidate_changed": "Another validator edited this candidate. Check the new text.",
     "nothing_accepted": "No accepted candidate is left to add.",
     "candidates_changed": "The accepted candidates changed since the preview. Check it again.",
     "name_missing": "Write a name for the new question set.",

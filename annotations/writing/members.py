@@ -61,7 +61,7 @@ def find_invitation_error(project: WritingProject, person: User, role: str) -> s
             f"“{name}” is a {member.get_role_display()} and has begun: who writes cannot check, "
             "nor the other way round."
         )
-    # Votes are independent only if nobody sees those of others before voting.
+    # Votes are independent only if validators vote before they see other votes.
     if role == Role.VALIDATOR and can_see_votes(person, project.version.question_set):
         return (
             f"“{name}” sees everything of this question set, including others' votes, so cannot "

@@ -121,7 +121,7 @@ def discard_draft(request: HttpRequest, set_id: UUID) -> HttpResponse:
     shown = get_editable(request, QuestionSet.objects.all(), set_id)
     back = reverse("admin:question-set", args=[shown.public_id])
     with transaction.atomic():
-        # Locked, so that nobody publishes the draft between the check and the deletion.
+        # Locked, so that no publication comes between the check and the deletion.
         draft = lock_set(shown).latest_version()
         if draft is None or draft.is_published or draft.number == 1:
             messages.info(request, "There is no draft to discard.", "no_draft")

@@ -1,4 +1,4 @@
-"""Score answers by what another answer to the same question says about them, with a language model.
+"""Score answers by the gain of log-probability from another answer to the same question (GEM).
 
 The generative estimator of mutual information (GEM, Xu et al. 2025) needs no right answer: an
 answer earns log p(answer | question, another answer) - log p(answer | question), in nats. An answer

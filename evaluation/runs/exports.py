@@ -176,7 +176,7 @@ def answers(
     `checks` these are written, without it all others.
 
     With a run, each row has its score of the answer and its grades of the worker, empty where the
-    run did not read them. With `pseudonyms` nobody is named: ids are replaced, and cells
+    run did not read them. With `pseudonyms` no worker is named: ids are replaced, and cells
     that were kept aside (which may hold ids of other panels) are left out.
     """
     rows = seen_by(user, Response.objects.all()).filter(

@@ -27,20 +27,6 @@ if TYPE_CHECKING:
         umwp,
     )
 
-_FRAMES = "crowdgrade.frames"
-_NAMES = {
-    "InputError": _FRAMES,
-    "OptionsError": _FRAMES,
-    "Result": _FRAMES,
-    "describe_options": _FRAMES,
-    "eloquent": _FRAMES,
-    "grade": _FRAMES,
-    "maqa": _FRAMES,
-    "multiqa": _FRAMES,
-    "panels": _FRAMES,
-    "plan": _FRAMES,
-    "umwp": _FRAMES,
-}
 __all__ = [
     "InputError",
     "OptionsError",
@@ -60,13 +46,13 @@ def __getattr__(name: str) -> Any:
     """Return a function of the Python interface, or the version; import it on first use."""
     if name == "__version__":
         return _find_version()
-    if name not in _NAMES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_NAMES[name]), name)
+    return getattr(import_module("crowdgrade.frames"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_NAMES, "__version__"])
+    return sorted([*globals(), *__all__, "__version__"])
 
 
 def _find_version() -> str:

@@ -49,7 +49,7 @@ def ensure_login(home: Path) -> None:
     users = get_user_model()._default_manager
     if users.filter(username=USERNAME).exists():
         return
-    # The file is written first: an account without it would have a password that nobody knows.
+    # The file is written first: an account without it would have an unknown password.
     password = secrets.token_urlsafe(12)
     with open(home / LOGIN_FILE, "w", opener=_open_private, encoding="utf-8") as file:
         file.write(f"username: {USERNAME}\npassword: {password}\n")

@@ -196,7 +196,7 @@ VARIABLES: Final = (
     Variable(
         ("METRICS_TOKEN",),
         (
-            "at least 16 characters: `/metrics` answers whoever sends this token "
+            "at least 16 characters: `/metrics` answers requests with this token "
             "([Metrics](#metrics))"
         ),
         "none: only this machine reads them",

@@ -5,13 +5,16 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from crowdgrade.apps import load_admin
+from crowdgrade.monitoring import views as monitoring
 
 load_admin()
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("admin/", admin.site.urls),
-    path("", include("crowdgrade.monitoring.urls")),
+    path("health/live", monitoring.live, name="health-live"),
+    path("health/ready", monitoring.ready, name="health-ready"),
+    path("metrics", monitoring.metrics, name="metrics"),
     path("api/", include("crowdgrade.api")),
     path("", include("annotations.worker_pages.urls")),
 ]

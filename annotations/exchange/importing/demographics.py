@@ -95,7 +95,7 @@ def import_demographics(
     The answers are those of the version that has the newest answers; their workers have the panel
     Prolific or none. With the rule APPLY, answers of returned, timed-out and rejected submissions
     are flagged as rejected, so that runs leave them out. Raises `InputError` for bad rows, for a
-    file of which nobody answered, and for statuses that are not decided.
+    file without a worker of the answers, and for statuses without a decision.
     """
     source = Arranged.of_dict(make_source(given), arrangement or {}).source
     file = read_demographics(source, DemographicMapping.of_dict(dict(mapping)))

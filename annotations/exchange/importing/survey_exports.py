@@ -73,7 +73,7 @@ def stage_mapped(
 ) -> MappedAnswers:
     """Read a survey export's answers into a temporary store, which the caller must close.
 
-    `demographics` are joined to the answers by the worker's id; `statuses` says what is done with
+    `demographics` are joined to the answers by the worker's id; `statuses` sets what is done with
     the answers of returned, timed-out and rejected submissions. Raises `InputError` with every bad
     row.
     """

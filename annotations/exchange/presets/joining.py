@@ -179,7 +179,7 @@ class JoinedAnswers:
         self._rows.conflict(record, first_line, of_flag=of_flag)
 
     def finish(self) -> None:
-        """Raise `InputError` if a row was bad, nobody matches, or a status is not decided."""
+        """Raise `InputError` if a row was bad, no worker matches, or a status has no decision."""
         self._rows.finish()
         problems = Problems(self._file.name)
         note_join_problems(problems, self.join, self._rule, self._file.mapping.worker)
@@ -187,7 +187,7 @@ class JoinedAnswers:
 
 
 def note_join_problems(problems: Problems, join: Join, rule: StatusRule, column: str) -> None:
-    """Record why a join cannot be made: nobody matches, or a status is not decided.
+    """Record why a join cannot be made: no worker matches, or a status has no decision.
 
     `column` holds the participants' ids.
     """

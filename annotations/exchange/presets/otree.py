@@ -58,7 +58,7 @@ def _parts_rounds(head: Head, worker: str, column: str) -> bool:
 
 
 def left_out_of_otree(row: Row) -> str:
-    """Return why an oTree row is not read (a bot, or nobody who began); "" if it is read."""
+    """Return why an oTree row is not read (bot, or place without participant), or ""."""
     if row.get(normalise_name("participant._is_bot"), "").strip().casefold() in ("1", "true"):
         return BOTS
     place = row.get(normalise_name("participant._index_in_pages"), "")

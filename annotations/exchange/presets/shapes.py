@@ -270,7 +270,7 @@ def _responses_of(record: dict[str, Any], file: str) -> Iterator[tuple[Any, str,
             yield user["user"], user["question"], value, ""
     for key in [one for one in record if one.endswith(OF_RESPONSES)]:
         values, users = record[key] or [], record.get(f"{key}.users") or []
-        # Answers and users are parallel lists; of unequal ones nobody knows who gave which answer.
+        # Parallel lists: with unequal lengths the author of an answer is unknown.
         if not isinstance(values, list) or len(values) != len(users):
             raise InputError.from_code(file, "argilla_nobody")
         statuses = record.get(f"{key}.status") or [""] * len(users)

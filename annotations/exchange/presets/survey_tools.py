@@ -260,7 +260,7 @@ def gorilla_columns(head: Head) -> Mapping:
     pairs = {
         pair for pair in zip(head.cells(private), head.cells(public), strict=True) if any(pair)
     }
-    # Only if it tells the persons apart as well as the private id does.
+    # Only if it distinguishes the persons as well as the private id does.
     is_public = len({one for _, one in pairs if one}) == len(pairs)
     worker = public if is_public else private
     question, answer = head.named("Question Key"), head.named("Response")

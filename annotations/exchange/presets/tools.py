@@ -72,7 +72,7 @@ def lay_flat(items: Iterable[dict[str, Any]], file: str) -> Flattened:
             refuse_columns(file, len(item))
             rows = [{name: format_value(value) for name, value in item.items()}]
         elif not rows:
-            # Only records without a row: if all are so, the message says that nobody responded.
+            # Only records without a row: if all are so, the problem is that there is no response.
             of_argilla = of_argilla or is_argilla_record(item)
         found.rows += ((line, row) for row in rows)
     if of_argilla and not found.rows:

@@ -78,7 +78,7 @@ ANSWERS = {
         _keep_one_by_option,
     ),
     "repeating_worker_unknown": ProblemMessage(
-        "no answer is of the worker {worker}, for whom an attempt was chosen",
+        "the worker {worker} has no answer, but a choice of the attempt",
         "Take the choice back, or check the column of workers.",
         "Write the id after --duplicates-of as in the file.",
     ),

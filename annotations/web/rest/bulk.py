@@ -184,7 +184,7 @@ class BulkViewSet(ApiViewSet):
 
     def finalize_response(self, request: Request, *args: Any, **kwargs: Any) -> Any:
         """Close the temporary file of the request body."""
-        # Not `request.data`, which would parse a body that nobody has read.
+        # Not `request.data`, which would parse a body that was not read yet.
         data = getattr(request, "_full_data", None)
         if isinstance(data, Lines):
             data.file.close()

@@ -374,8 +374,8 @@ class _Chunk:
         member = group >= 0
         if not (scope.targets[self.question]).any():
             return
-        # A segment is an owner in a group.
-        # The factor leaves room for "no group" (-1): else it had the key of another owner's group.
+        # A segment is an owner in a group. The factor includes "no group" (-1), which would else
+        # have the key of another owner's group.
         keys = self.owner * (len(scope.sizes) + 1) + group + 1
         _, first, segment = np.unique(keys, return_index=True, return_inverse=True)
         add = _build_sum(segment, member)

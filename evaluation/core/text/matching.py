@@ -289,8 +289,8 @@ _UP_TO_20 = (
     *("eighteen", "nineteen", "twenty"),
 )
 _TENS = ("thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_NUMBER_WORDS = {word: str(at) for at, word in enumerate(_UP_TO_20) if word}
-_NUMBER_WORDS |= {word: str(ten) for ten, word in zip(range(30, 100, 10), _TENS, strict=True)}
+NUMBER_WORDS = {word: str(at) for at, word in enumerate(_UP_TO_20) if word}
+NUMBER_WORDS |= {word: str(ten) for ten, word in zip(range(30, 100, 10), _TENS, strict=True)}
 # Capital letters say nothing in a title or a shout.
 MOST_CAPITALS = 0.6
 FEW_WORDS = 4
@@ -306,7 +306,7 @@ def has_same_numbers(one: str, other: str) -> bool:
 def _find_number_words(text: str) -> set[str]:
     """Return the numbers that a text writes as English words, as digits."""
     words = _WORD.findall(fold_spaces(text).replace("-", " "))
-    return {_NUMBER_WORDS[word] for word in words if word in _NUMBER_WORDS}
+    return {NUMBER_WORDS[word] for word in words if word in NUMBER_WORDS}
 
 
 def extract_names(text: str) -> set[str]:

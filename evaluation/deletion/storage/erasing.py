@@ -218,7 +218,7 @@ def only_theirs(texts: Iterable[str], responses: Sequence[int], **where: Any) ->
         models = models.filter(question__version__in=versions)
     for some in _some(sorted(own)):
         for rows in (people, models):
-            # A text that somebody else wrote too stays: its copies may be of the other answer.
+            # A text that another worker wrote too stays: its copies may be of the other answer.
             own -= set(rows.filter(text__in=some).values_list("text", flat=True))
     return own
 

@@ -288,7 +288,7 @@ def score_by_modal_answer(crowd: Crowd) -> Floats:
     is taken, by the vectors of the study.
     """
     corpus, x = crowd.corpus, _normalise_rows(crowd.corpus.compact_vectors(crowd.corpus.embedder))
-    # -1 where nobody votes; the cosines that it selects from the last row are replaced by NaN.
+    # -1 where there is no vote; the cosines that it selects from the last row are replaced by NaN.
     mode = np.full(corpus.n_questions, -1)
     rows_by_question: dict[int, list[int]] = {}
     for answer in crowd.order[crowd.votes[crowd.order]]:

@@ -108,7 +108,7 @@ pipeline_tag: text-classification
 
 # Entailment model trained on graded answers
 
-This model reads a right answer and another answer, and estimates whether the second says the same
+This model reads a right answer and another answer, and estimates whether the second means the same
 (entailment){", contradicts it (contradiction)" if knows else ""} or neither (neutral). Use it with
 the option `--nli` of Crowdgrade. It was made by `manage.py train_entailment`.
 

@@ -113,7 +113,7 @@ def select_labelled_answers(marked: MarkedFile) -> LabelledAnswers:
             marked.name,
             f"{len(found.texts)} answers to {n_questions} questions can be paired with a right "
             f"answer; {FEWEST_ANSWERS} answers to {FEWEST_QUESTIONS} questions are needed",
-            "Add graded answers, or reference answers for questions that nobody answered right.",
+            "Add graded answers, or reference answers for questions without a right answer.",
         )
     if len(set(found.classes)) < 2:
         raise InputError.single(

@@ -159,7 +159,7 @@ def _repeat_other_question(
 ) -> list[str]:
     """Return the text of another question for each question; neighbours in a random order."""
     own = [crowd.students.questions[row] for row in rng.permutation(rows).tolist()]
-    # A ring, so that no question gets its own text.
+    # Cyclic, so that no question gets its own text.
     following = dict(zip(own, [*own[1:], own[0]], strict=True))
     return [crowd.asked[following[crowd.students.questions[row]]] for row in rows.tolist()]
 

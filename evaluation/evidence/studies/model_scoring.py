@@ -258,7 +258,7 @@ def draw_panels(n: int, voters: int, rng: np.random.Generator) -> list[Panel]:
     groups = np.array_split(order, math.ceil(n / (n - voters)))
     panels, begin = [], 0
     for group in groups:
-        # The order is a ring, so that the last panels have voters too.
+        # The order is cyclic, so that the last panels have voters too.
         voting = np.roll(order, -(begin + len(group)))[:voters]
         panels.append(Panel(group, voting))
         begin += len(group)

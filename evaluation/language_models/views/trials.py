@@ -230,7 +230,7 @@ def begin(user_id: int, prepared: Prepared, asked: Mapping[str, str]) -> str:
 def look(user_id: int, name: str) -> Look | None:
     """Return a user's trial by its name; None if unknown or expired."""
     # The name is from the address: some caches refuse keys with spaces or of great length. The key
-    # holds the user, so nobody sees the trial of another.
+    # holds the user, so no user sees the trial of another.
     found = cache.get(_key(user_id, name)) if NAME.fullmatch(name) else None
     return found if isinstance(found, Look) else None
 

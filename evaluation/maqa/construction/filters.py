@@ -9,17 +9,15 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from evaluation.core.text.matching import normalise
+from evaluation.core.text.matching import NUMBER_WORDS, normalise
 from evaluation.maqa.construction.prompts import Answers
 
 LEAST_WORDS, LEAST_CHARACTERS = 3, 12
 LONGEST_QUESTION, LONGEST_ANSWER = 500, 200
 MOST_ANSWERS = 50
-NUMBER_WORDS: Final = {
-    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "eleven": 11, "twelve": 12,
-}  # fmt: skip
-_NUMBER = rf"(\d{{1,2}}|{'|'.join(NUMBER_WORDS)})"
+# Larger numbers of answers are written as digits.
+COUNTS: Final = {word: int(n) for word, n in NUMBER_WORDS.items() if 2 <= int(n) <= 12}
+_NUMBER = rf"(\d{{1,2}}|{'|'.join(COUNTS)})"
 _ANY_NUMBER = re.compile(rf"^\W*(?:name|list|give|mention|state)\s+(?:any\s+)?{_NUMBER}\b", re.I)
 _EXACT_NUMBER = re.compile(
     rf"^\W*(?:(?:name|list|give|what\s+are|who\s+are|which\s+are)\s+the|which|what)\s+{_NUMBER}\b",
@@ -141,7 +139,7 @@ def _check_count(question: str, n_answers: int) -> Rejection | None:
     if exact is None:
         return None
     word = exact[1].casefold()
-    wanted = NUMBER_WORDS.get(word) or int(word)
+    wanted = COUNTS.get(word) or int(word)
     if wanted == n_answers:
         return None
     return Rejection("count_differs", f"“{exact[0].strip()}”, {n_answers} answers")

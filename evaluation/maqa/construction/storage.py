@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from typing import NamedTuple
 
@@ -71,7 +71,7 @@ class CandidateRow(NamedTuple):
 
 
 class BatchRow(NamedTuple):
-    """One request of the generating model: how many questions came, after how many attempts."""
+    """One request of the generating model: number of questions, and of attempts."""
 
     source: str
     batch: int
@@ -190,7 +190,7 @@ def estimate_requests(
         shown["The first batch, as the model sees it"] = batches[0].item.messages
     most = len(batches) * options.per_request
     for model in select_registered_models(user, list_ids(options.verifier)):
-        # Which questions pass the filters is not known yet: a long one stands for each.
+        # Which questions pass the filters is not known yet: a long one represents each.
         example = build_check_messages("?" * 200, tuple(("?" * 20,) for _ in range(8)))
         round_ = _build_check_round(model, [Item("example", example)], options)
         takes.append(estimate_round(user, "Verifying answers", round_, most))
@@ -244,11 +244,11 @@ def _filter_candidates(
             rejection = filters.check(generated.question, answers)
             candidates.append(
                 _Candidate(
-                    batch.source,
-                    batch.number,
-                    generated.question,
-                    answers,
-                    generated_by,
+                    source=batch.source,
+                    text=generated.question,
+                    answers=answers,
+                    generated_by=generated_by,
+                    batch=batch.number,
                     state=State.CHECKING if rejection is None else State.FILTERED,
                     reason="" if rejection is None else rejection.reason,
                     detail="" if rejection is None else rejection.detail,
@@ -258,20 +258,11 @@ def _filter_candidates(
 
 
 @dataclass(frozen=True)
-class _Candidate:
-    """Generated question on its way through filters and verification."""
+class _Candidate(NewCandidate):
+    """Generated question that filters and verification change; `batch` counts from 1."""
 
-    source: str
-    batch: int
-    text: str
     answers: Answers
-    generated_by: str
-    verified_by: str = ""
-    verdict: str = ""
-    verdict_note: str = ""
-    state: str = State.CHECKING
-    reason: str = ""
-    detail: str = ""
+    batch: int = 0
 
     def build_row(self) -> CandidateRow:
         """Return the row of the result table."""
@@ -288,11 +279,6 @@ class _Candidate:
             self.verdict,
             self.verdict_note,
         )
-
-    def build_new(self) -> NewCandidate:
-        """Return the candidate as the writing pages store it."""
-        values = {name: value for name, value in vars(self).items() if name != "batch"}
-        return NewCandidate(**values)
 
 
 def _verify(
@@ -319,13 +305,14 @@ def _apply_verdict(
     candidate: _Candidate, verdict: ModelVerdict | None, verified_by: str
 ) -> _Candidate:
     """Return a candidate with the model's verdict; unread verdicts leave it to validators."""
-    values = vars(candidate) | {"verified_by": verified_by}
     if verdict is None:
-        return _Candidate(**values | {"verdict": "unread"})
-    values |= {"verdict": verdict.code, "verdict_note": verdict.note}
-    if verdict.code != "right":
-        values |= {"state": State.REFUSED, "reason": verdict.code, "detail": verdict.note}
-    return _Candidate(**values)
+        return replace(candidate, verified_by=verified_by, verdict="unread")
+    checked = replace(
+        candidate, verified_by=verified_by, verdict=verdict.code, verdict_note=verdict.note
+    )
+    if verdict.code == "right":
+        return checked
+    return replace(checked, state=State.REFUSED, reason=verdict.code, detail=verdict.note)
 
 
 def _store(
@@ -369,7 +356,7 @@ def _store(
     with turn.fenced():
         keep_table(turn, CANDIDATES, (row.build_row() for row in candidates))
         keep_table(turn, BATCHES, (_build_batch_row(each, read[each.item.id]) for each in batches))
-        add_candidates(run.version, run.public_id, (row.build_new() for row in candidates))
+        add_candidates(run.version, run.public_id, candidates)
         warnings = [warning.as_dict() for warning in cut_off_warnings(usage)]
         turn.end(RunEnd(signature, input_hash, summary, warnings))
 

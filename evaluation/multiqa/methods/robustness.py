@@ -147,7 +147,7 @@ class FleissKappa:
         ones = np.ones(len(items))
         # csr_array adds up equal coordinates, which gives the votes of each category and item.
         self._category_votes = sparse.csr_array((ones, (categories, items)), shape=shape)
-        # Tells the two reasons for no item apart: one wording only, or no votes.
+        # Distinguishes the two reasons for no item: one wording only, or no votes.
         self._several = panel.answers.shape[1] > 1
 
     def __call__(self, weights: Floats) -> Floats:

@@ -264,7 +264,7 @@ class BonusRuleViewSet(ApiViewSet):
         """Plan the bonuses of a rule, and return how many are new."""
         version = get_payable_version(request, set_id)
         values = self.checked(BonusPlanSerializer).validated_data
-        # Computed again from the current data: `seen` tells whether the user saw this proposal.
+        # Computed again from the current data: `seen` shows whether the user saw this proposal.
         proposal = _propose(version, values)
         with translate_payment_errors():
             try:

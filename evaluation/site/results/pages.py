@@ -132,7 +132,7 @@ def load_first_rows(kind: Kind, run: Run) -> list[dict[str, Any]]:
     tables = []
     for name, table_of in kind.tables.items():
         table = table_of(run)
-        # One more than shown tells whether there are more, without reading the whole table.
+        # One more than shown detects whether there are more, without reading the whole table.
         rows = list(islice(table.rows, SHOWN + 1))
         tables.append(
             {"name": name, "header": table.header, "rows": rows[:SHOWN], "more": len(rows) > SHOWN}

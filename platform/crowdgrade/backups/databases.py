@@ -111,7 +111,7 @@ def count_rows(tables: Iterable[str]) -> dict[str, int]:
         return _count(query, tables)
 
 
-def find_users() -> str | None:
+def describe_other_use() -> str | None:
     """Return what uses the database besides this process, in words; None if nothing does."""
     if get_engine() == POSTGRESQL:
         with connection.cursor() as cursor:
@@ -178,7 +178,7 @@ def _copy_sqlite(target: Path) -> Contents:
 def _replace_sqlite(copy: Path) -> None:
     path = get_sqlite_path()
     create_private_folder(path.parent)
-    # `find_users` has emptied the logs; one that is left would be applied to the new file.
+    # `describe_other_use` has emptied the logs; one that is left would be applied to the new file.
     for suffix in ("-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
     # First into the folder, as renaming is atomic within one file system only.

@@ -120,7 +120,7 @@ def check_target(*, replace: bool) -> dict[str, int]:
     if data and not replace:
         shown = [f"{n:,} in {name}" for name, n in sorted(data.items())[:MOST_NAMED]]
         raise BackupError("not_empty", counts=", ".join(shown))
-    if (users := databases.find_users()) is not None:
+    if (users := databases.describe_other_use()) is not None:
         raise BackupError("in_use", reason=users)
     return data
 

@@ -1,6 +1,6 @@
 """Keyword arguments of the Python interface, from the declarations of the commands.
 
-Each function stands for a command ``evaluate NAME``. Its arguments are those of the command: they
+Each function runs a command ``evaluate NAME``. Its arguments are those of the command: they
 are parsed by the command's own parser, so that names, defaults, bounds and messages are the same.
 """
 

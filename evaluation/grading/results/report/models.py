@@ -190,7 +190,7 @@ def build_first_rows(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> lis
         return one.score is None, -(one.score or 0.0), one.model.public_id
 
     values = attrgetter(*(column.replace("__", ".") for column in COLUMNS))
-    # As `ORDER` sorts, so that the next page goes on where this one ends.
+    # As `ORDER` sorts, so that the next page continues where this one ends.
     first = sorted(scores, key=find_place)[:size]
     return [build_model_row(dict(zip(COLUMNS, values(one), strict=True))) for one in first]
 
