@@ -44,9 +44,9 @@ MEANINGS: Mapping[str, str] = {
     "stability": "Everybody is ranked many times over, each time by a random choice of the "
     "questions that were asked. 1 is the same order every time, 0 an order by chance. It does "
     "not show that the order is right: a wrong one can be very stable.",
-    "alarms": "Who agrees with the others gets good grades. People who agree for another reason, "
-    "because they copied or share a mistake, get them too, and a large group of them turns the "
-    "ranking upside down without any grade showing it.",
+    "alarms": "Workers who agree with the others get good grades, also if they agree because they "
+    "copied or share a mistake. A large group of them can reverse the ranking, and no grade shows "
+    "it.",
     "language": "A model measures how similar two answers are. If it does not know their "
     "language, its similarities mean little.",
     "truncation": "The end of a long answer was not read and had no effect on a grade.",

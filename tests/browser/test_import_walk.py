@@ -132,7 +132,7 @@ def test_a_downloaded_file_is_imported_graded_and_read(
         walker.press("Results")
         walker.look("Results of")
         # Who answered otherwise than all the others is among those to look at.
-        best = page.get_by_role("region", name="Best people")
+        best = page.get_by_role("region", name="Best workers")
         expect(best.get_by_role("link", name="A1ANN", exact=True)).to_be_visible()
         doubtful = page.get_by_role("region", name="Workers to review")
         expect(doubtful.get_by_role("link", name="A6FAY", exact=True)).to_be_visible()

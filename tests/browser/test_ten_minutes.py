@@ -217,7 +217,7 @@ def test_from_a_file_to_a_decision(site, chromium, tmp_path, width, scheme, name
         verdict = page.get_by_role("region", name="Can these grades be used?")
         expect(verdict).to_contain_text("Do not use these grades yet.")
         expect(verdict).to_contain_text("4 alarms.")
-        best = page.get_by_role("region", name="Best people")
+        best = page.get_by_role("region", name="Best workers")
         # Amara and Quinn copy from each other, as do two more pairs: none of them is called good.
         expect(best.get_by_role("link", name="Amara", exact=True)).to_have_count(0)
         expect(best.get_by_role("link", name="Henrik", exact=True)).to_be_visible()
