@@ -63,6 +63,7 @@ def read_names(path):
     return names, others
 
 
+@pytest.mark.slow
 def test_code_reads_declared_variables_only():
     read, undeclared = set(), {}
     for path in CODE:

@@ -130,6 +130,7 @@ print(json.dumps([
 """
 
 
+@pytest.mark.slow
 def test_requests_of_several_processes_are_added_up(tmp_path):
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "crowdgrade.settings"}
     environment["PYTHONPATH"] = f"{ROOT}:{ROOT / 'platform'}"

@@ -24,6 +24,9 @@ from tests.evaluation.commands.running import manage
 from tests.evaluation.core.backends.conftest import save_bert
 from tests.evaluation.cross_encoders import SPECIAL
 
+# Each trains a small model.
+pytestmark = pytest.mark.slow
+
 WORDS = {"correct": "closed", "contradictory": "open", "incorrect": "blue"}
 SEMEVAL = """<question id="{id}"><questionText>Why?</questionText><referenceAnswers>
 <referenceAnswer>it is closed</referenceAnswer></referenceAnswers><studentAnswers>{answers}
