@@ -148,7 +148,11 @@ def mixed(body):
     return replied(body)
 
 
-def test_a_run_goes_on_where_its_worker_was_lost_and_asks_nothing_twice(world, good, shaky):
+def test_a_run_goes_on_where_its_worker_was_lost_and_asks_nothing_twice(
+    world, good, shaky, monkeypatch
+):
+    # A killed process waits for no late replies; this one, an exception, would for 10 seconds.
+    monkeypatch.setattr("evaluation.runs.steps.asking.conversation.SECONDS_TO_COME_IN", 0.2)
     rewriter = world.model("rewriter")
     whole = world.server.reply
     # The worker dies of it, as one that is killed: nothing is released, its lease runs out.
