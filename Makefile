@@ -12,7 +12,7 @@ BESIDE := -n logical --maxprocesses 4 --dist worksteal
 WANTS  := pyproject.toml platform/deploy/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up local-model test test-push test-postgres nightly lint translations screenshots benchmark mutants mutation-check walks attack security
+.PHONY: help install demo up local-model test test-push test-postgres nightly lint translations screenshots docs benchmark mutants mutation-check walks attack security
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-14s %s\n' "$$name" "$$text"; done
@@ -38,6 +38,10 @@ $(STAMPS)/local: $(STAMPS)/run
 
 $(STAMPS)/benchmark: $(STAMPS)/run
 	$(PIP) --editable '.[benchmark]'
+	@touch $@
+
+$(STAMPS)/docs: $(STAMPS)/run
+	$(PIP) --editable '.[docs]'
 	@touch $@
 
 $(STAMPS)/mutants: $(STAMPS)/run
@@ -92,6 +96,9 @@ translations: $(STAMPS)/test  ## collect the sentences of the workers' pages int
 
 screenshots: $(STAMPS)/test  ## take the pictures of platform/docs/screenshots anew, by Chromium, of the demo
 	$(BIN)/python -m tests.screenshots
+
+docs: $(STAMPS)/docs  ## the documentation site in var/docs, with the results of its notebooks (warnings are errors)
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html platform/docs var/docs
 
 benchmark: $(STAMPS)/benchmark  ## speed and memory against named peers, as ratios of one run (ONLY="NAME ...")
 	$(BIN)/python manage.py benchmark $(if $(ONLY),--only $(ONLY))

@@ -1,6 +1,7 @@
 """The documents say what is so: functions, commands, switches, columns and links exist."""
 
 import importlib
+import json
 import re
 import shlex
 import subprocess
@@ -215,6 +216,15 @@ def test_data_formats_lists_the_reasons_for_empty_cells(tmp_path, switches):
     reasons = {entry["reason"] for entry in summary_of(output)["undefined"]}
     text = text_of(DOCS / "data-formats.md")
     assert {reason for reason in reasons if f"`{reason}`" not in text} == set()
+
+
+def test_every_notebook_is_listed_and_stored_without_results():
+    notebooks = {f"notebooks/{path.name}": path for path in (DOCS / "notebooks").glob("*.ipynb")}
+    linked = re.findall(r"\]\((notebooks/[\w-]+\.ipynb)\)", text_of(DOCS / "notebooks.md"))
+    assert sorted(notebooks) == sorted(linked) != []
+    cells = [c for path in notebooks.values() for c in json.loads(text_of(path))["cells"]]
+    # `make docs` computes them: a stored result would be that of an older version.
+    assert [c for c in cells if c.get("outputs") or c.get("execution_count")] == []
 
 
 def test_evidence_says_when_and_how_it_was_measured():

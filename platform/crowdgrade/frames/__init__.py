@@ -155,14 +155,14 @@ def multiqa(
 ) -> Result:
     """Evaluate the robustness of replies to reworded questions (``evaluate multiqa``).
 
+    The result has the tables `metrics`, `items` and, with `crowd`, `crowd`. Errors as of `grade`.
+
     Parameters
     ----------
     items : columns item, kind, question, choices, answers, ...; the cells of `choices` and
         `answers` may be lists.
     replies : columns system, item, variant, variant_text, reply and status.
     options : as of the command, such as `crowd` (a DataFrame), `columns` (a dict), `mapping`.
-
-    The result has the tables `metrics`, `items` and, with `crowd`, `crowd`. Errors as of `grade`.
     """
     given = {"items": items, "replies": replies, **options}
     return evaluate("multiqa", "multiqa", given, {}, output, progress)
@@ -178,6 +178,9 @@ def umwp(
 ) -> Result:
     """Evaluate whether models notice that a problem has no answer (``evaluate umwp``).
 
+    The result has the tables `metrics`, `items`, `pairs`, `ablation` and those of further inputs.
+    Errors as of `grade`.
+
     Parameters
     ----------
     problems : columns id, question, answer (a list of numbers, or None), answerable, category,
@@ -185,9 +188,6 @@ def umwp(
     replies : columns system, id, form, reply and status.
     options : as of the command, such as `people`, `labels`, `unrelated`, `systems` (DataFrames),
         `templates` (a list of sentences), `encoder`.
-
-    The result has the tables `metrics`, `items`, `pairs`, `ablation` and those of further inputs.
-    Errors as of `grade`.
     """
     given = {"problems": problems, "replies": replies, **options}
     return evaluate("umwp", "umwp", given, {}, output, progress)
@@ -203,6 +203,9 @@ def maqa(
 ) -> Result:
     """Score replies to questions with several right answers (``evaluate maqa``).
 
+    The result has the tables `metrics`, `items`, `answers`, `positions`, `gold_counts`, `curves`,
+    `calibration` and `comparisons`. Errors as of `grade`.
+
     Parameters
     ----------
     questions : columns question, answer (a list of answers, each a text or a list of spellings)
@@ -210,9 +213,6 @@ def maqa(
     replies : columns system, item, sample and reply, or answers, confidence, first_token,
         logprobs; or a list of such objects.
     options : as of the command, such as `similarity`, `embedder`, `nli`.
-
-    The result has the tables `metrics`, `items`, `answers`, `positions`, `gold_counts`, `curves`,
-    `calibration` and `comparisons`. Errors as of `grade`.
     """
     given = {"questions": questions, "replies": replies, **options}
     return evaluate("maqa", "maqa", given, {}, output, progress)
@@ -228,14 +228,14 @@ def eloquent(
 ) -> Result:
     """Compare replies to prompts that mean the same (``evaluate eloquent``).
 
+    The result has the tables `metrics`, `items`, `prompts`, and with replies `reply_sets`,
+    `items_by_system` and `replies`. Errors as of `grade`.
+
     Parameters
     ----------
     prompts : the object in its JSON file, or the path of the file.
     replies : columns system, item, language, variant and reply; a list of DataFrames for several.
     options : as of the command, such as `judgements` (as `replies`), `embedder`.
-
-    The result has the tables `metrics`, `items`, `prompts`, and with replies `reply_sets`,
-    `items_by_system` and `replies`. Errors as of `grade`.
     """
     given = {"prompts": prompts, "replies": replies, **options}
     return evaluate("eloquent", "eloquent", given, {}, output, progress)

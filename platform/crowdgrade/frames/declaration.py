@@ -69,8 +69,9 @@ class Declaration:
         lines = []
         for name, action in self.actions.items():
             help_text = (action.help or "") % {**vars(action), "prog": self.function}
+            help_text = re.sub(r" \(default: [^)]*\)", "", help_text)
             choices = f" ({', '.join(map(str, action.choices))})" if action.choices else ""
-            default = "" if action.required else f" = {action.default!r}"
+            default = "" if action.required else f" = {_read_default(action.default)!r}"
             lines.append(f"{name}{default}: {_name_in_python(help_text)}{choices}")
         return "\n".join(lines)
 
@@ -178,6 +179,13 @@ def _load_kinds() -> Mapping[str, Kind]:
     from evaluation.runs.run_types import list_kinds
 
     return list_kinds()
+
+
+def _read_default(default: Any) -> Any:
+    """Return the default of an option as a caller writes it: enumerations and records as values."""
+    if is_dataclass(default) and not isinstance(default, type):
+        return asdict(default)
+    return getattr(default, "value", default)
 
 
 def _format_flags(name: str, action: argparse.Action, value: Any) -> list[str]:

@@ -8,7 +8,7 @@ import io
 import json
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from os import PathLike
@@ -44,7 +44,7 @@ class Picture:
     `title` and `explanation` say what it shows and how to read it.
     """
 
-    svg: str
+    svg: str = field(repr=False)
     title: str = ""
     explanation: str = ""
 
