@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from django.conf import settings
@@ -43,6 +44,7 @@ def load_metrics() -> tuple[Counter, Histogram]:
     create_private_folder(settings.METRICS_FOLDER)
     from prometheus_client import CollectorRegistry, Counter, Histogram
 
+    _reserve_files()
     # Not in the default registry: the sum over all processes is read from the files.
     registry = CollectorRegistry()
     counter = Counter(
@@ -59,6 +61,39 @@ def load_metrics() -> tuple[Counter, Histogram]:
         registry=registry,
     )
     return counter, histogram
+
+
+def _reserve_files() -> None:
+    """Make the library reserve the disk space of its files before it maps them into memory.
+
+    It makes them without blocks. The first write to a page then needs room on the disk, and on a
+    full one the system ends the process by SIGBUS. A reservation that fails is an OSError instead.
+    """
+    from prometheus_client import mmap_dict, values
+
+    class ReservedDict(mmap_dict.MmapedDict):
+        def __init__(self, filename: str, read_mode: bool = False) -> None:
+            if not read_mode:
+                _reserve(filename, mmap_dict._INITIAL_MMAP_SIZE)
+            super().__init__(filename, read_mode)  # type: ignore[no-untyped-call]
+
+        def _init_value(self, key: str) -> None:
+            # The library doubles the file until the entry fits: four bytes, the key, two numbers.
+            needed, capacity = self._used + len(key.encode()) + 32, self._capacity
+            while needed > capacity:
+                capacity *= 2
+            if capacity > self._capacity:
+                _reserve(self._fname, capacity)
+            super()._init_value(key)  # type: ignore[no-untyped-call]
+
+    values.MmapedDict = ReservedDict  # type: ignore[attr-defined]
+
+
+def _reserve(filename: str, size: int) -> None:
+    """Give a file blocks up to a size; its content stays. Raises OSError if there is no room."""
+    with Path(filename).open("ab") as file:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, size)
 
 
 def register_requests(registry: CollectorRegistry) -> None:

@@ -1,5 +1,6 @@
 """Metrics: numbers of the database and of all web processes, for whoever may read them."""
 
+import errno
 import json
 import os
 import subprocess
@@ -54,6 +55,30 @@ def test_requests_are_counted_by_view_method_and_status(client, db):
     assert found[missing] >= 1
     assert found["crowdgrade_request_seconds_count", ("view", "health-live")] >= 3
     assert found["crowdgrade_request_seconds_bucket", ("le", "+Inf"), ("view", "health-live")] >= 3
+
+
+def test_files_of_counts_have_their_room_on_the_disk_before_they_are_written(tmp_path, monkeypatch):
+    requests.load_metrics()
+    from prometheus_client import values
+
+    path = tmp_path / "counter.db"
+    counts = values.MmapedDict(str(path))
+    size = path.stat().st_size
+    # Blocks of 512 bytes: a file without them would end the process on a full disk.
+    assert path.stat().st_blocks * 512 >= size == counts._capacity
+
+    def refuse(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", refuse)
+    # 4 bytes, 64 of the key with 4 of padding, and 16: 88 an entry, after 8 at the beginning.
+    most = (size - 8) // 88
+    for number in range(most):
+        counts.write_value(f"key {number:060}", 1.0, 0.0)
+    with pytest.raises(OSError, match="No space left"):
+        counts.write_value(f"key {most:060}", 1.0, 0.0)
+    assert len(list(counts.read_all_values())) == most
+    counts.close()
 
 
 def test_runs_are_counted_by_state_and_lane_and_timed_by_type(client, version):
