@@ -157,7 +157,7 @@ def let_each_group_vote_as_one(walker):
 
 
 REMEDIES = {
-    "mturk": (exclude_the_copiers, "is left out, and among the others it is not seen any more"),
+    "mturk": (exclude_the_copiers, "is left out, and the alarm is not raised for the others"),
     "wide": (let_each_group_vote_as_one, "the 2 of them count as one voter"),
 }
 

@@ -49,7 +49,7 @@ def test_a_set_is_asked_again_published_and_compared(
         page.wait_for_selector("text=The new wave is ready.")
         window.check("the new wave")
         page.click(".set-tabs a[href='#people']")
-        page.click("a:text-is('The wave before')")
+        page.click("a:text-is('Earlier wave')")
         page.wait_for_selector("text=The models' answers are here already.")
         window.check("what it has in common with the wave before")
         page.click("text=Take the link away")
@@ -66,7 +66,7 @@ def test_a_set_is_asked_again_published_and_compared(
         window.look("results of the second wave", compare)
         page.click("nav a:text-is('More')")
         page.click("a:text-is('Compare with an earlier wave')")
-        page.wait_for_selector("h2:text-is('The crowd's answers, now and before')")
+        page.get_by_role("heading", name="The crowd's answers, now and before").wait_for()
         window.check("both waves")
         assert page.locator(".cg-badge:text-is('moved')").count() == 1
         assert page.locator("td:text-is('the same as then')").count() == 2
