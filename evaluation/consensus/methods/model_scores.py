@@ -9,13 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.consensus.methods.fitted import FittedCrowd
+from evaluation.consensus.methods.percentiles import compute_percentile
 from evaluation.consensus.methods.question_contrast import Contrasts
 from evaluation.consensus.methods.resampling import compute_score_intervals
-from evaluation.consensus.methods.scale import (
-    compute_percentile,
-    compute_worker_means,
-    find_supported_workers,
-)
+from evaluation.consensus.methods.scale import compute_worker_means, find_supported_workers
 from evaluation.consensus.methods.targets import Targets, build_targets
 from evaluation.core.stats.cells import (
     Booleans,

@@ -22,6 +22,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, cg
 
+from evaluation.consensus.methods.percentiles import TIE
 from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, divide_where_positive
 from evaluation.core.stats.inference.intervals import compute_t_interval
 
@@ -277,15 +278,10 @@ class TwoWayEffects:
 FEWEST_QUESTIONS = 5
 # ... that at least this many workers answered.
 FEWEST_ANSWERERS = 3
-# Scores closer than this are tied: they differ by rounding only.
-TIE = 1e-12
 # The human ceiling is the mean of the best workers, this share of the supported ones ...
 TOP = 0.25
 # ... chosen and measured on random halves of the questions, so many times.
 SPLITS = 20
-# A percentile is among at least so many supported workers: a model like them lands at 62 on average
-# with 5, because it meets exemplary answers of one worker more than each of them does.
-FEWEST_FOR_PERCENTILE = 10
 TOO_FEW_FOR_PERCENTILE = "fewer_than_10_supported_workers"
 
 
@@ -363,21 +359,6 @@ def compute_competition_ranks(grades: Floats, among: NDArray[np.bool_]) -> Integ
     new = np.diff(grades[order], prepend=np.inf) < -TIE
     ranks[order] = np.maximum.accumulate(np.where(new, np.arange(1, len(order) + 1), 0))
     return ranks
-
-
-def compute_percentile(score: float, worker_scores: Floats) -> float | None:
-    """Return the percentage of worker scores below `score`, ties counted half; None below 10.
-
-    `worker_scores` are the leave-one-out means of supported workers on the questions of the scored
-    model; NaN is left out.
-    """
-    known = worker_scores[~np.isnan(worker_scores)]
-    if len(known) < FEWEST_FOR_PERCENTILE:
-        return None
-    margin = TIE * max(1.0, abs(score))
-    below = np.count_nonzero(known < score - margin)
-    equal = np.count_nonzero(np.abs(known - score) <= margin)
-    return float(100.0 * (below + 0.5 * equal) / len(known))
 
 
 def compute_worker_means(

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from evaluation.consensus.methods.exemplary_answers import MajorityVote, MeanVote
 from evaluation.consensus.methods.fixed_point import Vote
-from evaluation.consensus.methods.scale import TIE
+from evaluation.consensus.methods.percentiles import TIE
 from evaluation.consensus.methods.targets import Targets, build_targets
 from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, encode_labels
 from evaluation.core.stats.grams import Vectors

@@ -8,6 +8,22 @@ from typing import Any
 from evaluation.core.messages.message import Sentence, format_count, format_p_value
 from evaluation.core.messages.reasons import describe_reason
 
+CONSENSUS_LIMITS = (
+    "A consensus is what these people agree on, which may be wrong; a shared mistake looks like "
+    "agreement.",
+    "The consensus answer is one person's words: the answer nearest to the weighted mean of all, "
+    "under the embedding named here. Another embedding or other people may give another one.",
+    "Similarity is computed from an embedding, which may miss a negation, a number or a name.",
+    "A question with few answers, or a high dispersion, has hardly a consensus: read support and "
+    "dispersion with every answer.",
+    "Where answers fall into two camps, the consensus answer represents one of them at most. "
+    "Camps do not show who is right: their cause may be two right answers, two ways of writing "
+    "or a common mistake.",
+    "Facts are read from numbers, years, rates and names that most answers to a question state. "
+    "Questions with explanations as answers are not compared, and a crowd may agree on an error.",
+)
+"""What a reader of a consensus must know."""
+
 # Models that a sentence names; of more it says how many there are.
 NAMED = 3
 

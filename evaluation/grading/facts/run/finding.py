@@ -11,14 +11,6 @@ from typing import Any
 import numpy as np
 
 from evaluation.consensus.inputs import Answers, ModelAnswers
-from evaluation.core.stats.cells import Floats, Integers
-from evaluation.grading.facts.methods import (
-    Consensus,
-    Mentions,
-    State,
-    compute_consensus,
-    judge_answer,
-)
 from evaluation.grading.facts.run.reading import (
     LONG_ANSWERS,
     MODEL,
@@ -28,15 +20,14 @@ from evaluation.grading.facts.run.reading import (
     CrowdFact,
     CrowdFacts,
 )
-from evaluation.grading.facts.texts import NAME, NUMBER, Asked, Reader, Stated
+from evaluation.grading.facts.run.slots import SlotConsensus
+from evaluation.grading.facts.texts import Asked, Reader, Stated
 
 # Share of a question's answers that must state a slot (with lower shares, of 16 flags on real
 # students' explanations 2 were real errors: platform/docs/evidence.md), ...
 STATED = 0.6
 # ... and words of its median answer at most, for facts to be what it asks for.
 LONGEST = 20
-# Values whose words are compared; the agreed ones are among the first.
-SHOWN = 10
 
 # Of a question's id and the texts of its answers the facts that each states.
 ReadBy = Callable[[Any, Sequence[str]], list[list[Stated]]]
@@ -115,13 +106,61 @@ def find_crowd_facts(
         of the rules. Questions with long answers are then included, because the limit on length
         is one of the rules only.
     """
-    model_answers = None if models is None else models.with_text()
-    all_texts = [*answers.texts, *(model_answers.texts if model_answers else ())]
-    reader = Reader(all_texts if read_by is None else [])
     crowd: list[CrowdFact] = []
     answer_facts: list[AnswerFact] = []
     spoken_questions: list[Any] = []
     silent: dict[Any, str] = {}
+    for found in _iterate_questions(questions, answers, models, weights, excluded, stated, read_by):
+        if found.reason:
+            silent[found.question] = found.reason
+            continue
+        spoken_questions.append(found.question)
+        for slot in found.slots:
+            crowd += slot.iterate_rows()
+            answer_facts += (fact for one in found.answers for fact in slot.iterate_verdicts(one))
+    return CrowdFacts(crowd, answer_facts, spoken_questions, silent)
+
+
+def find_consensus_slots(
+    questions: Mapping[Any, str],
+    answers: Answers,
+    weights: Mapping[Any, float] | None = None,
+    excluded: Collection[Any] = (),
+) -> dict[Any, list[SlotConsensus]]:
+    """Return the workers' consensus on each kind of fact, by question with facts.
+
+    Parameters as of `find_crowd_facts`.
+    """
+    return {
+        found.question: [slot.consensus for slot in found.slots]
+        for found in _iterate_questions(questions, answers, None, weights, excluded)
+        if not found.reason
+    }
+
+
+@dataclass(frozen=True)
+class _QuestionFound:
+    """A question's extracted answers and kinds of facts; or the reason code why it has none."""
+
+    question: Any
+    answers: Sequence[_ExtractedAnswer]
+    slots: Sequence[_Slot]
+    reason: str = ""
+
+
+def _iterate_questions(
+    questions: Mapping[Any, str],
+    answers: Answers,
+    models: ModelAnswers | None,
+    weights: Mapping[Any, float] | None,
+    excluded: Collection[Any],
+    stated: float = STATED,
+    read_by: ReadBy | None = None,
+) -> Iterator[_QuestionFound]:
+    """Yield what is found on each question that workers answered; see `find_crowd_facts`."""
+    model_answers = None if models is None else models.with_text()
+    all_texts = [*answers.texts, *(model_answers.texts if model_answers else ())]
+    reader = Reader(all_texts if read_by is None else [])
     for question, question_rows in _group_rows(answers, model_answers).items():
         worker_texts = [answers.texts[row] for row in question_rows.workers]
         model_texts = (
@@ -156,18 +195,15 @@ def find_crowd_facts(
         asked_for = AskedFor.of(worker_texts, read[: len(worker_texts)])
         slots = asked_for.select_slots(stated)
         if not slots or (read_by is None and asked_for.words > LONGEST):
-            silent[question] = LONG_ANSWERS if slots else NO_SHARED_SLOT
+            reason = LONG_ANSWERS if slots else NO_SHARED_SLOT
+            yield _QuestionFound(question, extracted_answers, (), reason)
             continue
-        spoken_questions.append(question)
-        for name in slots:
-            slot = _Slot.from_answers(
-                question, name, extracted_answers, Asked.from_question(wording)
-            )
-            crowd += slot.iterate_rows()
-            answer_facts += (
-                fact for one in extracted_answers for fact in slot.iterate_verdicts(one)
-            )
-    return CrowdFacts(crowd, answer_facts, spoken_questions, silent)
+        asked = Asked.from_question(wording)
+        yield _QuestionFound(
+            question,
+            extracted_answers,
+            [_Slot.from_answers(question, name, extracted_answers, asked) for name in slots],
+        )
 
 
 def _group_rows(answers: Answers, models: ModelAnswers | None) -> dict[Any, _QuestionRows]:
@@ -191,21 +227,10 @@ def _group_by_slot(facts: Sequence[Stated]) -> dict[str, list[Stated]]:
 
 @dataclass(frozen=True)
 class _Slot:
-    """One kind of fact on a question, with the workers' consensus on its value.
-
-    Attributes
-    ----------
-    codes : of names, by key. shown : the K values in words. contexts : (K,) stems of the clauses
-        that state them. asks_names : the question asks who, where or which.
-    """
+    """One kind of fact on a question, with the workers' consensus on its value."""
 
     question: Any
-    slot: str
-    crowd: Consensus
-    codes: Mapping[str, int]
-    shown: Sequence[str]
-    contexts: Sequence[frozenset[str]]
-    asks_names: bool
+    consensus: SlotConsensus
 
     @classmethod
     def from_answers(
@@ -218,48 +243,27 @@ class _Slot:
             if one.votes:
                 facts += one.slots.get(slot, [])
                 voters += [code] * len(one.slots.get(slot, []))
-        codes = {key: at for at, key in enumerate(dict.fromkeys(one.key for one in facts))}
-        low, high, bound = _build_columns(facts, codes)
-        crowd = compute_consensus(
-            Mentions(np.array(voters, dtype=np.int64), low, high, bound),
-            np.array([one.weight for one in extracted_answers]),
-        )
-        contexts: list[frozenset[str]] = []
-        # Which of several agreed values an answer contradicts is told by the words around it.
-        if slot == NUMBER or sum(state == State.AGREED for state in crowd.states) > 1:
-            for first, last in zip(crowd.low[:SHOWN], crowd.high[:SHOWN], strict=True):
-                near = np.flatnonzero((low <= last) & (high >= first)).tolist()
-                contexts.append(frozenset().union(*(facts[at].context for at in near)))
-        shown = [facts[at].shown for at in crowd.shown.tolist()]
-        return cls(question, slot, crowd, codes, shown, contexts, asked.names)
+        weights = np.array([one.weight for one in extracted_answers])
+        return cls(question, SlotConsensus.from_facts(slot, facts, voters, weights, asked.names))
 
     def iterate_rows(self) -> Iterator[CrowdFact]:
         """Yield a record (row of facts.csv) for each value of the crowd, best supported first."""
-        n = self.crowd.n
-        for at, state in enumerate(self.crowd.states):
-            backed = int(self.crowd.backed[at])
-            yield CrowdFact(self.question, self.slot, self.shown[at], backed, n, state)
+        crowd, shown = self.consensus.crowd, self.consensus.shown
+        for at, state in enumerate(crowd.states):
+            backed = int(crowd.backed[at])
+            yield CrowdFact(self.question, self.consensus.slot, shown[at], backed, crowd.n, state)
 
     def iterate_verdicts(self, extracted: _ExtractedAnswer) -> Iterator[AnswerFact]:
         """Yield a verdict for each value of an answer, and for each agreed value it lacks."""
-        own = extracted.slots.get(self.slot, [])
-        judged = judge_answer(
-            self.crowd,
-            *_build_columns(own, self.codes),
-            weight=extracted.weight,
-            is_voter=extracted.votes,
-            may_contradict=self.slot != NAME or self.asks_names,
-            one_is_enough=self.slot == NAME,
-            likeness=self._compute_likeness(own),
-        )
-        for one in judged:
+        own = extracted.slots.get(self.consensus.slot, [])
+        for one in self.consensus.judge(own, extracted.weight, extracted.votes):
             stated = None if one.value is None else own[one.value]
-            crowd = "" if one.crowd is None else self.shown[one.crowd]
+            crowd = "" if one.crowd is None else self.consensus.shown[one.crowd]
             yield AnswerFact(
                 kind=extracted.kind,
                 name=extracted.name,
                 question=self.question,
-                slot=self.slot,
+                slot=self.consensus.slot,
                 value=crowd if stated is None else stated.shown,
                 verdict=one.verdict,
                 of=one.of,
@@ -269,35 +273,3 @@ class _Slot:
                 n_crowd=one.n_crowd,
                 spans=() if stated is None else stated.spans,
             )
-
-    def _compute_likeness(self, own: Sequence[Stated]) -> list[list[float]] | None:
-        """Return the word overlap of each own value's clause with each crowd value's clauses.
-
-        Shape (V, K). The result is (own values, crowd values); None if it does not matter.
-
-        Below 0 where two numbers count different things: an answer states several, and their
-        clauses share no word.
-        """
-        if not self.contexts or not own:
-            return None
-        apart = -1.0 if self.slot == NUMBER and len(own) > 1 else 0.0
-        rest = [apart] * (len(self.crowd.backed) - len(self.contexts))
-        return [
-            [float(len(one.context & other)) or apart for other in self.contexts] + rest
-            for one in own
-        ]
-
-
-def _build_columns(
-    facts: Sequence[Stated], codes: Mapping[str, int]
-) -> tuple[Floats, Floats, Integers]:
-    """Return low ends, high ends and bounds of values as arrays; a name becomes its code."""
-    # -1 for a name that no voter states: no interval of the crowd holds it.
-    lows = [codes.get(one.key, -1) if one.key else one.low for one in facts]
-    highs = [codes.get(one.key, -1) if one.key else one.high for one in facts]
-    bounds = [one.bound for one in facts]
-    return (
-        np.array(lows, dtype=np.float64),
-        np.array(highs, dtype=np.float64),
-        np.array(bounds, dtype=np.int64),
-    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
@@ -42,6 +43,68 @@ class Named(NamedTuple):
     key: str
 
 
+@dataclass
+class WordCounts:
+    """How often each word of some texts has a capital, inside and at the start of sentences.
+
+    Attributes
+    ----------
+    inside, first : times with a capital, inside and at the start of a sentence. small : without.
+    capitals, words : words with a capital and all words of the texts of more than 3 words.
+    """
+
+    inside: Counter[str] = field(default_factory=Counter)
+    first: Counter[str] = field(default_factory=Counter)
+    small: Counter[str] = field(default_factory=Counter)
+    capitals: int = 0
+    words: int = 0
+
+    def add(self, tokens: Sequence[Token]) -> None:
+        """Count the words of a text."""
+        is_at_start = True
+        words_of_text = [token for token in tokens if token.kind == WORD]
+        if len(words_of_text) > FEW:
+            self.words += len(words_of_text)
+            self.capitals += sum(token.text[0].isupper() for token in words_of_text)
+        for token in tokens:
+            if token.kind != WORD:
+                is_at_start = is_at_start or token.text in _ENDS
+                continue
+            word = _strip_genitive(token.lower)
+            if not token.text[0].isupper():
+                self.small[word] += 1
+            elif is_at_start:
+                self.first[word] += 1
+            else:
+                self.inside[word] += 1
+            is_at_start = False
+
+    def copy(self) -> WordCounts:
+        """Return a copy that can be added to."""
+        inside, first, small = (Counter(one) for one in (self.inside, self.first, self.small))
+        return WordCounts(inside, first, small, self.capitals, self.words)
+
+    def keep(self, words: Collection[str]) -> WordCounts:
+        """Return the counts of these words only; `capitals` and `words` stay those of all texts."""
+        inside, first, small = (
+            Counter({word: n for word, n in one.items() if word in words})
+            for one in (self.inside, self.first, self.small)
+        )
+        return WordCounts(inside, first, small, self.capitals, self.words)
+
+    def find_names(self) -> dict[str, int]:
+        """Return the words that are names, with the number of times they have a capital."""
+        return {
+            word: self.inside[word] + self.first[word]
+            for word in (*self.inside, *self.first)
+            if _is_possible_name(word)
+            and (
+                self.inside[word] > self.small[word]
+                or (not self.small[word] and not self.inside[word] and not is_common(word))
+            )
+        }
+
+
 class Lexicon:
     """Names that occur in a run's answers, learnt from the use of capital letters.
 
@@ -52,44 +115,16 @@ class Lexicon:
     Parameters
     ----------
     texts : the tokens of each text of the run.
+    known : counts of the words of further texts.
     """
 
-    def __init__(self, texts: Iterable[Sequence[Token]]) -> None:
-        n_inside: Counter[str] = Counter()
-        n_small: Counter[str] = Counter()
-        n_first: Counter[str] = Counter()
-        capitals = words = 0
+    def __init__(self, texts: Iterable[Sequence[Token]], known: WordCounts | None = None) -> None:
+        counts = WordCounts() if known is None else known.copy()
         for tokens in texts:
-            is_at_start = True
-            words_of_text = [token for token in tokens if token.kind == WORD]
-            if len(words_of_text) > FEW:
-                words += len(words_of_text)
-                capitals += sum(token.text[0].isupper() for token in words_of_text)
-            for token in tokens:
-                if token.kind != WORD:
-                    is_at_start = is_at_start or token.text in _ENDS
-                    continue
-                word = _strip_genitive(token.lower)
-                if not token.text[0].isupper():
-                    n_small[word] += 1
-                elif is_at_start:
-                    n_first[word] += 1
-                else:
-                    n_inside[word] += 1
-                is_at_start = False
+            counts.add(tokens)
         # German, or text in capitals only: then a capital does not mark a name.
-        self.is_off = capitals > MOST_CAPITALS * words
-        self._counts: dict[str, int] = {}
-        if not self.is_off:
-            self._counts = {
-                word: n_inside[word] + n_first[word]
-                for word in (*n_inside, *n_first)
-                if _is_possible_name(word)
-                and (
-                    n_inside[word] > n_small[word]
-                    or (not n_small[word] and not n_inside[word] and not is_common(word))
-                )
-            }
+        self.is_off = counts.capitals > MOST_CAPITALS * counts.words
+        self._counts: dict[str, int] = {} if self.is_off else counts.find_names()
         self._near = _NearIndex(self._counts)
         self._keys: dict[str, str] = {}
 

@@ -10,8 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
-from evaluation.grading.facts.texts.names import Lexicon
+from evaluation.grading.facts.texts.names import Lexicon, WordCounts
 from evaluation.grading.facts.texts.numbers import (
     MONTHS,
     WORDS,
@@ -221,18 +222,21 @@ class Reader:
 
     Parameters
     ----------
-    texts : all answers of the run.
+    texts : all answers of the run. known : counts of the words of further answers.
     """
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        self.names = Lexicon(map(tokenise, texts))
+    def __init__(self, texts: Iterable[str], known: WordCounts | None = None) -> None:
+        self.names = Lexicon(map(tokenise, texts), known)
 
-    def read(self, question: str, texts: Sequence[str]) -> list[list[Stated]]:
+    def read(
+        self, question: str, texts: Sequence[str], unit: Unit | None = None
+    ) -> list[list[Stated]]:
         """Return the facts of each answer to a question, without those the question states.
 
         Parameters
         ----------
         question : its text, "" if unknown. texts : the answers.
+        unit : of numbers without a unit; None to choose it by these answers.
         """
         asked = Asked.from_question(question)
         question_tokens, *answers = [tokenise(text) for text in (question, *texts)]
@@ -240,10 +244,7 @@ class Reader:
             _parse_text(text, tokens, asked)
             for text, tokens in zip((question, *texts), (question_tokens, *answers), strict=True)
         ]
-        unit = choose_main_unit(
-            asked,
-            (one for quantities_of_answer in answer_quantities for one in quantities_of_answer),
-        )
+        unit = unit or choose_main_unit(asked, chain.from_iterable(answer_quantities))
         question_facts = [
             *build_facts(question_tokens, question_quantities, unit),
             *self._find_names(question_tokens),
@@ -259,6 +260,13 @@ class Reader:
             ]
             for tokens, quantities_of_answer in zip(answers, answer_quantities, strict=True)
         ]
+
+    @staticmethod
+    def find_unit(question: str, texts: Sequence[str]) -> Unit | None:
+        """Return the unit of numbers that answers to a question state without one."""
+        asked = Asked.from_question(question)
+        quantities = (_parse_text(text, tokenise(text), asked) for text in texts)
+        return choose_main_unit(asked, chain.from_iterable(quantities))
 
     def _find_names(self, tokens: Sequence[Token]) -> list[Stated]:
         """Return the names in a text as facts, each once, with all its positions."""

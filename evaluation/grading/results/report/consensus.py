@@ -23,6 +23,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.reasons import Reasoned
 from evaluation.core.options import TERMINAL
 from evaluation.grading.facts.report import SPOKEN, CrowdValue, split_by_state
+from evaluation.grading.results.messages import CONSENSUS_LIMITS
 from evaluation.grading.results.report.questions import Camp, build_camps, find_camps_reason
 from evaluation.grading.results.report.run import count_crowd
 from evaluation.grading.summary import read_summary
@@ -194,21 +195,6 @@ NEXT = 3
 
 AT_ONCE = 2000
 
-LIMITS = (
-    "A consensus is what these people agree on, which may be wrong; a shared mistake looks like "
-    "agreement.",
-    "The consensus answer is one person's words: the answer nearest to the weighted mean of all, "
-    "under the embedding named here. Another embedding or other people may give another one.",
-    "Similarity is computed from an embedding, which may miss a negation, a number or a name.",
-    "A question with few answers, or a high dispersion, has hardly a consensus: read support and "
-    "dispersion with every answer.",
-    "Where answers fall into two camps, the consensus answer represents one of them at most. "
-    "Camps do not show who is right: their cause may be two right answers, two ways of writing "
-    "or a common mistake.",
-    "Facts are read from numbers, years, rates and names that most answers to a question state. "
-    "Questions with explanations as answers are not compared, and a crowd may agree on an error.",
-)
-
 
 @dataclass(frozen=True)
 class NearAnswer:
@@ -338,7 +324,7 @@ def build_consensus_report(run: Run) -> ConsensusReport:
             camps=None if summary.question_camps is None else asdict(summary.question_camps),
             versions=dict(summary.versions),
             warnings=TERMINAL.all_said(run.warnings),
-            limits=list(LIMITS),
+            limits=list(CONSENSUS_LIMITS),
         ),
     )
 

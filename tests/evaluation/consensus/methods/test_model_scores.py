@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 
 from evaluation.consensus import AQER
-from evaluation.consensus.methods.scale import compute_percentile, compute_worker_means
+from evaluation.consensus.methods.percentiles import compute_percentile
+from evaluation.consensus.methods.scale import compute_worker_means
 from evaluation.core.stats.grams import NonFiniteError
 from tests.evaluation.core.stats.worlds import crowd
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evaluation.consensus.methods.percentiles import compute_percentile
 from evaluation.consensus.methods.scale import (
     compute_competition_ranks,
     compute_human_ceiling,
-    compute_percentile,
     compute_worker_means,
     find_supported_workers,
     number_groups,
