@@ -80,6 +80,14 @@ class UploadForm(forms.Form):
         help_text="For answers that are there already; their texts always stay as they are.",
     )
 
+    model = forms.CharField(
+        label="Model",
+        required=False,
+        max_length=255,
+        help_text="For a log of lm-evaluation-harness, which does not name its model; or another "
+        "name than the log has.",
+    )
+
     keep_thinking = forms.BooleanField(
         label="Keep the text of thinking",
         required=False,

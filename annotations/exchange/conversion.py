@@ -1,4 +1,4 @@
-"""Convert survey tools' exports to tables of answers and of questions, without a database."""
+"""Convert other tools' exports to tables of answers and of questions, without a database."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from annotations.exchange.facts import FACTS
-from annotations.exchange.header import OF_ANSWERS
+from annotations.exchange.facts import ASKING, FACTS
+from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
 from annotations.exchange.importing.mturk import StagedBatch
 from annotations.exchange.importing.stage import read_extra
 from annotations.exchange.importing.survey_exports import stage_mapped
 from annotations.exchange.presets import Mapping, Preset
 from annotations.exchange.presets.demographics import DemographicFile, StatusRule
+from annotations.exchange.reading.answers import DEFAULT_COLUMNS, read_model_answers
 from annotations.exchange.reading.duplicates import (
     DuplicateRule,
     Duplicates,
@@ -20,9 +21,11 @@ from annotations.exchange.reading.duplicates import (
 )
 from annotations.exchange.reading.mturk import MturkQuestion
 from annotations.exchange.reading.source import Readable
+from annotations.exchange.records import ModelAsking
 from annotations.exchange.writing.formats import find_format, write_table
 
 ANSWERS = ("worker", "question", "answer", *FACTS, OF_ANSWERS)
+MODEL_ANSWERS = ("model", "question", "answer", "status", *ASKING, OF_MODEL_ANSWERS)
 QUESTIONS = ("question", "text")
 FORMAT = 1
 YES = {1: "yes", 0: "no"}
@@ -82,6 +85,52 @@ def convert(
             *describe_superseded(stage.n_superseded, duplicates),
             *(f"Warning: {warning}" for warning in stage.file.warnings),
         ]
+
+
+def convert_model_log(
+    path: Readable, output: Path, *, model: str = "", question: str = ""
+) -> list[str]:
+    """Write the answers in a log as a table of model answers; return the report's sentences.
+
+    Parameters
+    ----------
+    model : name of the model, "" for the one in the log. question : path of the questions' ids in
+        a sample, "" for the usual one.
+
+    Raises `InputError`, and then nothing is written.
+    """
+    kind = find_format(output)
+    columns = ColumnNames(question=question) if question else DEFAULT_COLUMNS
+    file = read_model_answers(path, columns, model=model)
+    rows = (
+        (
+            record.model,
+            record.question,
+            record.text or None,
+            record.status.value,
+            asking.sample,
+            asking.finish_reason or None,
+            asking.prompt or None,
+            json.dumps(asking.parameters, ensure_ascii=False, sort_keys=True),
+            json.dumps(
+                {**asking.extra, **({"thinking": record.thinking} if record.thinking else {})},
+                ensure_ascii=False,
+                sort_keys=True,
+            ),
+            FORMAT,
+        )
+        for record in file.records
+        for asking in [record.asking or ModelAsking()]
+    )
+    write_table(output, kind, MODEL_ANSWERS, rows)
+    n_questions = len({record.question for record in file.records})
+    repeated = f" + {file.n_repeated:,} repeated" if file.n_repeated else ""
+    return [
+        *file.notes,
+        f"{file.n_rows:,} answers in the log = {len(file.records):,} written{repeated}, to "
+        f"{n_questions:,} questions",
+        *(f"Warning: {warning}" for warning in file.warnings),
+    ]
 
 
 def _select_graded(stage: StagedBatch) -> dict[str, MturkQuestion]:

@@ -50,6 +50,7 @@ def import_model_answers(
     dry_run: bool = False,
     imported_by: int | None = None,
     keep_thinking: bool = False,
+    model: str = "",
 ) -> ImportReport:
     """Add a file's model answers to the set's version of that number, else the latest.
 
@@ -58,9 +59,10 @@ def import_model_answers(
     version does not have, and an answer that is stored with another text or status; and for a model
     that the importing user (`imported_by`, a primary key) may not see, since its name alone would
     give access to its details. The new rows can be removed again by their `Import`. The thinking
-    in an answer goes into its `extra`, or with `keep_thinking` stays in the answer.
+    in an answer goes into its `extra`, or with `keep_thinking` stays in the answer. `model` is the
+    name of the model of a log, where the log does not tell it or another one is wanted.
     """
-    file = read_model_answers(path, columns, keep_thinking)
+    file = read_model_answers(path, columns, keep_thinking, model)
     problems = Problems(file.name)
     first_lines = _first_lines(file, problems)
     with open_transaction(dry_run):
@@ -105,7 +107,7 @@ def import_model_answers(
         n_empty=file.n_empty,
         created={"models": len(made)},
         kept_aside=file.kept_aside,
-        notes=[note] if published else [],
+        notes=[*file.notes, *([note] if published else [])],
         warnings=[*file.warnings, *describe_thinking(0, n_cut_off)],
         dry_run=dry_run,
         n_thinking=n_thinking,

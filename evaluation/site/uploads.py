@@ -16,15 +16,17 @@ register(
         "model-answers",
         "model answers",
         "One row for each answer of a language model: model, question and the answer. A column "
-        "status may give the reason for a missing answer: empty, refused or error. Upload the "
-        "questions first.",
+        "status may give the reason for a missing answer: empty, refused or error. Or a log of "
+        "Inspect (.eval, .json) or lm-evaluation-harness (samples_….jsonl). Upload the questions "
+        "first.",
         "model,question,answer,status\nsmall-model,q1,The leaves lose their green.,text",
         "model=Name,question=Item,answer=Output",
         ColumnNames.parse,
         import_model_answers,
-        ("keep_thinking",),
+        ("model", "keep_thinking"),
         names_questions=True,
         knows_who=True,
+        accept=".csv,.tsv,.jsonl,.ndjson,.xlsx,.eval,.json",
     )
 )
 

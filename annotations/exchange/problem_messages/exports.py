@@ -31,6 +31,48 @@ def _map_worker(values: Mapping[str, Any]) -> str:
 
 
 EXPORTS = {
+    "log_damaged": ProblemMessage(
+        "the log is damaged ({error})",
+        "Copy it again; `inspect log recover` repairs a log whose evaluation was interrupted.",
+    ),
+    "log_invalid": ProblemMessage(
+        "{place} is no JSON ({error})",
+        "Copy the log again.",
+    ),
+    "log_listing": ProblemMessage(
+        "it lists logs and has no samples",
+        "Upload the logs themselves: the files that end in .eval.",
+    ),
+    "log_model_missing": ProblemMessage(
+        "the samples do not name their model",
+        "Name it in the field “Model”.",
+        "Name it with --model NAME.",
+    ),
+    "log_no_header": ProblemMessage(
+        "the archive is no log of Inspect: it has no header",
+        "Choose a file that Inspect wrote.",
+    ),
+    "log_no_samples": ProblemMessage(
+        "the log has no samples",
+        "Choose a log with samples. Of lm-evaluation-harness these are the files samples_... that "
+        "--log_samples writes.",
+    ),
+    "log_no_text": ProblemMessage(
+        "none of the {n:,} samples has a text of the model: it compared choices by likelihood",
+        "Only tasks that generate texts can be imported.",
+    ),
+    "log_results_only": ProblemMessage(
+        "it has the results of lm-evaluation-harness without samples",
+        "Choose the files samples_... that --log_samples writes.",
+    ),
+    "log_sample_large": ProblemMessage(
+        "{sample} is larger than 256 MB",
+        "Leave the sample out.",
+    ),
+    "log_sample_no_object": ProblemMessage(
+        "sample {n:,} is no sample of the tool",
+        "Copy the log again.",
+    ),
     "argilla_nobody": ProblemMessage(
         "this export of Argilla does not name the author of each response",
         "Save the records as JSON, which names the users: dataset.records.to_json(PATH), or before"

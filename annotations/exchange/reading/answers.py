@@ -28,6 +28,7 @@ from annotations.exchange.reading.duplicates import (
     describe_superseded,
     replaces,
 )
+from annotations.exchange.reading.model_logs import LogOptions, convert_log, recognise_log
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import OpenTable, open_table
 from annotations.exchange.records import AnswerRecord, AnswerStatus, ModelAnswerRecord
@@ -84,9 +85,13 @@ class AnswerFile(_FileFacts):
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswerFile(_FileFacts):
-    """Models' answers in the order of the file, at most one per model and question."""
+    """Models' answers in the order of the file, at most one per model and question.
+
+    `notes` are sentences on how a log of another tool was read; [] for a table.
+    """
 
     records: list[ModelAnswerRecord]
+    notes: tuple[str, ...] = ()
 
 
 def read_answers(
@@ -213,9 +218,15 @@ class AnswerRows:
 
 
 def read_model_answers(
-    path: Readable, columns: ColumnNames = DEFAULT_COLUMNS, keep_thinking: bool = False
+    path: Readable,
+    columns: ColumnNames = DEFAULT_COLUMNS,
+    keep_thinking: bool = False,
+    model: str = "",
 ) -> ModelAnswerFile:
     """Read models' answers from a CSV, TSV, JSON Lines or XLSX file, checking every row.
+
+    Also from a log of Inspect or lm-evaluation-harness: `model` is then the name of its model,
+    "" to take it from the log, and `columns.question` the path of the questions' ids in a sample.
 
     As `read_answers`, with model in place of worker and an optional status; a row whose status is
     text, or empty, and whose answer is empty gets the status EMPTY. The thinking in an answer is
@@ -223,7 +234,14 @@ def read_model_answers(
     (`read_reply`). Also an `InputError`: an unknown status, the status empty beside an answer, the
     same model and question with another text or status.
     """
-    checks = _Checks(make_source(path).name, "model")
+    source = make_source(path)
+    checks = _Checks(source.name, "model")
+    sha256, notes = "", tuple[str, ...]()
+    if tool := recognise_log(source):
+        of_question = "" if columns.question == DEFAULT_COLUMNS.question else columns.question
+        table_source, about = convert_log(source, tool, LogOptions(model.strip(), of_question))
+        sha256, notes = source.digest(), tuple(about.notes())
+        path, columns = table_source, DEFAULT_COLUMNS
     table = open_table(path, (*columns.for_model_answers(), *list_model_columns()), checks.problems)
     records: list[ModelAnswerRecord] = []
     seen: dict[object, ModelAnswerRecord] = {}
@@ -268,7 +286,8 @@ def read_model_answers(
     checks.finish(row + 1, table)
     facts = _build_file_facts(table, row + 1, n_empty, n_repeated)
     facts[-1].extend(describe_thinking(sum(bool(one.thinking) for one in records)))
-    return ModelAnswerFile(*facts, records)
+    facts = (source.name, sha256 or facts[1], *facts[2:])
+    return ModelAnswerFile(*facts, records, notes)
 
 
 def _find_finish_reason(cells: tuple[str, ...], kept_aside: Sequence[str]) -> str:

@@ -1,13 +1,16 @@
-"""Command that converts an export of a survey or annotation tool into a table of answers."""
+"""Command that converts an export of another tool into a table of answers."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations.exchange import InputError
-from annotations.exchange.conversion import convert
+from annotations.exchange.conversion import convert, convert_model_log
 from annotations.exchange.reading.duplicates import add_duplicates, chosen_rule
+from annotations.exchange.reading.model_logs import recognise_log
+from annotations.exchange.reading.source import make_source
 from annotations.management.importing import USAGE
 from annotations.management.presets import (
     AUTO,
@@ -24,7 +27,8 @@ class Command(BaseCommand):
 
     help = (
         "Convert FILE, an export of Mechanical Turk, Qualtrics, Label Studio or Potato, of a "
-        "survey with Prolific's ids, or a spreadsheet, into a table of answers; needs no database."
+        "survey with Prolific's ids, or a spreadsheet, into a table of answers; or a log of "
+        "Inspect or lm-evaluation-harness into a table of model answers; needs no database."
     )
     requires_system_checks = ()
 
@@ -44,10 +48,19 @@ class Command(BaseCommand):
         parser.add_argument(
             "--questions", type=Path, metavar="FILE", help="write a table of the questions as well"
         )
+        parser.add_argument(
+            "--model",
+            default="",
+            metavar="NAME",
+            help="of a log: the name of its model, where the log does not have it",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Convert the file; print how its columns were read and a report on its rows."""
         try:
+            if recognise_log(make_source(options["file"])):
+                self._convert_log(options)
+                return
             arranged, preset, mapping = read_preset(options["file"], options)
             demographics = read_chosen_demographics(options)
             lines = convert(
@@ -62,5 +75,19 @@ class Command(BaseCommand):
             )
         except InputError as error:
             raise CommandError(str(error), returncode=USAGE) from error
-        for line in [*told(arranged, preset, mapping), *lines, f"Table: {options['output']}"]:
+        self._print([*told(arranged, preset, mapping), *lines, f"Table: {options['output']}"])
+
+    def _convert_log(self, options: dict[str, Any]) -> None:
+        """Convert a log of models' answers, and print how it was read."""
+        paths = [one.removeprefix("question=") for one in options["map"]]
+        if len(paths) > 1 or paths == options["map"] != []:
+            raise CommandError("--map: of a log, only question=PATH", returncode=USAGE)
+        lines = convert_model_log(
+            options["file"], options["output"], model=options["model"], question="".join(paths)
+        )
+        self._print([*lines, f"Table: {options['output']}"])
+
+    def _print(self, lines: Iterable[str]) -> None:
+        """Print lines to standard output."""
+        for line in lines:
             self.stdout.write(line)

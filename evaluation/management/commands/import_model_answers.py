@@ -17,7 +17,8 @@ class Command(ImportCommand):
 
     help = (
         "Add the model answers of FILE (CSV, TSV, JSON Lines or XLSX: model, question, answer, "
-        "status) to the latest version of the question set SET."
+        "status; or a log of Inspect or lm-evaluation-harness) to the latest version of the "
+        "question set SET."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -26,6 +27,12 @@ class Command(ImportCommand):
         parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--columns", metavar="model=NAME,question=NAME,answer=NAME,status=NAME")
         parser.add_argument("--in-version", type=int, metavar="N", help="another than the latest")
+        parser.add_argument(
+            "--model",
+            default="",
+            metavar="NAME",
+            help="of a log: the name of its model, where the log does not have it",
+        )
         add_keep_thinking(parser)
 
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
@@ -36,6 +43,7 @@ class Command(ImportCommand):
             version=options["in_version"],
             dry_run=options["dry_run"],
             keep_thinking=options["keep_thinking"],
+            model=options["model"],
             **parsed_columns(ColumnNames.parse, options["columns"]),
         )
         return [report]

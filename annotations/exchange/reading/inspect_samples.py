@@ -1,0 +1,165 @@
+"""Read the answers of one sample of an Inspect log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotations.exchange.reading.log_records import LogRecord
+
+ATTACHMENT = "attachment://"
+# Options of a request that tell two ways of asking apart.
+PARAMETERS = (
+    *("temperature", "top_p", "top_k", "max_tokens", "seed", "stop_seqs", "frequency_penalty"),
+    *("presence_penalty", "reasoning_effort", "reasoning_tokens", "system_message"),
+)
+USED_UP = "length"
+LONGEST_ERROR = 1_000
+
+
+@dataclass(frozen=True)
+class InspectHeader:
+    """What the header of a log says of all samples: task, model, options of its requests."""
+
+    task: str = ""
+    model: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_header(log: Any) -> InspectHeader:
+    """Return task, model and options from a log's header; empty values for what is not there."""
+    spec = log.get("eval") if isinstance(log, Mapping) else None
+    if not isinstance(spec, Mapping):
+        return InspectHeader()
+    plan = log.get("plan")
+    configs = (spec.get("model_generate_config"), (plan or {}).get("config"))
+    options: dict[str, Any] = {}
+    for config in configs:
+        if isinstance(config, Mapping):
+            options |= {key: config[key] for key in PARAMETERS if config.get(key) is not None}
+    return InspectHeader(_as_text(spec.get("task")), _as_text(spec.get("model")), options)
+
+
+def read_sample(
+    sample: Mapping[str, Any], header: InspectHeader, model: str, question: str
+) -> Iterator[LogRecord]:
+    """Yield the answers of a sample: one, or one for each choice that the model returned."""
+    texts = _Texts(sample.get("attachments"))
+    output = sample.get("output")
+    output = output if isinstance(output, Mapping) else {}
+    choices = [one for one in output.get("choices") or () if isinstance(one, Mapping)]
+    epoch = sample.get("epoch")
+    first = (epoch - 1 if isinstance(epoch, int) and epoch > 0 else 0) * max(1, len(choices))
+    error = sample.get("error") or output.get("error")
+    limit = sample.get("limit")
+    extra = {
+        "task": header.task,
+        "epoch": epoch,
+        **({"error": _describe_error(error)} if error else {}),
+        **({"limit": _as_text(limit.get("type"))} if isinstance(limit, Mapping) else {}),
+        **_read_scores(sample.get("scores")),
+    }
+    prompt = texts.join(sample.get("input"))
+    for number, choice in enumerate(choices or [{}]):
+        message = choice.get("message")
+        content = message.get("content") if isinstance(message, Mapping) else None
+        found = texts.read(content)
+        # An agent may end by a call of a tool: its last words are the answer.
+        if not found.text and not found.is_refusal and len(choices) < 2:
+            found = texts.read_last(sample.get("messages")) or found
+        reason = _as_text(choice.get("stop_reason"))
+        if limit and not found.text:
+            reason = USED_UP
+        yield LogRecord(
+            model=model,
+            question=question,
+            text=found.text,
+            status="error" if error else "refused" if found.is_refusal else "",
+            sample=first + number,
+            finish_reason=reason,
+            prompt=prompt,
+            parameters=header.parameters,
+            extra={**extra, **({"thinking": found.thinking} if found.thinking else {})},
+        )
+
+
+@dataclass(frozen=True)
+class _Said:
+    """Text, thinking and refusal in the content of a message."""
+
+    text: str = ""
+    thinking: str = ""
+    is_refusal: bool = False
+
+
+class _Texts:
+    """Reads texts of a sample, some of which stand in its attachments."""
+
+    def __init__(self, attachments: Any) -> None:
+        self._attachments = attachments if isinstance(attachments, Mapping) else {}
+
+    def read(self, content: Any) -> _Said:
+        """Return what a message says: a text, or a list of parts."""
+        if isinstance(content, str):
+            return _Said(self._resolve(content))
+        parts = [one for one in content or () if isinstance(one, Mapping | str)]
+        texts, thinking, refusals = [], [], 0
+        for part in parts:
+            if isinstance(part, str):
+                texts.append(self._resolve(part))
+            elif part.get("type") == "text":
+                texts.append(self._resolve(_as_text(part.get("text"))))
+                refusals += bool(part.get("refusal"))
+            elif part.get("type") == "reasoning" and not part.get("redacted"):
+                thinking.append(self._resolve(_as_text(part.get("reasoning"))))
+        is_refusal = bool(texts) and refusals == len(texts)
+        return _Said("\n".join(texts), "\n".join(filter(None, thinking)), is_refusal)
+
+    def read_last(self, messages: Any) -> _Said | None:
+        """Return the last words of the model among the messages; None without any."""
+        for message in reversed(messages if isinstance(messages, Sequence) else ()):
+            if isinstance(message, Mapping) and message.get("role") == "assistant":
+                found = self.read(message.get("content"))
+                if found.text:
+                    return found
+        return None
+
+    def join(self, given: Any) -> str:
+        """Return a sample's input as text: a text, or messages with their roles."""
+        if isinstance(given, str):
+            return self._resolve(given)
+        messages = [one for one in given or () if isinstance(one, Mapping)]
+        return "\n\n".join(
+            f"{_as_text(one.get('role'))}: {self.read(one.get('content')).text}" for one in messages
+        )
+
+    def _resolve(self, text: str) -> str:
+        """Return a text, from the attachments if it refers to one."""
+        if not text.startswith(ATTACHMENT):
+            return text
+        found = self._attachments.get(text.removeprefix(ATTACHMENT))
+        return found if isinstance(found, str) else text
+
+
+def _as_text(value: Any) -> str:
+    """Return a text, or the text of a number; "" for any other value."""
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
+def _describe_error(error: Any) -> str:
+    """Return the message of an error, cut."""
+    message = error.get("message") if isinstance(error, Mapping) else error
+    return str(message)[:LONGEST_ERROR]
+
+
+def _read_scores(scores: Any) -> dict[str, Any]:
+    """Return the values of a sample's scores by scorer; {} without any."""
+    if not isinstance(scores, Mapping):
+        return {}
+    return {
+        "scores": {
+            name: one.get("value") if isinstance(one, Mapping) else one
+            for name, one in scores.items()
+        }
+    }
