@@ -44,6 +44,7 @@ from evaluation.payments.api.decisions import AppealViewSet, PayingViewSet
 from evaluation.payments.api.files import InvitedViewSet, PayDecisionsViewSet, PayStatusesViewSet
 from evaluation.payments.api.rules import BonusRuleViewSet, PartViewSet
 from evaluation.sample_size.api import PlanViewSet
+from evaluation.scorer.api import ScorerViewSet
 from evaluation.triage.api import AcceptingViewSet, TriageViewSet
 from evaluation.trust.api import TrustViewSet
 from evaluation.waves.api import EarlierWaveViewSet, WaveResultViewSet, WaveViewSet
@@ -74,6 +75,8 @@ RESULTS = (
     ("questions/<uuid:question>/", ResultViewSet, "question", "question"),
     ("models/", ResultViewSet, "models", "models"),
     ("consensus/", ResultViewSet, "consensus", "consensus"),
+    ("scorer/", ScorerViewSet, "preview", "scorer"),
+    ("scorer/file/", ScorerViewSet, "scorer", "scorer-file"),
     ("facts/", FactViewSet, "facts", "facts"),
     ("questions/<uuid:question>/facts/", FactViewSet, "question", "question-facts"),
     ("workers/<uuid:worker>/facts/", FactViewSet, "worker", "worker-facts"),

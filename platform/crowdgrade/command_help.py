@@ -25,7 +25,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Decide and pay": ("decide", "export_decisions", "send_decisions", "payments", "recruit"),
     "Export": (
         *("export_questions", "export_answers", "export_model_answers", "export_consensus"),
-        "export_items",
+        *("export_items", "export_scorer"),
     ),
     "Work on files, without a database": (
         *("convert_answers", "evaluate", "ask", "study", "convert_items", "compose_maqa"),

@@ -257,6 +257,9 @@ ROUTES: dict[str, Route] = {
     "admin:results-pair": get(ANSWERS),
     "admin:results-heat-map": get(ANSWERS),
     "admin:results-planner": get(ANSWERS),
+    "admin:results-scorer": get(ANSWERS),
+    # 400 with the page: the run of these tests is of an embedder that cannot be exported.
+    "admin:results-scorer-file": get(ANSWERS),
     "admin:results-plan-file": get(ANSWERS, name=["questions", "workers"], form=["csv", "xlsx"]),
     "admin:results-summary": get(ANSWERS),
     "admin:results-against": get(ANSWERS),
@@ -412,6 +415,8 @@ ROUTES: dict[str, Route] = {
     "api:results-question": get(ANSWERS),
     "api:results-models": get(ANSWERS),
     "api:results-consensus": get(ANSWERS),
+    "api:results-scorer": get(ANSWERS),
+    "api:results-scorer-file": get(ANSWERS),
     "api:results-facts": get(ANSWERS),
     "api:results-question-facts": get(ANSWERS),
     "api:results-worker-facts": get(ANSWERS),

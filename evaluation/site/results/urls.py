@@ -18,6 +18,7 @@ from evaluation.model_comparison.views import pair, two
 from evaluation.model_overview.views import answers, views
 from evaluation.model_overview.views import model as model_seen
 from evaluation.sample_size.views import send_plan_file, show_planner
+from evaluation.scorer.views import send_scorer, show_scorer
 from evaluation.site.results import pages
 from evaluation.site.results.pages import show_or_ask_judging
 from evaluation.triage.views.exclusion import (
@@ -76,6 +77,8 @@ urlpatterns = [
     path(f"{RUN}summary/", summary, name="results-summary"),
     path(f"{RUN}planner/", show_planner, name="results-planner"),
     path(f"{RUN}planner/<slug:name>.<slug:form>", send_plan_file, name="results-plan-file"),
+    path(f"{RUN}scorer/", show_scorer, name="results-scorer"),
+    path(f"{RUN}scorer/file/", send_scorer, name="results-scorer-file"),
     path(f"{RUN}views/", views, name="results-views"),
     path(f"{RUN}views/answers/", answers, name="results-views-answers"),
     path(f"{RUN}views/models/<int:place>/", model_seen, name="results-views-model"),

@@ -177,6 +177,41 @@ class Result:
         except FileInputError as error:
             raise translate_error(error, []) from error
 
+    def export_scorer(
+        self,
+        folder: str | PathLike[str],
+        *,
+        answers: Any = None,
+        questions: Any = None,
+        passages: Any = None,
+        columns: Mapping[str, str] | None = None,
+        formats: Sequence[str] = ("inspect", "lm-eval", "promptfoo"),
+        **options: Any,
+    ) -> Any:
+        """Write the consensus as a scorer of models' answers (``export_scorer``).
+
+        Parameters
+        ----------
+        folder : to write, or a file.zip. formats : also "hf", which needs pyarrow.
+        answers : the graded answers, for facts. questions, passages : with their texts.
+        columns : names of the columns of `answers` by their usual names.
+        options : name, title, licence, languages, fewest_answers, with_answers, consent_basis.
+
+        Returns
+        -------
+        evaluation.scorer.preview.ScorerPreview
+            What the export contains.
+
+        Raises
+        ------
+        evaluation.scorer.run.NotExportableError
+            The result cannot be exported; `code` says why.
+        """
+        from crowdgrade.frames.scorers import export_result
+
+        given = {"answers": answers, "questions": questions, "passages": passages}
+        return export_result(self, Path(folder), given, dict(columns or {}), formats, options)
+
     def __str__(self) -> str:
         return self.report
 

@@ -1,0 +1,162 @@
+"""Command ``manage.py export_scorer RUN|FOLDER --output DIR``: export a consensus as a scorer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.exchange import ColumnNames
+from annotations.management.importing import SetCommand
+from evaluation.core.messages.console import (
+    BAD_INPUT,
+    build_minimum_type,
+    exit_on_signal,
+    print_report,
+    report_bad_input,
+)
+from evaluation.scorer.run import FEWEST_ANSWERS, NotExportableError, ScorerContent, ScorerOptions
+
+ALL_FORMATS = "inspect,lm-eval,hf,promptfoo"
+
+
+class Command(SetCommand):
+    """Write the consensus of a run as a scorer of language models' answers."""
+
+    help = (
+        "Write the consensus of a run as a scorer of language models' answers: an Inspect task, "
+        "an lm-evaluation-harness task, a Hugging Face dataset, assertions for promptfoo and "
+        "pytest. SET is the id of a run, a question set (its official run), or a folder of "
+        "evaluate aqer, which needs no database. It contains no ids of workers."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the arguments: source, output, formats, and what is included."""
+        super().add_arguments(parser)
+        add = parser.add_argument
+        add("--output", type=Path, metavar="DIR", help="a folder, or a file.zip")
+        add("--format", default=ALL_FORMATS, metavar="NAME,NAME", help="default: %(default)s")
+        add("--name", default="", metavar="NAME", help="of the task (default: from the title)")
+        add(
+            "--min-answers",
+            type=build_minimum_type(1),
+            default=FEWEST_ANSWERS,
+            metavar="N",
+            help="leave out questions with fewer answers (%(default)s)",
+        )
+        add(
+            "--with-answers",
+            action="store_true",
+            help="include the answer nearest to the exemplary one of each question, in a worker's "
+            "own words; needs --consent-basis",
+        )
+        add(
+            "--consent-basis",
+            default="",
+            metavar="TEXT",
+            help="why workers' answers may be published; it is part of the dataset card",
+        )
+        add("--dry-run", action="store_true", help="print what would be included; write nothing")
+        of_folder = parser.add_argument_group("with a folder of evaluate aqer")
+        add = of_folder.add_argument
+        add("--answers", type=Path, metavar="FILE", help="the graded file, for facts")
+        add("--columns", metavar="worker=NAME,...", help="names of its columns")
+        add("--questions", type=Path, metavar="FILE", help="the questions with their texts")
+        add("--passages", type=Path, metavar="FILE", help="the passages with their texts")
+        add("--title", default="", metavar="TEXT", help="of the dataset card")
+        add("--licence", default="", metavar="NAME", help="of the data, such as CC-BY-4.0")
+        add("--language", action="append", default=[], metavar="TAG", help="such as en")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Read the consensus, write the folder, and print what it contains."""
+        from evaluation.scorer import writing
+
+        if options["output"] is None and not options["dry_run"]:
+            raise CommandError("--output is required without --dry-run", returncode=BAD_INPUT)
+        try:
+            with report_bad_input(), exit_on_signal():
+                formats = writing.parse_formats(options["format"])
+                content = self._load(options)
+                files = writing.build_files(content, formats)
+                if not options["dry_run"]:
+                    writing.write_folder(files, options["output"])
+        except NotExportableError as error:
+            raise CommandError(str(error), returncode=BAD_INPUT) from error
+        self._report(content, files, options)
+
+    def _load(self, options: dict[str, Any]) -> ScorerContent:
+        """Return the contents from a folder or from a run of the database."""
+        from evaluation.scorer.writing import check_name, make_name
+
+        folder = Path(options["question_set"])
+
+        def choose(title: str) -> ScorerOptions:
+            return ScorerOptions(
+                check_name(options["name"] or make_name(title)),
+                options["min_answers"],
+                options["with_answers"],
+                options["consent_basis"],
+            )
+
+        if folder.is_dir():
+            from evaluation.scorer import files
+
+            given = files.ScorerFiles(
+                folder,
+                options["answers"],
+                options["questions"],
+                options["passages"],
+                _parse_columns(options["columns"]),
+                title=options["title"],
+                licence=options["licence"],
+                languages=tuple(options["language"]),
+            )
+            return files.load_content(given, choose(options["title"] or folder.resolve().name))
+        from evaluation.scorer.storage import load_content
+
+        run = self._find_run(options)
+        return load_content(run, choose(run.version.question_set.name))
+
+    def _find_run(self, options: dict[str, Any]) -> Any:
+        """Return the run with the id, or the official run of the set; exit status 2 if none."""
+        from evaluation.models import Run
+        from evaluation.runs.exports import RECORD, ChoiceError, chosen_run, chosen_version
+
+        try:
+            wanted = UUID(options["question_set"].strip())
+        except ValueError:
+            wanted = None
+        runs = Run.objects.select_related("version__question_set")
+        run = None if wanted is None else runs.filter(public_id=wanted).first()
+        try:
+            if run is not None:
+                return chosen_run(run.version, str(run.public_id))
+            version = chosen_version(self.question_set(options), answered=True)
+            return chosen_run(version, RECORD)
+        except ChoiceError as error:
+            raise CommandError(str(error), returncode=BAD_INPUT) from error
+
+    def _report(
+        self, content: ScorerContent, files: dict[str, bytes], options: dict[str, Any]
+    ) -> None:
+        """Print what the export contains."""
+        from evaluation.scorer.preview import build_preview
+
+        for line in build_preview(content).lines():
+            print_report(self.stdout, line)
+        size = sum(map(len, files.values()))
+        done = "would be written" if options["dry_run"] else f"written to {options['output']}"
+        print_report(self.stdout, f"{len(files):,} files, {size / 1e6:.1f} MB, {done}")
+
+
+def _parse_columns(text: str | None) -> ColumnNames:
+    """Return the names of the columns of the graded file; exit status 2 if invalid."""
+    if text is None:
+        return ColumnNames()
+    try:
+        return ColumnNames.parse(text)
+    except ValueError as error:
+        raise CommandError(f"--columns: {error}", returncode=BAD_INPUT) from error

@@ -1,0 +1,1 @@
+"""The consensus of a run as a scorer of language models' answers, for other evaluation tools."""

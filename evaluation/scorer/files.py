@@ -1,0 +1,213 @@
+"""Read the contents of an exported scorer from the folder that ``evaluate aqer`` writes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from annotations.exchange import ColumnNames
+from annotations.exchange.ids import read_as_wording
+from annotations.exchange.reading.answers import DEFAULT_COLUMNS
+from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.reading.questions import read_passages, read_questions
+from evaluation.consensus.inputs import select_graded_answers
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.grading.facts.texts.names import WordCounts
+from evaluation.runs.files.answers import convert_answers, read_worker_answers
+from evaluation.scorer.run import (
+    NotExportableError,
+    Origin,
+    ScoredQuestion,
+    ScorerContent,
+    ScorerOptions,
+    build_question_facts,
+    refuse_options,
+    refuse_parameters,
+    select_questions,
+)
+from evaluation.scorer.runtime.facts import QuestionFacts
+
+SUPPORTED = "ok"
+
+
+@dataclass(frozen=True)
+class ScorerFiles:
+    """The results of a graded file, and further files and facts that they do not hold.
+
+    Attributes
+    ----------
+    folder : written by ``evaluate aqer``. answers : the graded file, for facts.
+    questions, passages : files of the questions' and passages' texts.
+    title, licence, languages : for the dataset card.
+    """
+
+    folder: Path
+    answers: Path | None = None
+    questions: Path | None = None
+    passages: Path | None = None
+    columns: ColumnNames = DEFAULT_COLUMNS
+    title: str = ""
+    licence: str = ""
+    languages: tuple[str, ...] = ()
+
+
+def load_content(given: ScorerFiles, options: ScorerOptions) -> ScorerContent:
+    """Return what the scorer of a graded file holds.
+
+    Raises `NotExportableError`, and `InputError` for a file of answers or questions that cannot be
+    read.
+    """
+    try:
+        summary = json.loads((given.folder / "summary.json").read_text("utf-8"))
+        parameters = _read_parameters(summary["parameters"])
+        refuse_parameters(parameters)
+        refuse_options(options)
+        workers = list(_read_table(given.folder / "workers.csv"))
+        scores, lowest = _read_scores(given.folder, workers, parameters.exclude_workers)
+        exemplars = list(_read_table(given.folder / "exemplars.csv"))
+        with np.load(given.folder / "exemplars.npz", allow_pickle=False) as arrays:
+            vectors = dict(zip(arrays["questions"].tolist(), arrays["vectors"], strict=True))
+    except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
+        if isinstance(error, NotExportableError):
+            raise
+        raise NotExportableError(
+            "no_grading_folder", folder=given.folder, cause=str(error)
+        ) from error
+    texts, passages, about = _read_questions(given)
+    facts, words, facts_reason = _read_facts(given, summary, parameters, workers, texts)
+    questions = [
+        ScoredQuestion(
+            question=row["question"],
+            text=texts.get(row["question"], "") or read_as_wording(row["question"]),
+            passage=passages.get(row["question"], ""),
+            category=about.get(row["question"], ("", ""))[0],
+            language=about.get(row["question"], ("", ""))[1],
+            n_answers=int(row["n_answers"]),
+            dispersion=_read_number(row["dispersion"]),
+            vector=vectors[row["question"]],
+            worker_scores=sorted(scores.get(row["question"], [])),
+            lowest=min(0.0, lowest.get(row["question"], 0.0)),
+            facts=facts.get(row["question"]),
+            consensus=row["nearest_answer"] if options.with_answers else "",
+        )
+        for row in exemplars
+        if row["question"] in vectors
+    ]
+    kept, left_out = select_questions(questions, options)
+    ranked = _find_ranked(workers, parameters.exclude_workers)
+    raw = (_read_number(row["raw_leave_one_out"]) for row in workers if row["worker"] in ranked)
+    counts = summary["counts"]
+    return ScorerContent(
+        options,
+        Origin(
+            title=given.title or options.name,
+            licence=given.licence,
+            languages=given.languages,
+            signature=summary["signature"],
+            input_hash=summary["input_hash"],
+            n_workers=counts["workers"],
+            n_answers=counts["answers"],
+            warnings=tuple(summary["warnings"]),
+        ),
+        {"languages": None, "binary": False, **summary["embedding"]},
+        kept,
+        sorted(score for score in raw if score is not None),
+        words,
+        left_out,
+        facts_reason,
+    )
+
+
+def _read_parameters(stored: Mapping[str, Any]) -> AqerParameters:
+    """Return the options of the grading; the summary also has values that are no options."""
+    known = {field.name for field in fields(AqerParameters)}
+    return AqerParameters.of_dict({name: one for name, one in stored.items() if name in known})
+
+
+def _read_table(path: Path) -> Iterator[dict[str, str]]:
+    """Yield the rows of a result table by column."""
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file)
+
+
+def _read_number(cell: str) -> float | None:
+    """Return the number in a cell; None if it is empty."""
+    return float(cell) if cell else None
+
+
+def _find_ranked(workers: Sequence[Mapping[str, str]], excluded: Collection[str]) -> set[str]:
+    """Return the workers who vote and have enough answers to be ranked."""
+    return {row["worker"] for row in workers if row["support"] == SUPPORTED} - set(excluded)
+
+
+def _read_scores(
+    folder: Path, workers: Sequence[Mapping[str, str]], excluded: Collection[str]
+) -> tuple[dict[str, list[float]], dict[str, float]]:
+    """Return the leave-one-out scores of ranked workers, and the lowest score, by question."""
+    ranked = _find_ranked(workers, excluded)
+    scores: dict[str, list[float]] = {}
+    lowest: dict[str, float] = {}
+    for row in _read_table(folder / "answers.csv"):
+        question, score = row["question"], _read_number(row["score"])
+        left_out = _read_number(row["score_leave_one_out"])
+        if score is not None and row["worker"] not in excluded:
+            lowest[question] = min(score, lowest.get(question, score))
+        if left_out is not None and row["worker"] in ranked:
+            scores.setdefault(question, []).append(left_out)
+    return scores, lowest
+
+
+def _read_questions(
+    given: ScorerFiles,
+) -> tuple[dict[str, str], dict[str, str], dict[str, tuple[str, str]]]:
+    """Return texts, passages, and (category, language) by question; empty without a file."""
+    if given.questions is None:
+        return {}, {}, {}
+    records = read_questions(given.questions).records
+    known: dict[str, str] = {}
+    if given.passages is not None:
+        known = {one.passage: one.text for one in read_passages(given.passages).records}
+    return (
+        {one.question: one.text for one in records if one.text},
+        {one.question: known[one.passage] for one in records if one.passage in known},
+        {one.question: (one.category, one.language) for one in records},
+    )
+
+
+def _read_facts(
+    given: ScorerFiles,
+    summary: Mapping[str, Any],
+    parameters: AqerParameters,
+    workers: list[dict[str, str]],
+    texts: Mapping[str, str],
+) -> tuple[Mapping[str, QuestionFacts], WordCounts, str]:
+    """Return the facts by question and the counts of words; or the reason without."""
+    if summary["facts"] is None:
+        return {}, WordCounts(), "not_asked_for"
+    if summary["facts"].get("read_by"):
+        return {}, WordCounts(), "read_by_model"
+    if given.answers is None:
+        return {}, WordCounts(), "no_answers_file"
+    rule = summary["parameters"].get("duplicates", Duplicates.REFUSE)
+    file = read_worker_answers(given.answers, given.columns, Duplicates(rule))
+    if file.sha256 != summary["input_hashes"]["answers"]:
+        raise NotExportableError("answers_differ", file=given.answers.name)
+    inputs = select_graded_answers(parameters, convert_answers(file), None)
+    wordings = {
+        question: texts.get(question) or read_as_wording(question)
+        for question in dict.fromkeys(inputs.answered.questions)
+    }
+    votes = {row["worker"]: _read_number(row["weight"]) or 0.0 for row in workers}
+    facts, words = build_question_facts(
+        {question: text for question, text in wordings.items() if text},
+        inputs.answered,
+        votes if any(votes.values()) else None,
+        frozenset(parameters.exclude_workers),
+    )
+    return facts, words, ""

@@ -1,0 +1,166 @@
+"""Facts of a question as an exported scorer stores them, and the facts an answer contradicts.
+
+Stored are, for each kind of fact, the values that two people or more state: a value of one person
+changes no verdict on a model's answer, and might identify the person.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluation.grading.facts.methods import Consensus, State, Verdict
+from evaluation.grading.facts.run.slots import SlotConsensus
+from evaluation.grading.facts.texts import Reader, Stated
+from evaluation.grading.facts.texts.names import WordCounts
+from evaluation.grading.facts.texts.units import Unit
+
+FEWEST_PEOPLE = 2
+"""People who must state a value or use a word for it to be exported."""
+
+
+@dataclass(frozen=True)
+class ContradictedFact:
+    """A value of an answer that contradicts the value on which people agree.
+
+    Attributes
+    ----------
+    slot : the kind of fact. n_crowd : people who state the crowd's value, of the `of` who state
+        the kind.
+    """
+
+    slot: str
+    value: str
+    crowd: str
+    n_crowd: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.slot}: {self.value} (people: {self.crowd}, {self.n_crowd} of {self.of})"
+
+
+@dataclass(frozen=True)
+class QuestionFacts:
+    """What a question's answers agree on: its consensus by kind of fact, and the usual unit."""
+
+    wording: str
+    unit: Unit | None
+    slots: tuple[SlotConsensus, ...]
+
+    def find_contradicted(self, answer: str, words: WordCounts) -> list[ContradictedFact]:
+        """Return the values of an answer that contradict the people's.
+
+        `words` are the counts of people's words, by which names are found.
+        """
+        stated = Reader([answer], words).read(self.wording, [answer], self.unit)[0]
+        by_slot: dict[str, list[Stated]] = {}
+        for one in stated:
+            by_slot.setdefault(one.slot, []).append(one)
+        return [
+            found
+            for slot in self.slots
+            for found in _iterate_contradicted(slot, by_slot.get(slot.slot, []))
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts as plain values."""
+        return {
+            "wording": self.wording,
+            "unit": None if self.unit is None else list(self.unit),
+            "slots": [_encode_slot(slot) for slot in self.slots],
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> QuestionFacts:
+        """Return the facts from the values of `to_json`."""
+        unit = None if values["unit"] is None else Unit(*values["unit"])
+        return cls(values["wording"], unit, tuple(map(_decode_slot, values["slots"])))
+
+
+def _iterate_contradicted(slot: SlotConsensus, own: Sequence[Stated]) -> Iterator[ContradictedFact]:
+    """Yield the values of an answer that contradict the consensus on their kind of fact."""
+    for one in slot.judge(own):
+        if one.verdict == Verdict.CONTRADICTS and one.value is not None and one.crowd is not None:
+            yield ContradictedFact(
+                slot.slot, own[one.value].shown, slot.shown[one.crowd], one.n_crowd, one.of
+            )
+
+
+def _encode_slot(slot: SlotConsensus) -> dict[str, Any]:
+    """Return a consensus as plain values, without the values that one person states."""
+    crowd = slot.crowd
+    kept = [at for at, n in enumerate(crowd.backed.tolist()) if n >= FEWEST_PEOPLE]
+    names = {code: key for key, code in slot.codes.items() if key}
+    return {
+        "slot": slot.slot,
+        "asks_names": slot.asks_names,
+        "n": crowd.n,
+        "weight": crowd.weight,
+        "values": [
+            {
+                "shown": slot.shown[at],
+                "low": float(crowd.low[at]),
+                "high": float(crowd.high[at]),
+                "name": names.get(int(crowd.low[at]), "") if names else "",
+                "backed": int(crowd.backed[at]),
+                "weighted": float(crowd.weighted[at]),
+                "bound": int(crowd.bound[at]),
+                "state": crowd.states[at].value,
+                # Only of agreed values the words decide which one an answer contradicts.
+                "stems": sorted(slot.contexts[at])
+                if at < len(slot.contexts) and crowd.states[at] == State.AGREED
+                else [],
+            }
+            for at in kept
+        ],
+        "has_contexts": bool(slot.contexts),
+    }
+
+
+def _decode_slot(stored: Mapping[str, Any]) -> SlotConsensus:
+    """Return the consensus from the values of `_encode_slot`."""
+    values = stored["values"]
+
+    def column(name: str, dtype: Any) -> Any:
+        return np.array([one[name] for one in values], dtype=dtype)
+
+    crowd = Consensus(
+        shown=np.arange(len(values)),
+        low=column("low", np.float64),
+        high=column("high", np.float64),
+        backed=column("backed", np.int64),
+        weighted=column("weighted", np.float64),
+        bound=column("bound", np.int64),
+        n=stored["n"],
+        weight=stored["weight"],
+        states=tuple(State(one["state"]) for one in values),
+    )
+    return SlotConsensus(
+        stored["slot"],
+        crowd,
+        {one["name"]: int(one["low"]) for one in values if one["name"]},
+        [one["shown"] for one in values],
+        [frozenset(one["stems"]) for one in values] if stored["has_contexts"] else [],
+        stored["asks_names"],
+    )
+
+
+def encode_words(words: WordCounts) -> dict[str, Any]:
+    """Return the counts of words as plain values."""
+    return {
+        "inside": dict(sorted(words.inside.items())),
+        "first": dict(sorted(words.first.items())),
+        "small": dict(sorted(words.small.items())),
+        "capitals": words.capitals,
+        "words": words.words,
+    }
+
+
+def decode_words(stored: Mapping[str, Any]) -> WordCounts:
+    """Return the counts of words from the values of `encode_words`."""
+    inside, first, small = (Counter(stored[name]) for name in ("inside", "first", "small"))
+    return WordCounts(inside, first, small, stored["capitals"], stored["words"])

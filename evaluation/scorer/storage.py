@@ -1,0 +1,168 @@
+"""Read the contents of an exported scorer from a finished run of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from django.db.models import F, Max, Min
+
+from annotations.models import Consent, Response
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.options import TERMINAL
+from evaluation.grading.facts.texts.names import WordCounts
+from evaluation.grading.storage.running import NotAtOnceError, read_graded_input
+from evaluation.grading.summary import read_summary
+from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
+from evaluation.runs.reports.about import build_title
+from evaluation.runs.steps.answers import read_parameters
+from evaluation.scorer.run import (
+    NotExportableError,
+    Origin,
+    ScoredQuestion,
+    ScorerContent,
+    ScorerOptions,
+    build_question_facts,
+    refuse_options,
+    refuse_parameters,
+    select_questions,
+)
+from evaluation.scorer.runtime.facts import QuestionFacts
+
+AT_ONCE = 2000
+MOST_ANSWERS = 20_000
+"""Answers up to which an export is made while a browser waits."""
+
+
+def refuse_large_run(run: Run) -> None:
+    """Raise `NotExportableError` for a run too large to export while a browser waits."""
+    answers = read_summary(run).counts.answers
+    if answers > MOST_ANSWERS:
+        raise NotExportableError("too_large", answers=answers, most=MOST_ANSWERS)
+
+
+def load_content(run: Run, options: ScorerOptions) -> ScorerContent:
+    """Return what the scorer of a finished run holds.
+
+    Raises `NotExportableError`.
+    """
+    refuse_parameters(read_parameters(run.parameters))
+    refuse_options(options)
+    facts, words, facts_reason = _load_facts(run)
+    scores, lowest = _load_scores(run)
+    questions = [
+        ScoredQuestion(
+            question=row["name"],
+            text=row["text"] or "",
+            passage=row["passage"] or "",
+            category=row["category"],
+            language=row["language"],
+            n_answers=row["n_answers"],
+            dispersion=row["dispersion"],
+            vector=np.frombuffer(row["vector"], dtype="<f4"),
+            worker_scores=sorted(scores.get(row["question_id"], [])),
+            lowest=min(0.0, lowest.get(row["question_id"], 0.0)),
+            facts=facts.get(row["question_id"]),
+            consensus=(row["nearest"] or "") if options.with_answers else "",
+        )
+        for row in _iterate_questions(run)
+    ]
+    kept, left_out = select_questions(questions, options)
+    raw = WorkerGrade.of_crowd(run).filter(support=True, leave_one_out__isnull=False)
+    return ScorerContent(
+        options,
+        _load_origin(run),
+        asdict(read_summary(run).embedding),
+        kept,
+        sorted(raw.values_list("leave_one_out", flat=True)),
+        words,
+        left_out,
+        facts_reason,
+    )
+
+
+def _iterate_questions(run: Run) -> Any:
+    """Return the exemplary answers of a run with a vector, in the order of the questions."""
+    rows: Any = ExemplaryAnswer.objects.filter(run=run, vector__isnull=False)
+    return (
+        rows.order_by("question__position", "question_id")
+        .values(
+            *("question_id", "n_answers", "dispersion", "vector"),
+            name=F("question__external_id"),
+            text=F("question__text"),
+            passage=F("question__passage__text"),
+            category=F("question__category"),
+            language=F("question__language"),
+            nearest=F("nearest_response__text"),
+        )
+        .iterator(AT_ONCE)
+    )
+
+
+def _load_scores(run: Run) -> tuple[dict[int, list[float]], dict[int, float]]:
+    """Return the leave-one-out scores of ranked workers, and the lowest score, by question."""
+    supported = set(
+        WorkerGrade.of_crowd(run).filter(support=True).values_list("worker_id", flat=True)
+    )
+    excluded = set(WorkerGrade.of_excluded(run).values_list("worker_id", flat=True))
+    rows: Any = AnswerScore.objects.filter(run=run).values_list(
+        *("response__question_id", "response__submission__worker_id"),
+        *("score", "score_leave_one_out"),
+    )
+    scores: dict[int, list[float]] = {}
+    lowest: dict[int, float] = {}
+    for question, worker, score, left_out in rows.iterator(AT_ONCE):
+        if score is not None and worker not in excluded:
+            lowest[question] = min(score, lowest.get(question, score))
+        if left_out is not None and worker in supported:
+            scores.setdefault(question, []).append(left_out)
+    return scores, lowest
+
+
+def _load_facts(run: Run) -> tuple[Mapping[int, QuestionFacts], WordCounts, str]:
+    """Return the run's facts by question and the counts of words; or the reason without."""
+    found = read_summary(run).facts
+    if found is None:
+        return {}, WordCounts(), "not_asked_for"
+    if found.read_by is not None:
+        return {}, WordCounts(), "read_by_model"
+    try:
+        given = read_graded_input(run)
+    except NotAtOnceError:
+        return {}, WordCounts(), "changed"
+    weights = WorkerGrade.objects.filter(run=run).values_list("worker_id", "weight")
+    votes = {worker: weight or 0.0 for worker, weight in weights}
+    has_votes = any(votes.values())
+    facts, words = build_question_facts(
+        given.wordings, given.answered, votes if has_votes else None, frozenset(given.excluded)
+    )
+    return facts, words, ""
+
+
+def _load_origin(run: Run) -> Origin:
+    """Return where a run's answers come from, and on which consent."""
+    version, question_set = run.version, run.version.question_set
+    submitted = Response.objects.filter(submission__version=version, state=Response.State.SUBMITTED)
+    times = submitted.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
+    consents = Consent.objects.filter(submission__version=version).count()
+    counts = read_summary(run).counts
+    languages = dict.fromkeys(filter(None, version.every_language))
+    return Origin(
+        title=question_set.name,
+        description=question_set.description,
+        notice=question_set.notice,
+        licence=question_set.licence,
+        languages=tuple(languages),
+        run=f"{build_title(run, AqerParameters).title} ({run.public_id})",
+        signature=run.signature,
+        input_hash=run.input_hash,
+        collected=tuple("" if time is None else f"{time:%Y-%m-%d}" for time in times.values()),  # type: ignore[arg-type]
+        n_workers=counts.workers,
+        n_answers=counts.answers,
+        n_consents=consents or None,
+        consent_text=version.consent_text,
+        n_withdrawn=run.n_withdrawn or 0,
+        warnings=tuple(TERMINAL.all_said(run.warnings)),
+    )

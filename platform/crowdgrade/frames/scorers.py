@@ -1,0 +1,63 @@
+"""Export the result of a grading as a scorer of language models' answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
+
+from annotations.exchange import ColumnNames
+from crowdgrade.frames.inputs import FileForm, write_input
+from evaluation.scorer.files import ScorerFiles, load_content
+from evaluation.scorer.preview import ScorerPreview, build_preview
+from evaluation.scorer.run import ScorerOptions
+from evaluation.scorer.writing import build_files, check_formats, check_name, write_folder
+
+OF_CARD = ("title", "licence", "languages")
+
+
+class GradedResult(Protocol):
+    """A result that knows its function and writes its files."""
+
+    function: str
+
+    def to_csv(self, folder: Path) -> None:
+        """Write the files of the command into a folder."""
+
+
+def export_result(
+    result: GradedResult,
+    folder: Path,
+    given: Mapping[str, Any],
+    columns: Mapping[str, str],
+    formats: Sequence[str],
+    options: Mapping[str, Any],
+) -> ScorerPreview:
+    """Write the export of a result; return what it contains. See `Result.export_scorer`."""
+    if result.function != "grade":
+        raise TypeError(f"the result of {result.function} has no exemplary answers to export")
+    chosen = {name: value for name, value in options.items() if name not in OF_CARD}
+    about = {name: options[name] for name in OF_CARD if name in options}
+    about["languages"] = tuple(about.get("languages", ()))
+    scorer_options = ScorerOptions(**{"name": "crowd", **chosen})
+    check_name(scorer_options.name)
+    checked = check_formats(formats)
+    names = ColumnNames(**columns)
+    roles = {"worker": names.worker, "question": names.question, "answer": names.answer}
+    # Only the user can read the folder, and it is deleted with all texts in it.
+    with TemporaryDirectory(prefix="crowdgrade-") as place:
+        results = Path(place, "results")
+        result.to_csv(results)
+        paths = {
+            name: write_input(
+                Path(place), name, value, FileForm.TABLE, roles if name == "answers" else {}
+            ).path
+            for name, value in given.items()
+            if value is not None
+        }
+        content = load_content(
+            ScorerFiles(results, columns=names, **paths, **about), scorer_options
+        )
+        write_folder(build_files(content, checked), folder)
+    return build_preview(content)

@@ -1,0 +1,220 @@
+"""The folder of an export: its files, its card, and what it must not contain."""
+
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+
+import pytest
+import yaml
+
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.scorer.code import collect_code, rename_imports
+from evaluation.scorer.preview import LeftOut, build_preview
+from evaluation.scorer.run import (
+    NotExportableError,
+    Origin,
+    ScorerOptions,
+    refuse_options,
+    refuse_parameters,
+    select_questions,
+)
+from evaluation.scorer.writing import (
+    build_files,
+    check_name,
+    make_name,
+    parse_formats,
+    write_folder,
+)
+from tests.evaluation.scorer.world import content, question
+
+EVERY = ("inspect", "lm-eval", "hf", "promptfoo")
+
+
+def refusal(function, *arguments):
+    with pytest.raises(NotExportableError) as caught:
+        function(*arguments)
+    return caught.value.code
+
+
+def front_matter(files):
+    _, head, _ = files["README.md"].decode().split("---\n", 2)
+    return yaml.safe_load(head)
+
+
+def test_each_format_has_its_files():
+    files = build_files(content(), EVERY)
+    top = {name for name in files if "/" not in name}
+    assert top == {
+        *("README.md", "requirements.txt", "task.py", "metric.py", "rivers.yaml"),
+        *("assertion.py", "promptfooconfig.yaml", "promptfoo_tests.json"),
+    }
+    assert "data/test.parquet" in files
+    assert {name for name in build_files(content(), ["hf"]) if "/" not in name} == {
+        "README.md",
+        "requirements.txt",
+    }
+    task = re.sub(r"!function (\S+)", r"\1", files["rivers.yaml"].decode())
+    assert yaml.safe_load(task)["task"] == "rivers"
+    assert [one["vars"]["question"] for one in json.loads(files["promptfoo_tests.json"])] == [
+        "r1",
+        "r2",
+    ]
+    assert yaml.safe_load(files["promptfooconfig.yaml"])["prompts"] == ["{{prompt}}"]
+
+
+def test_the_parquet_file_has_a_row_for_each_question():
+    import io
+
+    from pyarrow import parquet
+
+    data = build_files(content(), ["hf"])["data/test.parquet"]
+    rows = parquet.read_table(io.BytesIO(data)).to_pylist()
+    assert [(row["question"], row["exemplary_vector"]) for row in rows] == [
+        ("r1", [1, 0]),
+        ("r2", [0, 2]),
+    ]
+    assert rows[0]["consensus"] is None
+
+
+def test_the_card_states_licence_language_size_and_consent():
+    origin = Origin(title="Rivers: two", licence="CC BY 4.0", languages=("en-GB",), n_consents=7)
+    files = build_files(content(origin=origin), EVERY)
+    head = front_matter(files)
+    assert (head["license"], head["language"], head["size_categories"]) == (
+        "cc-by-4.0",
+        ["en"],
+        ["n<1K"],
+    )
+    assert head["configs"] == [
+        {
+            "config_name": "default",
+            "data_files": [{"split": "test", "path": "data/test.parquet"}],
+        }
+    ]
+    card = files["README.md"].decode()
+    titles = re.findall(r"^## (.+)$", card, re.MULTILINE)
+    assert titles == [
+        *("Use", "Motivation", "Composition", "Collection process", "Preprocessing", "Uses"),
+        *("Distribution", "Maintenance"),
+    ]
+    assert "7 people agreed" in card
+
+
+@pytest.mark.parametrize(
+    ("licence", "expected"),
+    [("", "unknown"), ("Ask us first", "other"), ("apache-2.0", "apache-2.0")],
+)
+def test_a_licence_that_hugging_face_does_not_know_is_other(licence, expected):
+    files = build_files(content(origin=Origin("Rivers", licence=licence)), ["hf"])
+    assert front_matter(files)["license"] == expected
+
+
+def test_names_and_formats_are_checked():
+    assert parse_formats(" lm-eval,inspect") == ("inspect", "lm-eval")
+    assert refusal(parse_formats, "inspect,weka") == "format_unknown"
+    assert refusal(parse_formats, "") == "format_unknown"
+    assert refusal(check_name, "two words") == "name_invalid"
+    assert refusal(check_name, "x" * 65) == "name_invalid"
+    assert make_name("Rivers & tides, 2026!") == "rivers-tides-2026"
+    assert make_name("水") == "crowd"
+
+
+def test_without_pyarrow_only_its_format_is_refused(monkeypatch):
+    monkeypatch.setattr("evaluation.scorer.writing.has_pyarrow", lambda: False)
+    assert parse_formats("inspect") == ("inspect",)
+    assert refusal(parse_formats, "inspect,hf") == "pyarrow_missing"
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({"embedder": "tfidf-word"}, "embedder_not_exportable"),
+        ({"embedder": "openai:m@http://127.0.0.1/v1"}, "embedder_not_exportable"),
+        ({"similarity": "euclidean"}, "vote_not_exportable"),
+        ({"aggregation": "majority"}, "vote_not_exportable"),
+        ({"spelling": "en"}, "spelling_not_exportable"),
+    ],
+)
+def test_runs_whose_scores_need_more_than_the_folder_are_refused(changed, code):
+    refuse_parameters(AqerParameters())
+    assert refusal(refuse_parameters, replace(AqerParameters(), **changed)) == code
+
+
+def test_answers_need_a_basis_in_consent():
+    assert refusal(refuse_options, ScorerOptions("x", with_answers=True)) == "consent_basis_missing"
+    refuse_options(ScorerOptions("x", with_answers=True, consent_basis="They agreed."))
+
+
+def test_questions_with_few_answers_or_no_text_are_left_out():
+    few, unworded = question("r3", (1, 1), n_answers=2), question("r4", (1, 1), text=" ")
+    kept, left_out = select_questions(
+        [question("r1", (1, 0)), few, unworded], ScorerOptions("rivers")
+    )
+    assert [one.question for one in kept] == ["r1"]
+    assert left_out == {"few_answers": 1, "no_wording": 1}
+    kept, left_out = select_questions([few], ScorerOptions("rivers", fewest_answers=2))
+    assert (len(kept), left_out) == (1, {})
+    assert refusal(select_questions, [few], ScorerOptions("rivers")) == "no_question_to_export"
+
+
+def test_a_folder_with_other_files_is_refused_and_an_earlier_export_replaced(tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.txt").write_text("mine")
+    files = build_files(content(), ["inspect"])
+    assert refusal(write_folder, files, other) == "folder_in_use"
+    assert [path.name for path in other.iterdir()] == ["thesis.txt"]
+    folder = tmp_path / "new" / "rivers"
+    write_folder(build_files(content(), EVERY), folder)
+    write_folder(files, folder)
+    assert not (folder / "metric.py").exists()
+    assert [path.name for path in folder.parent.iterdir()] == ["rivers"]
+
+
+def test_a_zip_holds_the_same_files(tmp_path):
+    files = build_files(content(), ["inspect"])
+    write_folder(files, tmp_path / "rivers.zip")
+    with zipfile.ZipFile(tmp_path / "rivers.zip") as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == files
+
+
+def test_a_place_that_cannot_be_written_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert refusal(write_folder, {"a": b""}, tmp_path / "file" / "out") == "folder_unwritable"
+
+
+def test_the_preview_counts_what_is_of_people():
+    found = content(question("r1", (1, 0), consensus="north"), left_out={"few_answers": 2})
+    preview = build_preview(found)
+    assert (preview.questions, preview.answers) == (1, 1)
+    assert preview.left_out == [LeftOut("few_answers", 2)]
+    assert (preview.worker_scores, preview.answer_scores) == (10, 10)
+
+
+def test_no_copied_module_imports_this_project():
+    own = re.compile(r"^\s*(?:from|import) (?:annotations|evaluation|django|crowdgrade)\b", re.M)
+    assert [name for name, source in collect_code().items() if own.search(source)] == []
+    assert rename_imports("from evaluation.core import x\n") == (
+        "from crowd_scorer.evaluation.core import x\n"
+    )
+
+
+@pytest.mark.slow
+def test_the_folder_runs_where_this_project_is_not(tmp_path):
+    folder = tmp_path / "rivers"
+    write_folder(build_files(content(), ["promptfoo"]), folder)
+    code = (
+        "import sys; sys.path.insert(0, '.'); import assertion; "
+        "scorer = assertion.load_scorer(assertion.HERE); "
+        "import crowd_scorer.evaluation.core.backends.embedding.contract; "
+        "own = {'django', 'annotations', 'evaluation', 'crowdgrade'}; "
+        "print(sorted(scorer.questions), own & {name.partition('.')[0] for name in sys.modules})"
+    )
+    # -I leaves PYTHONPATH and the current folder out.
+    ran = subprocess.run(
+        [sys.executable, "-I", "-c", code], cwd=folder, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split() == ["['r1',", "'r2']", "set()"]
