@@ -44,6 +44,11 @@ $(STAMPS)/docs: $(STAMPS)/run
 	$(PIP) --editable '.[docs]'
 	@touch $@
 
+# The tools that run exported scorers; only tests need them.
+$(STAMPS)/scorer: $(STAMPS)/test
+	$(PIP) --editable '.[test,scorer]'
+	@touch $@
+
 $(STAMPS)/mutants: $(STAMPS)/run
 	$(PIP) --editable '.[mutants]'
 	@touch $@
