@@ -70,13 +70,14 @@ def load_content(run: Run, options: ScorerOptions) -> ScorerContent:
         for row in _iterate_questions(run)
     ]
     kept, left_out = select_questions(questions, options)
-    raw = WorkerGrade.of_crowd(run).filter(support=True, leave_one_out__isnull=False)
+    ranked = WorkerGrade.of_crowd(run).filter(support=True)
+    raw = ranked.values_list("leave_one_out", flat=True)
     return ScorerContent(
         options,
         _load_origin(run),
         asdict(read_summary(run).embedding),
         kept,
-        sorted(raw.values_list("leave_one_out", flat=True)),
+        sorted(score for score in raw if score is not None),
         words,
         left_out,
         facts_reason,

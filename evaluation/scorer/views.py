@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 from django.template.response import TemplateResponse
 
 from annotations.web.downloads import download
@@ -153,7 +153,7 @@ def _send(request: HttpRequest, run: Run) -> HttpResponseBase:
             return download(iterate_zip(files), build_run_file_name(run, "scorer"), "zip")
         except NotExportableError as error:
             form.add_error(FIELDS.get(error.code), str(error))
-    response: HttpResponse = show_scorer(request, run=run.public_id)
+    response = show_scorer(request, run=run.public_id)
     if isinstance(response, TemplateResponse) and response.context_data is not None:
         response.context_data |= {"form": form, "refusal": refusal}
         response.status_code = 400

@@ -49,7 +49,7 @@ def export_result(
     with TemporaryDirectory(prefix="crowdgrade-") as place:
         results = Path(place, "results")
         result.to_csv(results)
-        paths = {
+        paths: dict[str, Any] = {
             name: write_input(
                 Path(place), name, value, FileForm.TABLE, roles if name == "answers" else {}
             ).path
