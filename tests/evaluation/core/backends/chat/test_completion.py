@@ -26,6 +26,16 @@ def test_nothing_but_white_space_is_empty(content):
     assert (reply.text, reply.status) == ("", AnswerStatus.EMPTY)
 
 
+def test_a_call_of_a_tool_is_no_answer_and_its_text_is_one():
+    call = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    choice = {"message": {"content": None, "tool_calls": [call]}, "finish_reason": "tool_calls"}
+    reply = parse_reply({"choices": [choice]})
+    assert (reply.text, reply.status) == ("", AnswerStatus.EMPTY)
+    assert (reply.prompt_tokens, reply.completion_tokens) == (None, None)
+    choice["message"]["content"] = "north"
+    assert parse_reply({"choices": [choice]}).status is AnswerStatus.TEXT
+
+
 @pytest.mark.parametrize("size", [100_000, 100_001])
 def test_an_answer_may_have_100_000_bytes(size):
     reply = of(content="x" * size)
