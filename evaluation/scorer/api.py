@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from annotations.web.downloads import download
 from annotations.web.rest.base import StrictSerializer
 from annotations.web.rest.bulk import read_options
-from annotations.web.rest.problems import ApiProblem
+from annotations.web.rest.problems import ApiProblem, build_parameter_problem
 from annotations.web.rest.serializers import build_serializer
 from evaluation.grading.results.pages import GradingViewSet
 from evaluation.models import Run
@@ -33,6 +33,12 @@ from evaluation.scorer.writing import (
 )
 
 ALL_FORMATS = ",".join(FORMATS)
+OF_PARAMETERS = {
+    "format_unknown": "formats",
+    "name_invalid": "name",
+    "consent_basis_missing": "consent_basis",
+}
+"""Parameter of the address that a refusal belongs to, by code."""
 PreviewSerializer = build_serializer(ScorerPreview)
 
 
@@ -124,5 +130,7 @@ class ScorerViewSet(GradingViewSet):
 
 
 def _build_problem(error: NotExportableError) -> ApiProblem:
-    """Return the API problem of a run that cannot be exported."""
+    """Return the API problem of a run that cannot be exported, or of a bad parameter."""
+    if error.code in OF_PARAMETERS:
+        return build_parameter_problem(OF_PARAMETERS[error.code], str(error), reason=error.code)
     return ApiProblem("conflict", str(error), reason=error.code)

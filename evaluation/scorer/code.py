@@ -56,6 +56,13 @@ def collect_code() -> dict[str, str]:
     return dict(sorted(sources.items()))
 
 
+def build_code(code_hash: str) -> dict[str, str]:
+    """Return the copied modules; the package knows its hash, which `scorer.json` holds too."""
+    place = f"{PACKAGE}/__init__.py"
+    sources = collect_code()
+    return {**sources, place: f'{sources[place]}\nCODE = "{code_hash}"\n'}
+
+
 def compute_code_hash() -> str:
     """Return the first 12 hex digits of the SHA-256 of the copied modules."""
     digest = hashlib.sha256()

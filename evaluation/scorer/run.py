@@ -22,6 +22,8 @@ FEWEST_ANSWERS = 3
 """Answers below which a question is left out: its exemplary answer would show one person's."""
 EMBEDDERS = ("minilm", "sentence-transformers")
 """Embedders that run wherever the folder is used, and need nothing of people's answers."""
+PATHS = ("/", ".", "~")
+"""What the path of a folder begins with."""
 
 
 class NotExportableError(ValueError):
@@ -130,8 +132,9 @@ class ScorerContent:
 
 def refuse_parameters(parameters: AqerParameters) -> None:
     """Raise `NotExportableError` if a run with these parameters has no vectors to export."""
-    kind = parameters.embedder.partition(":")[0]
-    if kind not in EMBEDDERS:
+    kind, _, target = parameters.embedder.partition(":")
+    # A folder of this machine is no name by which another one finds the model.
+    if kind not in EMBEDDERS or target.startswith(PATHS):
         raise NotExportableError("embedder_not_exportable", embedder=kind)
     if parameters.similarity != "cosine" or parameters.aggregation != "mean":
         raise NotExportableError("vote_not_exportable")

@@ -16,7 +16,7 @@ import numpy as np
 
 from annotations.exchange.writing import archive
 from evaluation.scorer.card import build_card
-from evaluation.scorer.code import PACKAGE, PROJECT, collect_code, compute_code_hash, read_runtime
+from evaluation.scorer.code import PACKAGE, PROJECT, build_code, compute_code_hash, read_runtime
 from evaluation.scorer.run import NotExportableError, ScoredQuestion, ScorerContent
 from evaluation.scorer.runtime.facts import encode_words
 from evaluation.scorer.runtime.scoring import FOLDER, FORMAT, QUESTIONS, SETTINGS, VECTORS
@@ -87,7 +87,7 @@ def build_files(content: ScorerContent, formats: Sequence[str]) -> dict[str, byt
         f"{FOLDER}/{QUESTIONS}": b"".join(map(_encode_question, content.questions)),
         f"{FOLDER}/{VECTORS}": _encode_vectors(content),
         f"{PACKAGE}/LICENSE": _read_licence(),
-        **{place: source.encode() for place, source in collect_code().items()},
+        **{place: source.encode() for place, source in build_code(compute_code_hash()).items()},
     }
     if "inspect" in formats:
         files["task.py"] = read_runtime("task").encode()

@@ -38,10 +38,10 @@ def test_the_export_is_previewed_and_sent(api, world, address):
     [
         ("min_answers=0", 400, "invalid"),
         ("colour=red", 400, "invalid"),
-        ("with_answers=true", 409, "conflict"),
+        ("with_answers=true", 400, "invalid"),
+        ("formats=weka", 400, "invalid"),
+        ("name=two%20words", 400, "invalid"),
         ("min_answers=9", 409, "conflict"),
-        ("formats=weka", 409, "conflict"),
-        ("name=two%20words", 409, "conflict"),
     ],
 )
 def test_what_cannot_be_exported_is_refused(api, world, address, query, status, code):

@@ -7,6 +7,7 @@ exported: the same embedder, the same vectors of the exemplary answers, the same
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
@@ -120,6 +121,13 @@ class CrowdScorer:
             raise ScorerError(
                 f"{folder} has format {settings.get('format')}, and this code reads {FORMAT}: use "
                 "the code that was exported with it"
+            )
+        # Of two exports in one process, Python would load the code of the first for both.
+        code = getattr(sys.modules[__name__.partition(".")[0]], "CODE", settings["code"])
+        if code != settings["code"]:
+            raise ScorerError(
+                f"{folder} was exported with other code than the scorer that is loaded: use each "
+                "in a process of its own"
             )
         self.settings: dict[str, Any] = settings
         self.questions = {one.id: one for one in _read_questions(lines)}

@@ -1,5 +1,7 @@
 """Scores of answers by an exported consensus, computed by hand."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,15 @@ def test_another_folder_or_format_is_refused(tmp_path):
     settings.write_text(settings.read_text().replace('"format": 1', '"format": 2'))
     with pytest.raises(ScorerError, match="format 2"):
         CrowdScorer(settings.parent)
+
+
+def test_an_export_with_other_code_is_refused(tmp_path, monkeypatch):
+    folder = export(tmp_path)
+    code = json.loads((folder / "crowd" / "scorer.json").read_text())["code"]
+    assert f'CODE = "{code}"' in (folder / "crowd_scorer" / "__init__.py").read_text()
+    monkeypatch.setattr("evaluation.CODE", "other", raising=False)
+    with pytest.raises(ScorerError):
+        CrowdScorer(folder / "crowd")
 
 
 def test_another_embedder_than_the_recorded_one_is_refused(tmp_path, monkeypatch):

@@ -133,6 +133,7 @@ def test_without_pyarrow_only_its_format_is_refused(monkeypatch):
     [
         ({"embedder": "tfidf-word"}, "embedder_not_exportable"),
         ({"embedder": "openai:m@http://127.0.0.1/v1"}, "embedder_not_exportable"),
+        ({"embedder": "sentence-transformers:/models/mine"}, "embedder_not_exportable"),
         ({"similarity": "euclidean"}, "vote_not_exportable"),
         ({"aggregation": "majority"}, "vote_not_exportable"),
         ({"spelling": "en"}, "spelling_not_exportable"),
@@ -140,6 +141,7 @@ def test_without_pyarrow_only_its_format_is_refused(monkeypatch):
 )
 def test_runs_whose_scores_need_more_than_the_folder_are_refused(changed, code):
     refuse_parameters(AqerParameters())
+    refuse_parameters(AqerParameters(embedder="sentence-transformers:org/model"))
     assert refusal(refuse_parameters, replace(AqerParameters(), **changed)) == code
 
 
