@@ -4,6 +4,7 @@ import io
 import json
 import struct
 import zipfile
+import zlib
 from contextlib import nullcontext
 from datetime import datetime
 
@@ -39,10 +40,10 @@ def inspect_json(*samples, **header):
     return json.dumps({**HEADER, **header, "samples": list(samples)}).encode()
 
 
-def inspect_zip(*samples, header="header.json", **changed):
-    """A log as a ZIP file; entries are stored."""
+def inspect_zip(*samples, header="header.json", method=zipfile.ZIP_STORED, **changed):
+    """A log as a ZIP file."""
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
+    with zipfile.ZipFile(file, "w", method) as archive:
         if header:
             archive.writestr(header, json.dumps({**HEADER, **changed}))
         for one in samples:
@@ -56,23 +57,22 @@ def inspect_zip(*samples, header="header.json", **changed):
 def compressed(content, *, frames=1):
     """The ZIP file with its entries compressed by Zstandard, as Inspect writes them."""
     file = io.BytesIO()
-    method = struct.pack("<H", 93)
-    places = []
+    sums = []
     with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(file, "w") as new:
         for info in old.infolist():
             data = old.read(info)
             size = -(-len(data) // frames)
             parts = [data[at : at + size] for at in range(0, len(data), size)]
             new.writestr(info.filename, b"".join(map(zstandard.compress, parts)))
-        places = [info.header_offset + 8 for info in new.infolist()]
-    data = bytearray(file.getvalue())
-    for place in places:
-        data[place : place + 2] = method
-    at = data.find(b"PK\x01\x02")
-    while at >= 0:
-        data[at + 10 : at + 12] = method
-        at = data.find(b"PK\x01\x02", at + 1)
-    return bytes(data)
+            sums.append(zlib.crc32(data))
+    written = bytearray(file.getvalue())
+    at = 0
+    for checksum in sums:
+        # In the list of entries: method at byte 10, checksum of the content at byte 16.
+        at = written.index(b"PK\x01\x02", at) + 4
+        struct.pack_into("<H", written, at + 6, 93)
+        struct.pack_into("<L", written, at + 12, checksum)
+    return bytes(written)
 
 
 def read(name, content, **options):
@@ -88,6 +88,7 @@ def test_a_zipped_log_and_a_json_log_give_the_same_answers():
     zipped = inspect_zip(*samples)
     for name, content in (
         ("a.eval", zipped),
+        ("a.eval", inspect_zip(*samples, method=zipfile.ZIP_DEFLATED)),
         ("a.eval", compressed(zipped)),
         ("a.eval", compressed(zipped, frames=3)),
         ("a.json", inspect_json(*samples)),
@@ -221,8 +222,10 @@ def test_a_sample_that_unpacks_to_too_much_is_refused(monkeypatch):
                 log_zip.read_entry(file, "a.eval", entries["samples/r1_epoch_1.json"])
 
 
-def test_damage_within_a_compressed_sample_is_refused():
-    content = compressed(inspect_zip(sample("r1", choice("north" * 500))))
+@pytest.mark.parametrize("method", [0, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, 93])
+def test_damage_within_a_sample_is_refused(method):
+    one = sample("r1", choice("north" * 500))
+    content = compressed(inspect_zip(one)) if method == 93 else inspect_zip(one, method=method)
     at = content.find(b"samples/r1") + 40
     broken = content[:at] + b"\xff" * 20 + content[at + 20 :]
     with raises_problem("log_damaged"):
