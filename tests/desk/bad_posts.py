@@ -361,13 +361,6 @@ BAD: dict[str, list[Bad] | str] = {
 ASKED: dict[str, list[Bad]] = {
     "admin:workers": [Bad({"score_from": "9999"}, ("score_from",), "Nothing was searched")],
     "admin:results-planner": [Bad({"pay": "much"}, ("pay",), "Nothing was planned")],
-    "admin:results-scorer": [
-        Bad(
-            {"formats": ["weka"], "name": "", "min_answers": "0"},
-            ("formats", "name", "min_answers"),
-            "Nothing was exported",
-        )
-    ],
     "admin:paying-bonuses": [
         Bad({"amount": "much", "share": "500", "least": "x"}, ("amount", "share", "least"))
     ],

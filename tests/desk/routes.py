@@ -258,7 +258,6 @@ ROUTES: dict[str, Route] = {
     "admin:results-heat-map": get(ANSWERS),
     "admin:results-planner": get(ANSWERS),
     "admin:results-scorer": get(ANSWERS),
-    # 400 with the page: the run of these tests is of an embedder that cannot be exported.
     "admin:results-scorer-file": get(ANSWERS),
     "admin:results-plan-file": get(ANSWERS, name=["questions", "workers"], form=["csv", "xlsx"]),
     "admin:results-summary": get(ANSWERS),
