@@ -150,7 +150,7 @@ def _iterate_datasheet(content: ScorerContent) -> Iterator[str]:
             f"Input: SHA-256 {origin.input_hash}",
         ],
     )
-    yield from _iterate_section("Uses", [*CONSENSUS_LIMITS, *map(_join, origin.warnings)])
+    yield from _iterate_section("Uses", CONSENSUS_LIMITS)
     yield from _iterate_section(
         "Distribution",
         [

@@ -113,7 +113,6 @@ def load_content(given: ScorerFiles, options: ScorerOptions) -> ScorerContent:
             input_hash=summary["input_hash"],
             n_workers=counts["workers"],
             n_answers=counts["answers"],
-            warnings=tuple(summary["warnings"]),
         ),
         {"languages": None, "binary": False, **summary["embedding"]},
         kept,

@@ -101,7 +101,6 @@ class Origin:
     n_consents: int | None = None
     consent_text: str = ""
     n_withdrawn: int = 0
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,10 @@ import numpy as np
 from django.db.models import F, Max, Min
 
 from annotations.models import Consent, Response
-from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.options import TERMINAL
 from evaluation.grading.facts.texts.names import WordCounts
 from evaluation.grading.storage.running import NotAtOnceError, read_graded_input
 from evaluation.grading.summary import read_summary
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
-from evaluation.runs.reports.about import build_title
 from evaluation.runs.steps.answers import read_parameters
 from evaluation.scorer.run import (
     NotExportableError,
@@ -156,7 +153,8 @@ def _load_origin(run: Run) -> Origin:
         notice=question_set.notice,
         licence=question_set.licence,
         languages=tuple(languages),
-        run=f"{build_title(run, AqerParameters).title} ({run.public_id})",
+        # Not its title or its warnings, which may name workers.
+        run=str(run.public_id),
         signature=run.signature,
         input_hash=run.input_hash,
         collected=tuple("" if time is None else f"{time:%Y-%m-%d}" for time in times.values()),  # type: ignore[arg-type]
@@ -165,5 +163,4 @@ def _load_origin(run: Run) -> Origin:
         n_consents=consents or None,
         consent_text=version.consent_text,
         n_withdrawn=run.n_withdrawn or 0,
-        warnings=tuple(TERMINAL.all_said(run.warnings)),
     )
