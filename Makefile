@@ -12,7 +12,7 @@ BESIDE := -n logical --maxprocesses 4 --dist worksteal
 WANTS  := pyproject.toml platform/deploy/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up local-model test test-push test-postgres nightly lint translations screenshots docs benchmark mutants mutation-check walks attack security
+.PHONY: help install demo up local-model test test-push test-postgres nightly lint translations screenshots docs benchmark mutants mutation-check walks attack chaos security
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-14s %s\n' "$$name" "$$text"; done
@@ -115,6 +115,9 @@ walks: $(STAMPS)/test  ## modules that an upload, a click on Grade and the resul
 
 attack: $(STAMPS)/test  ## attack a site of its own on this machine, print what held (QUICK=1: some minutes; ONLY="NAME ...", WRITE=1: into SECURITY.md)
 	$(BIN)/python -m tests.attack $(if $(QUICK),--quick) $(if $(WRITE),--write) $(if $(ONLY),--only $(ONLY)) --seed $(or $(SEED),0)
+
+chaos: $(STAMPS)/test  ## break a site of its own at random moments, and check what it stored (QUICK=1: some minutes; STACK="sqlite ...", WRITE=1: into reliability.md)
+	$(BIN)/python -m tests.chaos $(if $(QUICK),--quick) $(if $(WRITE),--write) $(if $(STACK),--stack $(STACK)) --rounds $(or $(ROUNDS),1) --seed $(or $(SEED),0)
 
 security: $(STAMPS)/test  ## what a linter for security finds and the licences of what a site needs, judged, into SECURITY.md
 	$(BIN)/python -m tests.security

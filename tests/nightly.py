@@ -128,6 +128,7 @@ PARTS: dict[str, tuple[Step, ...]] = {
             marker=LONG,
             paths=("tests", *(f"!{path}" for path in (*EVIDENCE, *COMMANDS, "tests/browser"))),
         ),
+        Step("faults at random moments", command=("make", "chaos", "QUICK=1")),
     ),
     "walks": (
         Step(

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from textwrap import indent
 
 import httpx
 
@@ -48,6 +49,7 @@ class Load(ABC):
     """A load in a thread of its own; `start`, `stop`, then `check`."""
 
     name = ""
+    user = "rana"
 
     def __init__(self, site: ChaosSite, seed: int) -> None:
         self.site, self.random = site, random.Random(f"{self.name}/{seed}")
@@ -85,6 +87,18 @@ class Load(ABC):
         ended = Check(self.name, "the load ran to its end", self.broken or "yes", not self.broken)
         return [ended, *self.find_violations()]
 
+    def make(self, code: str, **names: object):
+        """Run code that stores something, all or nothing, again until the database takes it."""
+        whole = (
+            f"from django.db import transaction\nwith transaction.atomic():\n{indent(code, '  ')}"
+        )
+        while True:
+            try:
+                return self.site.read(whole, **names)
+            except AssertionError:
+                if self.stopped.wait(PAUSE):
+                    raise
+
     def send(self, method: str, address: str, **more: object) -> httpx.Response:
         """Send a request of the REST API again and again until it is acknowledged.
 
@@ -93,7 +107,7 @@ class Load(ABC):
         key = {"Idempotency-Key": uuid.uuid4().hex}
         while True:
             try:
-                with self.site.api("rana", timeout=20) as api:
+                with self.site.api(self.user, timeout=20) as api:
                     response = api.request(method, address, headers=key, **more)
             except httpx.HTTPError:
                 time.sleep(PAUSE)
@@ -134,7 +148,7 @@ class Collecting(Load):
     slice_seconds = 20.0
 
     def work(self) -> None:
-        link = self.site.read(COLLECTION, ADDRESS=self.site.address)
+        link = self.make(COLLECTION, ADDRESS=self.site.address)
         self.loads: list[people.Load] = []
         first = 0
         while not self.stopped.is_set():
@@ -209,7 +223,7 @@ class Importing(Load):
 GRADING_SET = """
 from django.contrib.auth.models import User
 from annotations.models import Question, QuestionSet, Response, Submission, Worker
-owner = User.objects.get(username="rana")
+owner = User.objects.get(username="operator")
 version = QuestionSet.objects.create(owner=owner, name=NAME).draft()
 questions = Question.objects.bulk_create(
     Question(version=version, external_id=f"q{j}", text="?", position=j) for j in range(QUESTIONS))
@@ -236,6 +250,7 @@ class Grading(Load):
     """Runs of AQER whose texts a server embeds slowly; started over REST, one after another."""
 
     name = "grading"
+    user = "operator"  # only operators may use an embedder at an address
     n_workers, n_questions = 12, 6
 
     def __init__(self, site: ChaosSite, seed: int) -> None:
@@ -246,7 +261,7 @@ class Grading(Load):
     def work(self) -> None:
         while not self.stopped.is_set():
             size = {"WORKERS": self.n_workers, "QUESTIONS": self.n_questions}
-            made = self.site.read(GRADING_SET, NAME=f"graded {len(self.runs)}", **size)
+            made = self.make(GRADING_SET, NAME=f"graded {len(self.runs)}", **size)
             parameters = {"embedder": self.server.spec, "bootstrap": 20}
             body = {"question_set": made, "parameters": parameters}
             run = self.send("POST", "runs/", json=body).json()["id"]
@@ -322,7 +337,7 @@ class Asking(Load):
     def work(self) -> None:
         while not self.stopped.is_set():
             names = {"NAME": f"asked {len(self.runs)}", "QUESTIONS": self.n_questions}
-            run = self.site.read(ASKING, SPEC=self.chat.spec, AT_ONCE=AT_ONCE, **names)
+            run = self.make(ASKING, SPEC=self.chat.spec, AT_ONCE=AT_ONCE, **names)
             self.runs.append(run)
             while not self.stopped.wait(PAUSE):
                 if self.send("GET", f"runs/{run}/").json()["state"] in ("done", "failed"):
@@ -418,7 +433,7 @@ class Paying(Load):
             # Another amount in each round, so that the panel's list names person and round.
             amount = Decimal("0.25") + Decimal("0.01") * len(self.rounds)
             names = {"NAME": f"paid {amount}", "AMOUNT": str(amount), "WORKERS": PAYING}
-            version = self.site.read(PAY, **names)
+            version = self.make(PAY, **names)
             self.rounds.append(version)
             for _ in range(3):
                 self._press(version, amount * PAYING)

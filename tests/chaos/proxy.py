@@ -47,18 +47,27 @@ class Proxy:
     def close(self) -> None:
         """Close all connections and end the thread."""
         self.set_mode(Mode.CUT)
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(10)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._loop.close()
 
     def _run(self, started: threading.Event) -> None:
         asyncio.set_event_loop(self._loop)
         serve = asyncio.start_server(self._connect, "127.0.0.1", 0)
-        server = self._loop.run_until_complete(serve)
-        self.port = server.sockets[0].getsockname()[1]
+        self._server = self._loop.run_until_complete(serve)
+        self.port = self._server.sockets[0].getsockname()[1]
         self._passing.set()
         started.set()
         self._loop.run_forever()
-        server.close()
+
+    async def _end(self) -> None:
+        """Stop listening, and let the tasks of open connections end."""
+        self._server.close()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _change(self, mode: Mode) -> None:
         self.mode = mode

@@ -177,11 +177,12 @@ class RabbitServer(Service):
 
     def is_ready(self) -> bool:
         from kombu import Connection
+        from kombu.exceptions import OperationalError
 
         try:
             with Connection(self.address(self.port), connect_timeout=2) as connection:
-                connection.ensure_connection(max_retries=0)
-        except connection.connection_errors:
+                connection.ensure_connection(max_retries=1)
+        except OperationalError:
             return False
         return True
 

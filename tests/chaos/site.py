@@ -7,11 +7,12 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
 from tests.attack.site import PASSWORD, SEED, Site
-from tests.evaluation.runs.background.scratch import wait_until
+from tests.evaluation.runs.background.scratch import Console, wait_until
 
 CLOCK = Path(__file__).with_name("clock.c")
 MODELS = "127.0.0.0/8"
@@ -34,6 +35,7 @@ class ChaosSite(Site):
         }
         super().__init__(home, database, {**own, **more})
         self.direct = direct
+        self._reading, self._reader = threading.Lock(), None
         self.clock = home.parent / f"{home.name}.clock"
         self.set_clock(0)
         library = build_clock(home.parent)
@@ -57,12 +59,18 @@ class ChaosSite(Site):
         return found | ({"DATABASE_URL": self.direct} if self.direct else {})
 
     def read(self, code: str, **names: object):
-        """Run code that sets `result` past the proxies; return the result."""
-        environment, self.environment = self.environment, self.checking_environment()
-        try:
-            return self.python(code, **names)
-        finally:
-            self.environment = environment
+        """Run code that sets `result` past the proxies, from any thread; return the result."""
+        with self._reading:
+            if self._reader is None:
+                self._reader = Console(self.checking_environment())
+            return self._reader.run(code, names)
+
+    def close(self) -> None:
+        """End all processes."""
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+        super().close()
 
     def set_clock(self, seconds: int) -> None:
         """Move the clock of all processes by so many seconds from the true time."""
