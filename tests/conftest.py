@@ -121,7 +121,7 @@ def rendered_messages(monkeypatch: pytest.MonkeyPatch) -> list[Message]:
     said = Catalogue.said
 
     def record(catalogue: Catalogue, message: Message | Mapping[str, Any] | str) -> str:
-        rendered.append(Message.of(message))
+        rendered.append(Message.from_stored(message))
         return said(catalogue, message)
 
     monkeypatch.setattr(Catalogue, "said", record)

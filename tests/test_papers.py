@@ -67,7 +67,7 @@ def test_every_part_is_made_by_something_that_exists_or_has_a_reason(name):
 def subcommands(command: str) -> set[str]:
     """What a command can be told to do."""
     if command == "reproduce":
-        from evaluation.evidence.registry import STUDIES
+        from evaluation.management.commands.reproduce import STUDIES
 
         return set(STUDIES)
     kinds = list_kinds().values()

@@ -120,11 +120,11 @@ def _split_clauses(text: str) -> Iterator[Clause]:
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     """Yield (kind, text) of each word, number, symbol and punctuation mark of a text."""
-    plain = INITIALS.sub(lambda found: found.group().replace(".", ""), _fold(text))
+    plain = INITIALS.sub(lambda match: match.group().replace(".", ""), _fold(text))
     # Combining marks, which are left where no composed character exists, would divide words.
     plain = "".join(character for character in plain if not unicodedata.combining(character))
-    for found in TOKEN.finditer(plain):
-        kind, word = found.lastgroup or "", found.group()
+    for match in TOKEN.finditer(plain):
+        kind, word = match.lastgroup or "", match.group()
         if kind == "number":
             word = word.replace("\u2212", "-").removeprefix("+")
             yield kind, word.replace(",", "") if THOUSANDS.fullmatch(word) else word

@@ -102,7 +102,9 @@ class DemographicsForm(forms.Form):
 
     def _columns_with(self, role: DemographicRole) -> list[str]:
         values = self.cleaned_data
-        return [one.name for one in self.columns if values.get(f"role-{one.number}") == role]
+        return [
+            column.name for column in self.columns if values.get(f"role-{column.number}") == role
+        ]
 
     def collect_options(self) -> dict[str, Any]:
         """Return the chosen roles and rule, as JSON values to store with the upload."""
@@ -146,16 +148,16 @@ def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> H
                 staged.save()
             return redirect("admin:uploaded", question_set.public_id, staged.public_id)
         status = 400
-    found = _describe_join(request, question_set, source, staged.options)
+    join = _describe_join(request, question_set, source, staged.options)
     # Shown as required where it has to be decided; "Show these choices" works without it.
-    form.fields["statuses"].required = bool(found.get("counts"))
+    form.fields["statuses"].required = bool(join.get("counts"))
     context = {
         "title": "Prolific's demographic export",
         "breadcrumbs": build_breadcrumbs(question_set),
         "question_set": question_set,
         "staged": staged,
         "form": form,
-        **found,
+        **join,
     }
     return TemplateResponse(request, "annotations/demographics.html", context, status=status)
 

@@ -209,8 +209,8 @@ class MappingForm(forms.Form):
         if len(names) <= MOST_SELECTORS:
             return names
         first = sorted(names, key=lambda name: self._proposed[name] == Role.EXTRA)
-        shown = frozenset(first[:MOST_SELECTORS])
-        return [name for name in names if name in shown]
+        selectable = frozenset(first[:MOST_SELECTORS])
+        return [name for name in names if name in selectable]
 
     @property
     def n_unselectable(self) -> int:
@@ -266,7 +266,7 @@ class MappingForm(forms.Form):
 
     def _columns_with(self, role: Role) -> list[str]:
         """Return the columns that have a role in the form, or keep it without a selector."""
-        posted = {one.name: f"role-{one.number}" for one in self.columns}
+        posted = {column.name: f"role-{column.number}" for column in self.columns}
         names = posted if self._preset == "mturk" else self._proposed
         return [
             name

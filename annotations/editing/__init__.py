@@ -1,7 +1,7 @@
 """Editing of question sets: order, checks, translations, differences between versions.
 
     with draft_of(question_set) as draft:      # locks the set for other editors and imports
-        order = Order.of(draft)
+        order = Order.from_version(draft)
         order.move(question, -1)
         order.save(draft)
     findings(draft)                            # what is missing or odd before publishing

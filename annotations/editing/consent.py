@@ -152,7 +152,7 @@ class Parts:
     counted: str
 
     @classmethod
-    def of(cls, template: str) -> Parts:
+    def from_template(cls, template: str) -> Parts:
         """Return the headings and bold phrases of a template."""
         headings = re.findall(r"^## (.+)$", template, re.MULTILINE)
         collected = re.findall(r"\*\*(.+?)\*\*", template)
@@ -161,7 +161,7 @@ class Parts:
         return cls(tuple(headings[2:]), tuple(collected), collected[2])
 
 
-PARTS: Final = tuple(map(Parts.of, TEMPLATES.values()))
+PARTS: Final = tuple(map(Parts.from_template, TEMPLATES.values()))
 
 PASTING: Final = re.compile(
     r"\bpast(e|ing)|ein(ge|zu)?füg|لصق|\bcoll(er|é|ag|ez)|\bpeg(ar|ad|a|ue)|incoll|\bcol(ar|ad|ag)"

@@ -24,7 +24,7 @@ class Order:
     questions: dict[PassageKey, list[int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, version: QuestionSetVersion) -> Order:
+    def from_version(cls, version: QuestionSetVersion) -> Order:
         """Return the order of a version's passages and questions as stored."""
         passages = version.passages.order_by("position", "pk").only("pk")
         return cls.of_rows(passages, version.questions.order_by("position", "pk").only("passage"))

@@ -39,38 +39,38 @@ class DeskCommand(SetCommand):
         """Return the version that the options name; exit status 2 if there is none."""
         question_set = self.question_set(options)
         number = options["in_version"]
-        found = find_answered_version(question_set, number)
-        if found is None:
+        answered_version = find_answered_version(question_set, number)
+        if answered_version is None:
             what = "is empty" if number is None else f"has no version {number}"
             raise CommandError(f"{question_set} {what}", returncode=USAGE)
-        return found
+        return answered_version
 
     def decider(self, options: dict[str, Any], version: QuestionSetVersion) -> AbstractBaseUser:
         """Return the user of --by; exit status 2 if unknown or not allowed to decide."""
-        found = self._user(options["by"])
-        is_owner = found.pk == version.question_set.owner_id
-        if not (is_owner or may_decide(found, version)):
+        user = self._user(options["by"])
+        is_owner = user.pk == version.question_set.owner_id
+        if not (is_owner or may_decide(user, version)):
             raise CommandError(
-                f"{found.get_username()} may not decide about the people of "
+                f"{user.get_username()} may not decide about the people of "
                 f"{version.question_set}: only who may change the set may",
                 returncode=USAGE,
             )
-        return found
+        return user
 
     def question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
         """Return the question set; without --owner, first look among those of the --by user."""
         if options["owner"] is None and options.get("by"):
             mine = QuestionSet.objects.editable_by(self._user(options["by"]))
-            found = list(mine.filter(name=options["question_set"].strip())[:2])
-            if len(found) == 1:
-                return found[0]
+            matches = list(mine.filter(name=options["question_set"].strip())[:2])
+            if len(matches) == 1:
+                return matches[0]
         return super().question_set(options, create=create)
 
     def _user(self, username: str) -> AbstractBaseUser:
-        found = get_user_model().objects.filter(username=username, is_active=True).first()
-        if found is None:
+        user = get_user_model().objects.filter(username=username, is_active=True).first()
+        if user is None:
             raise CommandError(f"there is no user {username!r}", returncode=USAGE)
-        return found
+        return user
 
 
 def add_round(parser: argparse.ArgumentParser, default: str | None = ROUND) -> None:

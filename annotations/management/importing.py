@@ -60,11 +60,11 @@ class SetCommand(BaseCommand):
         if by_id is not None and options["owner"] is None:
             return by_id
         owner = self._owner(options["owner"])
-        found = QuestionSet.objects.filter(owner=owner.pk, name=name).first()
-        if found is None and by_id is not None and by_id.owner_id == owner.pk:
-            found = by_id
-        if found is not None:
-            return found
+        existing = QuestionSet.objects.filter(owner=owner.pk, name=name).first()
+        if existing is None and by_id is not None and by_id.owner_id == owner.pk:
+            existing = by_id
+        if existing is not None:
+            return existing
         if not create:
             theirs = QuestionSet.objects.filter(owner=owner.pk).order_by("name")
             names = ", ".join(theirs.values_list("name", flat=True))
@@ -78,12 +78,12 @@ class SetCommand(BaseCommand):
         users = get_user_model().objects.filter(is_active=True)
         if username is not None:
             users = users.filter(username=username)
-        found = list(users[:2])
-        if len(found) == 1:
-            return found[0]
+        owners = list(users[:2])
+        if len(owners) == 1:
+            return owners[0]
         if username is not None:
             raise SetError("user_unknown", username=username)
-        raise SetError("users_several" if found else "users_missing")
+        raise SetError("users_several" if owners else "users_missing")
 
 
 def _set_of_id(text: str) -> QuestionSet | None:

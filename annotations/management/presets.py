@@ -152,8 +152,10 @@ def read_preset(path: Readable, options: dict[str, Any]) -> tuple[Arranged, Pres
         return arranged, *_mapped(arranged.source, options)
     except InputError as error:
         if place := arranged.describe():
-            told = Problem.from_code(arranged.source.name, None, None, "table_place", place=place)
-            raise InputError([*error.problems, told], error.total + 1) from error
+            problem = Problem.from_code(
+                arranged.source.name, None, None, "table_place", place=place
+            )
+            raise InputError([*error.problems, problem], error.total + 1) from error
         raise
 
 
@@ -177,8 +179,8 @@ def _mapped(path: Source, options: dict[str, Any]) -> tuple[Preset, Mapping]:
 
 def told(arranged: Arranged, preset: Preset, mapping: Mapping) -> list[str]:
     """Return sentences on how a file is read: preset, columns, sheet and orientation."""
-    of = [("worker", mapping.worker), ("question", mapping.question), ("wording", mapping.text)]
-    columns = [f"{what} = {name}" for what, name in of if name]
+    roles = [("worker", mapping.worker), ("question", mapping.question), ("wording", mapping.text)]
+    columns = [f"{what} = {name}" for what, name in roles if name]
     answers = mapping.answers
     more = f" and {len(answers) - 10} more" if len(answers) > 10 else ""
     columns.append(f"answer = {', '.join(answers[:10])}{more}")
@@ -187,11 +189,11 @@ def told(arranged: Arranged, preset: Preset, mapping: Mapping) -> list[str]:
     if not mapping.question:
         columns.append("each column of answers is a question")
     place = arranged.describe()
-    found = [f"Read as {preset.title} ({preset.slug}): {'; '.join(columns)}"]
+    result = [f"Read as {preset.title} ({preset.slug}): {'; '.join(columns)}"]
     if place:
-        found.append(f"{place}. To choose: --sheet NAME, --header-row N")
+        result.append(f"{place}. To choose: --sheet NAME, --header-row N")
     if arranged.source.is_turned:
-        found.append("Each column is a person, each row a question")
+        result.append("Each column is a person, each row a question")
     if preset.unfinished:
-        found.append("Unfinished responses are left out; --keep-unfinished reads them, too")
-    return found
+        result.append("Unfinished responses are left out; --keep-unfinished reads them, too")
+    return result

@@ -273,7 +273,7 @@ class CandidateVerdict:
 
 
 def vote_on_candidate(
-    project: WritingProject, validator: int, candidate: UUID, given: CandidateVerdict
+    project: WritingProject, validator: int, candidate: UUID, candidate_verdict: CandidateVerdict
 ) -> UUID | None:
     """Store a validator's vote, replacing an earlier one; return the id of the next candidate.
 
@@ -284,12 +284,18 @@ def vote_on_candidate(
     reason_missing, note_missing, note_too_long, nothing_changed, text_missing, text_too_long,
     text_there_already, and those of `parse_answers`.
     """
-    if given.verdict not in (ACCEPT, EDIT, REJECT):
+    if candidate_verdict.verdict not in (ACCEPT, EDIT, REJECT):
         raise WritingError("candidate_verdict_missing", "verdict")
-    if given.verdict == REJECT and given.reason not in CandidateVote.Reason.values:
+    if (
+        candidate_verdict.verdict == REJECT
+        and candidate_verdict.reason not in CandidateVote.Reason.values
+    ):
         raise WritingError("reason_missing", "reason")
-    is_other = given.verdict == REJECT and given.reason == CandidateVote.Reason.OTHER
-    note = clean_note(given.note, required=is_other)
+    is_other = (
+        candidate_verdict.verdict == REJECT
+        and candidate_verdict.reason == CandidateVote.Reason.OTHER
+    )
+    note = clean_note(candidate_verdict.note, required=is_other)
     if project.closed_at is not None:
         raise WritingError("closed")
     with transaction.atomic():
@@ -301,25 +307,25 @@ def vote_on_candidate(
         )
         if row is None or row.state != State.CHECKING:
             raise WritingError("candidate_decided")
-        if row.revision != given.revision:
+        if row.revision != candidate_verdict.revision:
             raise WritingError("candidate_changed")
         votes = row.votes.filter(revision=row.revision)
         has_own = votes.filter(validator=validator).exists()
         if not has_own and votes.count() >= project.votes_needed:
             raise WritingError("candidate_decided")
-        is_edit = given.verdict == EDIT
+        is_edit = candidate_verdict.verdict == EDIT
         if is_edit:
-            _edit(row, given)
+            _edit(row, candidate_verdict)
         CandidateVote.objects.update_or_create(
             candidate=row,
             revision=row.revision,
             validator_id=validator,
             defaults={
-                "accepted": given.verdict != REJECT,
+                "accepted": candidate_verdict.verdict != REJECT,
                 "edited": is_edit,
                 "text": row.text if is_edit else "",
                 "answers": row.answers if is_edit else [],
-                "reason": given.reason if given.verdict == REJECT else "",
+                "reason": candidate_verdict.reason if candidate_verdict.verdict == REJECT else "",
                 "note": note,
             },
         )
@@ -328,9 +334,9 @@ def vote_on_candidate(
     return following[0].id if following else None
 
 
-def _edit(row: CandidateQuestion, given: CandidateVerdict) -> None:
+def _edit(row: CandidateQuestion, candidate_verdict: CandidateVerdict) -> None:
     """Store the edited text and answers of a locked candidate as its next revision."""
-    text, answers = clean_text(given.text), parse_answers(given.answers)
+    text, answers = clean_text(candidate_verdict.text), parse_answers(candidate_verdict.answers)
     if text == row.text and answers == row.answers:
         raise WritingError("nothing_changed", "text")
     others = row.project.candidates.exclude(pk=row.pk).filter(

@@ -122,23 +122,23 @@ class ScoreRuleViewSet(ApiViewSet):
     def count(self, request: Request, set_id: UUID) -> Response:
         """Return the number of workers a rule would admit, without storing it."""
         collection = self._collection(set_id)
-        found = recruiting.chosen(collection, **self._rule(collection))
-        told = {
-            "admitted": len(found.ids),
-            "graded": found.n_graded,
-            "too_few": found.n_too_few,
-            "run": found.run.public_id if found.run else None,
+        selection = recruiting.chosen(collection, **self._rule(collection))
+        counts = {
+            "admitted": len(selection.ids),
+            "graded": selection.n_graded,
+            "too_few": selection.n_too_few,
+            "run": selection.run.public_id if selection.run else None,
         }
-        return Response(told)
+        return Response(counts)
 
     def _collection(self, set_id: UUID) -> Collection:
         get_answered_set(self.request, set_id)
-        found = find_newest_collection(
+        newest_collection = find_newest_collection(
             get_editable(self.request, QuestionSet.objects.all(), set_id)
         )
-        if found is None:
+        if newest_collection is None:
             raise Http404("it is not published to workers")
-        return found
+        return newest_collection
 
     def _rule(self, collection: Collection) -> dict[str, Any]:
         values: dict[str, Any] = dict(self.checked(ScoreRuleSerializer).validated_data)
@@ -157,7 +157,7 @@ class ScoreRuleViewSet(ApiViewSet):
         sets = recruiting.earlier_sets(self.request, collection.version.question_set)
         # Another editor may have chosen an earlier set that this user may not see.
         is_seen = rule is not None and sets.filter(pk=rule.earlier_id).exists()
-        told = {
+        body = {
             "earlier": rule.earlier.public_id if rule and is_seen else None,
             "at_least": rule.at_least if rule else None,
             "end": rule.end if rule else None,
@@ -167,4 +167,4 @@ class ScoreRuleViewSet(ApiViewSet):
             "by_hand": collection.admissions.filter(by_score=False).count(),
             "applied_at": rule.applied_at if rule else None,
         }
-        return Response(AdmissionRuleSerializer(told).data, status.HTTP_200_OK)
+        return Response(AdmissionRuleSerializer(body).data, status.HTTP_200_OK)

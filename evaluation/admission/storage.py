@@ -117,14 +117,14 @@ def drop_rule(collection: Collection) -> None:
 def apply(rule: ScoreRule) -> Chosen:
     """Update the admission list: add workers who meet the rule, remove those who no longer do."""
     with transaction.atomic():
-        found = chosen(rule.collection, rule.earlier, rule.at_least, rule.end, rule.score)
+        result = chosen(rule.collection, rule.earlier, rule.at_least, rule.end, rule.score)
         what = "score" if rule.score == RAW else rule.get_score_display()
         note = f"{what} in {rule.earlier.name}"[:200]
-        collecting.admit_by_score(rule.collection, found.ids, note)
-        rule.run, rule.n_admitted = found.run, len(found.ids)
+        collecting.admit_by_score(rule.collection, result.ids, note)
+        rule.run, rule.n_admitted = result.run, len(result.ids)
         rule.applied_at = timezone.now()
         rule.save(update_fields=["run", "n_admitted", "applied_at"])
-    return found
+    return result
 
 
 def follow(earlier: QuestionSet | int) -> int:

@@ -140,9 +140,9 @@ class RunJudgingViewSet(DoneRunViewSet):
         run, judging = self._of(request, run_id, name)
         if not rights(request.user, run.version.question_set).edit:
             raise RefusedError("change")
-        asked = self.checked(AskExpertsSerializer).validated_data
-        experts = find_experts(request, run, asked["experts"])
-        drawn = door.draw_sample(run, judging, asked["count"], asked["seed"])
+        data = self.checked(AskExpertsSerializer).validated_data
+        experts = find_experts(request, run, data["experts"])
+        drawn = door.draw_sample(run, judging, data["count"], data["seed"])
         if not drawn:
             raise ApiProblem("conflict", f"This run has no {judging.many} to judge.")
         for expert in experts:
@@ -204,13 +204,13 @@ class JudgingViewSet(ApiViewSet):
     def queues(self, request: Request, set_id: Any) -> Response:
         """Return the expert's tasks in a set, by scale."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
-        found = []
+        rows = []
         for queue in door.load_queues(question_set, get_user_id(request)):
             try:
-                found.append({"judging": find_judging(queue.declared), "progress": queue.progress})
+                rows.append({"judging": find_judging(queue.declared), "progress": queue.progress})
             except UnknownKindError:
                 continue
-        return Response(ToJudgeListSerializer({"results": found}).data)
+        return Response(ToJudgeListSerializer({"results": rows}).data)
 
     @extend_schema(
         operation_id="judging_read",

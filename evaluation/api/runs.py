@@ -185,9 +185,9 @@ class RunViewSet(ApiViewSet):
         page = load_filtered_page(
             request, RunApiFilter(request.query_params, select_list_rows(rows))
         )
-        known = {"listed": {one.run.pk: one for one in list_runs(page.rows)}}
-        shown = RunRowSerializer(page.rows, many=True, context=known).data
-        return Response(build_page_body(request, shown, page.next))
+        known = {"listed": {run.run.pk: run for run in list_runs(page.rows)}}
+        data = RunRowSerializer(page.rows, many=True, context=known).data
+        return Response(build_page_body(request, data, page.next))
 
     @repeatable
     def create(self, request: Request) -> Response:
@@ -334,7 +334,7 @@ class TableViewSet(DoneRunViewSet):
     def tables(self, request: Request, run_id: Any) -> Response:
         """Return the names and URLs of a run's tables."""
         run = self.done(request, run_id, summary=RunSummary)
-        found = [
+        tables = [
             {
                 "name": name,
                 "url": request.build_absolute_uri(
@@ -343,7 +343,7 @@ class TableViewSet(DoneRunViewSet):
             }
             for name in self.kind_of(run).tables
         ]
-        return Response({"results": found})
+        return Response({"results": tables})
 
     @extend_schema(
         operation_id="results_data",

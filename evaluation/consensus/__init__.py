@@ -31,5 +31,5 @@ def __getattr__(name: str) -> Any:
     """
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found = getattr(import_module(_PLACES[name]), name)
-    return found
+    globals()[name] = result = getattr(import_module(_PLACES[name]), name)
+    return result

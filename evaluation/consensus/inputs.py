@@ -32,11 +32,11 @@ class _AnswerTable:
     """Base class of answer tables: each field is a column, and all columns have equal length."""
 
     @classmethod
-    def of(cls, rows: Iterable[Sequence[Any]]) -> Self:
+    def from_rows(cls, rows: Iterable[Sequence[Any]]) -> Self:
         """Build the table from `rows`, where each row has one value for every column."""
         rows = list(rows)
         width = len(rows[0]) if rows else len(fields(cls))
-        return cls(*([row[at] for row in rows] for at in range(width)))
+        return cls(*([row[index] for row in rows] for index in range(width)))
 
     def kept(self, wanted: Iterable[bool]) -> Self:
         """Return a copy with only the rows whose flag in `wanted` is true, in their order."""
@@ -120,8 +120,8 @@ class GradingInput:
 
     Attributes
     ----------
-    given : the answers that were not left out, with and without a text.
-    answered : the answers in `given` with a text, which are graded.
+    all_answers : the answers that were not left out, with and without a text.
+    answered : the answers in `all_answers` with a text, which are graded.
     models : one answer for each model and question; None without models.
     n_rejected : number of answers left out because they were rejected at collection.
     n_repeated : number of rows left out because they repeat an earlier row.
@@ -134,7 +134,7 @@ class GradingInput:
     """
 
     parameters: AqerParameters
-    given: Answers
+    all_answers: Answers
     answered: Answers
     models: ModelAnswers | None = None
     n_rejected: int = 0
@@ -149,17 +149,17 @@ class GradingInput:
     @property
     def workers(self) -> list[Any]:
         """Ids of all workers, also of those without a text, in the order of their first answer."""
-        return list(dict.fromkeys(self.given.workers))
+        return list(dict.fromkeys(self.all_answers.workers))
 
     @property
     def questions(self) -> list[Any]:
         """Ids of all questions with a submitted answer, in the order of their first answer."""
-        return list(dict.fromkeys(self.given.questions))
+        return list(dict.fromkeys(self.all_answers.questions))
 
     @property
     def n_empty(self) -> int:
         """Number of submitted answers without a text."""
-        return len(self.given) - len(self.answered)
+        return len(self.all_answers) - len(self.answered)
 
     def people_hash(self) -> str:
         """Return `hash` without the models' answers: equal hashes give equal workers' grades."""
@@ -168,7 +168,7 @@ class GradingInput:
     def hash(self) -> str:
         """Return the SHA-256 of ids, texts, anchors and (for copies) times, as hex digits."""
         digest = hashlib.sha256()
-        answers, models = self.answered, self.models or ModelAnswers.of([])
+        answers, models = self.answered, self.models or ModelAnswers.from_rows([])
         for columns in (
             zip(answers.workers, answers.questions, answers.texts, strict=True),
             zip(models.models, models.questions, models.texts, models.statuses, strict=True),
@@ -178,8 +178,8 @@ class GradingInput:
                 # hashes.
                 digest.update("\x1f".join(map(str, row)).encode() + b"\x1e")
             digest.update(b"\x1d")
-        for at, grade in self.anchors:
-            digest.update(f"{answers.keys[at]}\x1f{grade!r}\x1e".encode())
+        for index, grade in self.anchors:
+            digest.update(f"{answers.keys[index]}\x1f{grade!r}\x1e".encode())
         groups = self.question_groups if self.parameters.question_contrast else {}
         for question in filter(groups.get, dict.fromkeys(answers.questions)):
             digest.update(f"{question}\x1f{groups[question]}\x1e".encode())
@@ -199,17 +199,17 @@ def choose_question_groups(
     """
     from evaluation.consensus.methods.question_contrast import FEWEST_QUESTIONS
 
-    asked = list(dict.fromkeys(questions))
-    n_of_passage = Counter(passages.get(question, "") for question in asked)
-    found = {}
-    for question in asked:
+    distinct = list(dict.fromkeys(questions))
+    n_of_passage = Counter(passages.get(question, "") for question in distinct)
+    question_groups = {}
+    for question in distinct:
         passage, category = passages.get(question, ""), categories.get(question, "")
         if passage and n_of_passage[passage] >= FEWEST_QUESTIONS:
             # The prefix keeps a passage and a category of the same name apart.
-            found[question] = f"passage:{passage}"
+            question_groups[question] = f"passage:{passage}"
         elif category:
-            found[question] = f"category:{category}"
-    return found
+            question_groups[question] = f"category:{category}"
+    return question_groups
 
 
 def select_graded_answers(
@@ -225,7 +225,7 @@ def select_graded_answers(
         graded = answers.kept(not rejected for rejected in answers.rejected)
     return GradingInput(
         parameters,
-        given=graded,
+        all_answers=graded,
         answered=graded.kept(map(bool, graded.texts)),
         models=(models and models.asked_once()) or None,
         n_rejected=n_rejected,
@@ -319,43 +319,45 @@ def compute_entailment_scores(
         of_question.setdefault(question, []).append(row)
     # Ordered pairs, since entailment is not symmetric.
     pairs = [pair for rows in of_question.values() for pair in permutations(rows, 2)]
-    found = model.probabilities(
+    probabilities = model.probabilities(
         [(texts[premise], texts[hypothesis]) for premise, hypothesis in pairs],
         progress and (lambda done, total: progress("entailment", done, total)),
     )
     hypotheses = np.array([hypothesis for _, hypothesis in pairs], dtype=np.int64)
     count = np.bincount(hypotheses, minlength=len(texts))
-    total = np.bincount(hypotheses, weights=found, minlength=len(texts))
+    total = np.bincount(hypotheses, weights=probabilities, minlength=len(texts))
     return divide_where_positive(total, count)
 
 
-def embed_graded_answers(given: GradingInput, embed: EmbedTexts) -> Embedded:
+def embed_graded_answers(grading_input: GradingInput, embed: EmbedTexts) -> Embedded:
     """Return vectors of all graded answers, and one row for each answer of a model.
 
     Rows of models' answers without a text are zeros and are never read. If the parameters name a
     spelling language, the vectors are of the corrected texts, and `plain` holds the vectors of the
     workers' answers as written.
     """
-    language = given.parameters.spelling
-    texts: Sequence[str] = given.answered.texts
+    language = grading_input.parameters.spelling
+    texts: Sequence[str] = grading_input.answered.texts
     of_models: Sequence[str] | None = None
     spoken: list[int] = []
-    if given.models is not None:
-        statuses = given.models.statuses
+    if grading_input.models is not None:
+        statuses = grading_input.models.statuses
         spoken = [row for row, status in enumerate(statuses) if status is AnswerStatus.TEXT]
-        of_models = given.models.with_text().texts
+        of_models = grading_input.models.with_text().texts
     if language is None:
-        found = embed(texts, of_models)
+        graded_answers = embed(texts, of_models)
     else:
         n = len(texts)
         both, done = correct_spelling([*texts, *(of_models or ())], language)
         plain = embed(texts, None).answers
-        found = embed(both[:n], None if of_models is None else both[n:])
-        found = replace(found, plain=plain, spelling=done)
-    if given.models is None:
-        return found
-    assert found.models is not None
-    return replace(found, models=_place_rows(found.models, spoken, len(given.models)))
+        graded_answers = embed(both[:n], None if of_models is None else both[n:])
+        graded_answers = replace(graded_answers, plain=plain, spelling=done)
+    if grading_input.models is None:
+        return graded_answers
+    assert graded_answers.models is not None
+    return replace(
+        graded_answers, models=_place_rows(graded_answers.models, spoken, len(grading_input.models))
+    )
 
 
 def _place_rows(vectors: Vectors, rows: list[int], count: int) -> Vectors:

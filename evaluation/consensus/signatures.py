@@ -82,10 +82,10 @@ def hash_file(path: Path) -> str:
 
 def collect_versions(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return version numbers by name: Crowdgrade, Python, numpy, scipy and packages in `extra`."""
-    found = {"crowdgrade": metadata.version("crowdgrade"), "python": platform.python_version()}
+    versions = {"crowdgrade": metadata.version("crowdgrade"), "python": platform.python_version()}
     for name in ("numpy", "scipy"):
-        found[name] = metadata.version(name)
-    return {**found, **(extra or {})}
+        versions[name] = metadata.version(name)
+    return {**versions, **(extra or {})}
 
 
 def build_aqer_signature(

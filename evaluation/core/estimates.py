@@ -29,7 +29,8 @@ class Exclusion:
 def list_exclusions(exclusions: Iterable[Mapping[str, Any]]) -> list[Exclusion]:
     """Return a study's stored exclusions, one entry per reason, with the reason in words."""
     return [
-        Exclusion(one["count"], one["reason"], describe_reason(one["reason"])) for one in exclusions
+        Exclusion(exclusion["count"], exclusion["reason"], describe_reason(exclusion["reason"]))
+        for exclusion in exclusions
     ]
 
 

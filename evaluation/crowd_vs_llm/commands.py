@@ -80,7 +80,7 @@ def format_summary(summary: PanelsSummary, names: Mapping[str, str] | None = Non
 
 def format_run(run: Run) -> str:
     """Return the text that ``run panels`` prints about a finished run."""
-    summary = PanelsSummary.of(run.summary)
+    summary = PanelsSummary.from_json(run.summary)
     ids = {row.model for row in summary.standings}
     known = LanguageModel.objects.filter(public_id__in=ids).values_list("public_id", "name")
     return format_summary(summary, {str(public): name for public, name in known})

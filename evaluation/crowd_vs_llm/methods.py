@@ -220,7 +220,7 @@ def _fit_panel(name: str, answers: PanelAnswers, is_member: Booleans, aqer: AQER
     question = answers.question[rows]
     aqer.fit(vectors, respondent, question)
     n, s = answers.n_questions, answers.n_people + answers.n_models
-    asked = aqer.questions_.astype(np.int64)
+    questions = aqer.questions_.astype(np.int64)
     scores = np.full((s, n), np.nan)
     scores[respondent, question] = aqer.leave_one_out_scores_
     others = np.flatnonzero(~is_member)
@@ -229,7 +229,9 @@ def _fit_panel(name: str, answers: PanelAnswers, is_member: Booleans, aqer: AQER
             aqer, answers, others
         )
     members = np.bincount(respondent, minlength=s) > 0
-    _score_empty_answers(scores, answers, members, np.isin(np.arange(n), asked), aqer.similarity)
+    _score_empty_answers(
+        scores, answers, members, np.isin(np.arange(n), questions), aqer.similarity
+    )
     weights = aqer.weights_
     # AQER leaves the weights undefined below 3 members; their votes are equal then.
     if np.isnan(weights).any():
@@ -238,11 +240,11 @@ def _fit_panel(name: str, answers: PanelAnswers, is_member: Booleans, aqer: AQER
     return Panel(
         name=name,
         members=members,
-        exemplars=_expand_exemplars(aqer.exemplars(), asked, n),
+        exemplars=_expand_exemplars(aqer.exemplars(), questions, n),
         n_answers=np.bincount(question, minlength=n),
-        dispersion=_expand_numbers(aqer.dispersion_, asked, n),
+        dispersion=_expand_numbers(aqer.dispersion_, questions, n),
         agreement=compute_mean_cosines(vectors, question, n),
-        nearest=_expand_rows(rows[aqer.nearest_], asked, n),
+        nearest=_expand_rows(rows[aqer.nearest_], questions, n),
         scores=scores,
         model_share=float(weights[is_model].sum() / weights.sum()),
     )
@@ -283,24 +285,26 @@ def _draw_half(n_people: int, seed: int) -> NDArray[np.bool_]:
     return chosen
 
 
-def _expand_exemplars(exemplars: Vectors, asked: Integers, n: int) -> Vectors:
-    """Return one exemplary answer per question; zeros for questions not in `asked`."""
-    shape = (n, len(asked))
-    place = sparse.csr_array((np.ones(len(asked)), (asked, np.arange(len(asked)))), shape=shape)
+def _expand_exemplars(exemplars: Vectors, questions: Integers, n: int) -> Vectors:
+    """Return one exemplary answer per question; zeros for questions not in `questions`."""
+    shape = (n, len(questions))
+    place = sparse.csr_array(
+        (np.ones(len(questions)), (questions, np.arange(len(questions)))), shape=shape
+    )
     return place @ exemplars
 
 
-def _expand_numbers(values: Floats, asked: Integers, n: int) -> Floats:
-    """Return one number per question; NaN for questions not in `asked`."""
+def _expand_numbers(values: Floats, questions: Integers, n: int) -> Floats:
+    """Return one number per question; NaN for questions not in `questions`."""
     out = np.full(n, np.nan)
-    out[asked] = values
+    out[questions] = values
     return out
 
 
-def _expand_rows(values: Integers, asked: Integers, n: int) -> Integers:
-    """Return one row index per question; -1 for questions not in `asked`."""
+def _expand_rows(values: Integers, questions: Integers, n: int) -> Integers:
+    """Return one row index per question; -1 for questions not in `questions`."""
     out = np.full(n, -1, dtype=np.int64)
-    out[asked] = values
+    out[questions] = values
     return out
 
 

@@ -115,7 +115,7 @@ class PanelsReport:
 
 def build_report(run: Run) -> PanelsReport:
     """Return the report of a finished comparison of panels."""
-    summary = PanelsSummary.of(run.summary)
+    summary = PanelsSummary.from_json(run.summary)
     names = _load_model_names(summary)
     ranked = [name for name in RANKED if summary.find_panel(name)]
     standing = {(row.model, row.panel): row for row in summary.standings}
@@ -183,19 +183,19 @@ def load_panel_questions(run: Run, size: int = QUESTIONS_SHOWN) -> list[PanelQue
 
 def build_panels_table(run: Run) -> Table:
     """Return the table of panels: one row per panel, with its size and agreement."""
-    panels = PanelsSummary.of(run.summary).panels
+    panels = PanelsSummary.from_json(run.summary).panels
     return Table(PANEL_COLUMNS, (tuple(panel.__dict__.values()) for panel in panels))
 
 
 def build_distances_table(run: Run) -> Table:
     """Return the table of panel comparisons: one row per pair of panels."""
-    distances = PanelsSummary.of(run.summary).distances
+    distances = PanelsSummary.from_json(run.summary).distances
     return Table(DISTANCE_COLUMNS, (tuple(distance.__dict__.values()) for distance in distances))
 
 
 def build_standings_table(run: Run) -> Table:
     """Return the table of model scores: one row per model and panel."""
-    summary = PanelsSummary.of(run.summary)
+    summary = PanelsSummary.from_json(run.summary)
     names = _load_model_names(summary)
     return Table(
         STANDING_COLUMNS,

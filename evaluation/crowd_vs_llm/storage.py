@@ -35,19 +35,21 @@ def compare_panels(turn: Turn) -> None:
     run = Run.objects.select_related("version").get(pk=turn.run_id)
     parameters = load_parameters(run)
     answers = remove_workers(run.version, parameters.exclude_workers, read_answers(run.version_id))
-    given = select_graded_answers(parameters.grading(), answers, read_model_answers(run.version_id))
-    if not len(given.answered):
+    inputs = select_graded_answers(
+        parameters.grading(), answers, read_model_answers(run.version_id)
+    )
+    if not len(inputs.answered):
         raise RunInputError("run.no_answer")
-    models = LanguageModel.objects.in_bulk(set(given.models.models) if given.models else ())
-    given = replace(given, model_names={key: str(model) for key, model in models.items()})
+    models = LanguageModel.objects.in_bulk(set(inputs.models.models) if inputs.models else ())
+    inputs = replace(inputs, model_names={key: str(model) for key, model in models.items()})
     embed = partial(embed_texts, parameters.grading(), turn)
     try:
-        comparison = compute_comparison(parameters, given, embed, turn.report)
+        comparison = compute_comparison(parameters, inputs, embed, turn.report)
     except NoModelsError:
         raise RunInputError("run.no_answer_of_a_model") from None
     public = {str(key): str(model.public_id) for key, model in models.items()}
     summary = _replace_model_keys(comparison.summarize(), public)
-    rows, input_hash = _build_question_rows(comparison), given.hash()
+    rows, input_hash = _build_question_rows(comparison), inputs.hash()
     with turn.fenced():
         # An attempt that was interrupted may have stored rows already.
         RunData.objects.filter(run=run, name=QUESTIONS).delete()

@@ -16,7 +16,7 @@ from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.problems import ApiProblem, build_field_problem
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import get_answered_set, get_editable, get_manageable, get_user_id
-from evaluation.deletion.report import ImportShown, imports_of, shown_imports
+from evaluation.deletion.report import ImportRow, imports_of, shown_imports
 from evaluation.deletion.storage import erasing, removals, undoing
 from evaluation.deletion.storage.record import ForbiddenRemovalError, Hanging
 from evaluation.deletion.storage.removals import Thing
@@ -286,7 +286,7 @@ class ErasureViewSet(ApiViewSet):
         return Response(RemovalSerializer(removal).data, status.HTTP_202_ACCEPTED)
 
 
-ImportSerializer = build_serializer(ImportShown)
+ImportSerializer = build_serializer(ImportRow)
 
 
 @extend_schema(tags=["answers"])

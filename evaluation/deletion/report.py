@@ -15,7 +15,7 @@ from evaluation.models import LLMResponse, Removal
 
 
 @dataclass(frozen=True)
-class ImportShown:
+class ImportRow:
     """An import as a row of the list of imports.
 
     Attributes
@@ -62,7 +62,7 @@ def imports_of(question_set: QuestionSet) -> QuerySet[Import]:
     return Import.objects.filter(question_set=question_set).select_related("imported_by")
 
 
-def shown_imports(page: Page[Import]) -> list[ImportShown]:
+def shown_imports(page: Page[Import]) -> list[ImportRow]:
     """Return the list rows of a page of imports; the number of queries is constant."""
     left: dict[int, int] = {}
     for what, of_what in BROUGHT.items():
@@ -77,7 +77,7 @@ def shown_imports(page: Page[Import]) -> list[ImportShown]:
         ).values_list("target", flat=True)
     )
     return [
-        ImportShown(
+        ImportRow(
             id=one.public_id,
             file=one.file,
             sha256=one.sha256,

@@ -111,38 +111,38 @@ def restore_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 def delete_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show what depends on a set; delete it when its name is typed."""
-    shown = get_manageable(request, QuestionSet.objects.all(), set_id)
-    form = ConfirmForm(shown.name, request.POST or None)
-    return _delete(request, shown, form, build_breadcrumbs(shown))
+    question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
+    form = ConfirmForm(question_set.name, request.POST or None)
+    return _delete(request, question_set, form, build_breadcrumbs(question_set))
 
 
 def discard_draft(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Ask for confirmation and delete an unused draft of a set with an earlier version."""
-    shown = get_editable(request, QuestionSet.objects.all(), set_id)
-    back = reverse("admin:question-set", args=[shown.public_id])
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
+    back = reverse("admin:question-set", args=[question_set.public_id])
     with transaction.atomic():
         # Locked, so that no publication comes between the check and the deletion.
-        draft = lock_set(shown).latest_version()
+        draft = lock_set(question_set).latest_version()
         if draft is None or draft.is_published or draft.number == 1:
             messages.info(request, "There is no draft to discard.", "no_draft")
             return redirect(back)
         if _is_in_use(draft):
-            said = f"Version {draft.number} has answers or runs, or is open to people: it stays."
-            messages.error(request, said, "draft_in_use")
+            message = f"Version {draft.number} has answers or runs, or is open to people: it stays."
+            messages.error(request, message, "draft_in_use")
             return redirect(back)
         if request.method == "POST":
             draft.translations.all().delete()
             draft.questions.all().delete()
             draft.passages.all().delete()
             draft.delete()
-            said = f"The draft of version {draft.number} is discarded."
-            messages.success(request, said, "draft_discarded")
+            message = f"The draft of version {draft.number} is discarded."
+            messages.success(request, message, "draft_discarded")
             return redirect(back)
         n_questions = draft.questions.count()
     plural = "" if n_questions == 1 else "s"
     context = {
         "title": f"Discard the draft of version {draft.number}?",
-        "breadcrumbs": build_breadcrumbs(shown),
+        "breadcrumbs": build_breadcrumbs(question_set),
         "text": f"The draft and its {n_questions:,} question{plural} will be deleted. Version "
         f"{draft.number - 1} and its answers stay.",
         "button": "Discard the draft",
@@ -177,9 +177,9 @@ def restore_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show what depends on a run; delete it on confirmation (POST)."""
-    shown = get_editable(request, RUNS, run_id)
-    way = [*build_breadcrumbs(shown.version.question_set), ("Run", _address(shown))]
-    return _delete(request, shown, None, way)
+    run = get_editable(request, RUNS, run_id)
+    way = [*build_breadcrumbs(run.version.question_set), ("Run", _address(run))]
+    return _delete(request, run, None, way)
 
 
 @require_POST
@@ -196,11 +196,11 @@ def restore_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
 
 def delete_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Show what depends on a language model; delete it when its name is typed."""
-    shown = get_editable(request, LanguageModel.objects.select_related("owner"), model_id)
+    model = get_editable(request, LanguageModel.objects.select_related("owner"), model_id)
     label = "Type the name of the model to confirm"
-    form = ConfirmForm(shown.name, request.POST or None, label=label)
-    way = [("Language models", reverse("admin:models")), (shown.name, _address(shown))]
-    return _delete(request, shown, form, way)
+    form = ConfirmForm(model.name, request.POST or None, label=label)
+    way = [("Language models", reverse("admin:models")), (model.name, _address(model))]
+    return _delete(request, model, form, way)
 
 
 def _archive(request: HttpRequest, thing: Thing) -> HttpResponse:
@@ -304,34 +304,34 @@ UNDO_WARNING = (
 
 def imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """List the imported files, newest first, with the number of rows left of each."""
-    shown = get_answered_set(request, set_id)
-    page = load_page(request, imports_of(shown), NEWEST_FIRST)
+    question_set = get_answered_set(request, set_id)
+    page = load_page(request, imports_of(question_set), NEWEST_FIRST)
     rows = shown_imports(page)
-    ids = imports_of(shown).values("public_id")
+    ids = imports_of(question_set).values("public_id")
     going = list(Removal.objects.filter(kind=IMPORT, finished_at=None, target_id__in=ids))
-    permissions = rights(request.user, shown)
-    uploads = uploads_not_imported(shown, get_user_id(request)) if permissions.edit else ()
+    permissions = rights(request.user, question_set)
+    uploads = uploads_not_imported(question_set, get_user_id(request)) if permissions.edit else ()
     context = {
         "title": "Imported files",
         "subtitle": "The files that came into this question set. Each can be undone.",
-        "breadcrumbs": build_breadcrumbs(shown),
-        "question_set": shown,
+        "breadcrumbs": build_breadcrumbs(question_set),
+        "question_set": question_set,
         "rights": permissions,
         "uploads": list(uploads),
         "page": page,
         "rows": rows,
         "removals": going,
         "waiting": mark_code(HOW_TO_START) if going and not is_any_running() else "",
-        "n_without": n_without_import(shown),
+        "n_without": n_without_import(question_set),
     }
     return TemplateResponse(request, "admin/removing/imports.html", context)
 
 
 def undo_import(request: HttpRequest, set_id: UUID, import_id: UUID) -> HttpResponse:
     """Show what undoing an import would delete; undo it on confirmation (POST)."""
-    shown = get_answered_set(request, set_id)
-    brought = get_editable(request, imports_of(shown), import_id)
-    back = reverse("admin:imports", args=[shown.public_id])
+    question_set = get_answered_set(request, set_id)
+    brought = get_editable(request, imports_of(question_set), import_id)
+    back = reverse("admin:imports", args=[question_set.public_id])
     if known(IMPORT, brought) is not None:
         messages.info(request, f"{brought.file} was undone before, or is being undone.")
         return redirect(back)
@@ -342,7 +342,7 @@ def undo_import(request: HttpRequest, set_id: UUID, import_id: UUID) -> HttpResp
         return redirect(back)
     context = {
         "title": f"Undo the import of {brought.file}?",
-        "breadcrumbs": [*build_breadcrumbs(shown), ("Imported files", back)],
+        "breadcrumbs": [*build_breadcrumbs(question_set), ("Imported files", back)],
         "hanging": hanging,
         "back": back,
         "button": "Undo this import",

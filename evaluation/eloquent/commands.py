@@ -59,14 +59,14 @@ def format_evaluation(evaluated: FileEvaluation, output: Path) -> str:
 
 def format_run(run: Run) -> str:
     """Return the text that ``run eloquent`` prints about a finished run."""
-    findings, summary = load_findings_with_people(run), EloquentSummary.of(run.summary)
+    findings, summary = load_findings_with_people(run), EloquentSummary.from_json(run.summary)
     head = (
         f"{summary.items} items, {summary.prompts} prompts, {summary.languages} languages; "
         f"{summary.requests} requests, {summary.reused} replies of earlier runs"
     )
     left_out = (
-        f"Left out: {one['count']:,} ({describe_reason(one['reason'])})"
-        for one in summary.exclusions
+        f"Left out: {exclusion['count']:,} ({describe_reason(exclusion['reason'])})"
+        for exclusion in summary.exclusions
     )
     parts = [
         head,
@@ -88,8 +88,8 @@ def _format_prompts(prompts: PromptFile) -> str:
         f"prompts by language: {languages}",
         f"items by kind of variation: {variations}",
         *(
-            f"repaired: added a comma behind line {one.after_line}, column {one.after_column}"
-            for one in prompts.repairs
+            f"repaired: added a comma behind line {repair.after_line}, column {repair.after_column}"
+            for repair in prompts.repairs
         ),
     ]
     return remove_control_characters("\n".join(lines))
@@ -102,11 +102,11 @@ def _format_scores(findings: Findings) -> str:
     columns, rows = build_system_table(findings)
     known = [row for row in rows if row[-1] is not None]
     known.sort(key=lambda row: float(str(row[-1])))
-    shown = known[:SHOWN]
+    first_rows = known[:SHOWN]
     for metric in ("sum", "n", "mean"):
         cells = [findings.metric(system, metric) for system in findings.systems]
-        shown.append([metric, *(cell and cell.value for cell in cells), None])
-    table, more = format_table(columns, shown), len(known) - SHOWN
+        first_rows.append([metric, *(cell and cell.value for cell in cells), None])
+    table, more = format_table(columns, first_rows), len(known) - SHOWN
     return table if more <= 0 else f"{table}\n... and {more} more items in items_by_system.csv"
 
 
@@ -118,23 +118,23 @@ def _format_totals(findings: Findings) -> str:
     rows = []
     why = None
     for system in findings.systems:
-        found = {
+        totals = {
             name: findings.metric(system, name)
             for name in ("sum", "mean", "rank", "similarity", "similarity_answered")
         }
-        mean, rank = found["mean"], found["rank"]
+        mean, rank = totals["mean"], totals["rank"]
         why = why or (rank.reason if rank is not None else None)
         rows.append(
             (
                 system,
-                found["sum"] and found["sum"].value,
+                totals["sum"] and totals["sum"].value,
                 mean and mean.n,
                 mean and mean.value,
                 mean and mean.low,
                 mean and mean.high,
                 None if rank is None or rank.value is None else int(rank.value),
-                found["similarity"] and found["similarity"].value,
-                found["similarity_answered"] and found["similarity_answered"].value,
+                totals["similarity"] and totals["similarity"].value,
+                totals["similarity_answered"] and totals["similarity_answered"].value,
             )
         )
     table = format_table(header, rows)
@@ -146,8 +146,15 @@ def _format_agreement(findings: Findings) -> str:
         return ""
     header = ("judge", "other judge", "sets", "apart", "kappa", "Spearman")
     rows = [
-        (one.judge, one.other, one.n, one.absolute_difference, one.kappa, one.spearman)
-        for one in findings.agreements
+        (
+            agreement.judge,
+            agreement.other,
+            agreement.n,
+            agreement.absolute_difference,
+            agreement.kappa,
+            agreement.spearman,
+        )
+        for agreement in findings.agreements
     ]
     return format_table(header, rows)
 

@@ -398,7 +398,7 @@ def _refuse_foreign_tables(output: Path) -> None:
 def _name_judges(request: StudyRequest, asking: AskSettings) -> dict[str, AskSettings]:
     """Return each judge's server settings by name; equal names are numbered ("gpt #2")."""
     parameters = {"temperature": request.judge_temperature, "max_tokens": request.judge_max_tokens}
-    found: dict[str, AskSettings] = {}
+    judges: dict[str, AskSettings] = {}
     for spec in request.judges:
         judge = replace(
             asking,
@@ -410,11 +410,11 @@ def _name_judges(request: StudyRequest, asking: AskSettings) -> dict[str, AskSet
         name = own = judge.name_of(judge.chat())
         number = 1
         # The same judge may be named twice, and scores are kept by judge.
-        while name in found:
+        while name in judges:
             number += 1
             name = f"{own} #{number}"
-        found[name] = replace(judge, name=name)
-    return found
+        judges[name] = replace(judge, name=name)
+    return judges
 
 
 def _request_replies(
@@ -450,14 +450,15 @@ def _request_judgements(
     """Ask a judge to score each set of replies, twice if its reply has no score."""
     sets = select_judged_sets(prompts.items, replies)
     ids = {f"{item}/{language}": (system, item, language) for system, item, language in sets}
-    own = {at: instructions.get(item, "") for at, (_, item, _) in ids.items()}
+    own = {index: instructions.get(item, "") for index, (_, item, _) in ids.items()}
     items = [
-        Item(at, build_question(sets[key], own[at]), request.repeats) for at, key in ids.items()
+        Item(index, build_question(sets[key], own[index]), request.repeats)
+        for index, key in ids.items()
     ]
     first = folder.ask(Step("judge", STORED_TEMPLATE, SYSTEM), items, judge)
     again = {
-        f"{at}/{sample + 1}": (at, sample)
-        for (at, sample), row in first.items()
+        f"{index}/{sample + 1}": (index, sample)
+        for (index, sample), row in first.items()
         if row.status is not AnswerStatus.ERROR and parse_score(row.answer).score is None
     }
     second: dict[tuple[str, int], ReplyRow] = {}
@@ -466,19 +467,19 @@ def _request_judgements(
             Item(
                 name_again,
                 build_second_question(
-                    sets[ids[at]], first[at, sample].answer or NO_ANSWER, own[at]
+                    sets[ids[index]], first[index, sample].answer or NO_ANSWER, own[index]
                 ),
             )
-            for name_again, (at, sample) in again.items()
+            for name_again, (index, sample) in again.items()
         ]
         asked = folder.ask(Step("judge again", AGAIN, SYSTEM), items, judge)
         second = {again[name_again]: row for (name_again, _), row in asked.items()}
     return [
         build_judgement(
-            ids[at],
+            ids[index],
             name,
             sample,
-            [(one.answer, one.status) for one in (row, second.get((at, sample))) if one],
+            [(one.answer, one.status) for one in (row, second.get((index, sample))) if one],
         )
-        for (at, sample), row in first.items()
+        for (index, sample), row in first.items()
     ]

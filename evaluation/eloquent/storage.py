@@ -220,17 +220,17 @@ def execute_run(turn: Turn) -> None:
         raise RunInputError("run.no_model_to_compare")
     judges = load_registered_models(run, parameters.judges, "judge")
     changed, instructions = _read_stored_texts(parameters, items)
-    asked = StudyAsker(turn, run, models + judges, parameters.budget)
-    replies = _request_replies(asked, models, items, parameters, changed)
+    study_asker = StudyAsker(turn, run, models + judges, parameters.budget)
+    replies = _request_replies(study_asker, models, items, parameters, changed)
     if all(reply.status.is_missing for reply in replies):
-        raise RunInputError("run.no_model_replied", reason=asked.first_fault())
-    judgements = _request_judgements(asked, judges, items, replies, instructions, parameters)
+        raise RunInputError("run.no_model_replied", reason=study_asker.first_fault())
+    judgements = _request_judgements(study_asker, judges, items, replies, instructions, parameters)
     # The replies are stored; a turn of another lane ends here, before the embedder is loaded.
     turn.go_on_in(find_lane_of_embedder(parameters.embedder))
     turn.between_parts()
     exclusions = Exclusions()
     findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report)
-    input_hash, usage = hash_items(items), asked.usage()
+    input_hash, usage = hash_items(items), study_asker.usage()
     cut_off = cut_off_warnings(usage, {JUDGING: "judge_max_tokens"})
     with turn.fenced():
         store_findings(turn, findings)
@@ -349,7 +349,7 @@ def load_parameters(run: Run) -> EloquentRunOptions:
 
 
 def _request_replies(
-    asked: StepAsker,
+    step_asker: StepAsker,
     models: Sequence[LanguageModel],
     items: Sequence[PromptItem],
     parameters: EloquentRunOptions,
@@ -364,7 +364,7 @@ def _request_replies(
             Round(model, model_questions, sent, parameters.seed)
             for model, model_questions in zip(models, questions, strict=True)
         ]
-        for conversation, replies in zip(conversations, asked.ask(step, rounds), strict=True):
+        for conversation, replies in zip(conversations, step_asker.ask(step, rounds), strict=True):
             texts = {name: (reply.text, reply.status) for (name, _), reply in replies.items()}
             conversation.take(texts, question)
 
@@ -380,7 +380,7 @@ def _request_replies(
 
 
 def _request_judgements(
-    asked: StepAsker,
+    step_asker: StepAsker,
     judges: Sequence[LanguageModel],
     items: Sequence[PromptItem],
     replies: Sequence[Reply],
@@ -400,7 +400,7 @@ def _request_judgements(
         for name, key in keys.items()
     ]
     rounds = [Round(judge, questions, sent, parameters.seed) for judge in judges]
-    first = asked.ask(JUDGING, rounds)
+    first = step_asker.ask(JUDGING, rounds)
     rounds, unscored = [], []
     for judge, replies_of_judge in zip(judges, first, strict=True):
         keys_again = {
@@ -421,7 +421,7 @@ def _request_judgements(
         ]
         rounds.append(Round(judge, questions_again, sent, parameters.seed))
         unscored.append(keys_again)
-    second = asked.ask(JUDGING, rounds)
+    second = step_asker.ask(JUDGING, rounds)
     judgements = []
     for judge, replies_of_judge, keys_again, more in zip(
         judges, first, unscored, second, strict=True

@@ -53,9 +53,9 @@ class CorpusVectors:
 
     def embed_others(self, spec: str) -> Vectors:
         """Return the vectors of the reference texts, which must exist. Raises `BackendError`."""
-        found = self._embed(spec).models
-        assert found is not None
-        return found
+        models = self._embed(spec).models
+        assert models is not None
+        return models
 
     def embed_further(self, spec: str, texts: Sequence[str]) -> Vectors:
         """Return vectors of further texts in the corpus's space. Raises `BackendError`."""
@@ -232,9 +232,11 @@ class GradedCorpus:
     @classmethod
     def load(cls, request: Request, progress: Progress | None = None) -> GradedCorpus:
         """Read the data set of Mohler et al. and embed it. Raises `InputError`, `BackendError`."""
-        graded, asked = load_mohler(request.data), load_mohler_questions(request.data)
+        graded, question_texts = load_mohler(request.data), load_mohler_questions(request.data)
         questions: Sequence[str] = list(dict.fromkeys(graded.questions.tolist()))
-        references = [asked[name].reference for name in questions if name in asked]
+        references = [
+            question_texts[name].reference for name in questions if name in question_texts
+        ]
         complete = len(references) == len(questions)
         vectors = CorpusVectors(graded.texts, progress, references if complete else None)
         corpus, judged = build_corpus(
@@ -243,9 +245,9 @@ class GradedCorpus:
             vectors,
             request,
             progress,
-            asked={name: found.question for name, found in asked.items()},
+            asked={name: found.question for name, found in question_texts.items()},
             references=complete,
-            reference_texts={name: found.reference for name, found in asked.items()}
+            reference_texts={name: found.reference for name, found in question_texts.items()}
             if complete
             else None,
         )

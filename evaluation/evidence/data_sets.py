@@ -63,7 +63,7 @@ class GradedAnswers:
 
 
 @dataclass(frozen=True)
-class AskedQuestion:
+class LabelledQuestion:
     """The text of a question of Mohler et al. and the instructor's reference answer."""
 
     question: str
@@ -118,13 +118,13 @@ def load_mohler(folder: Path) -> GradedAnswers:
     )
 
 
-def load_mohler_questions(folder: Path) -> dict[str, AskedQuestion]:
+def load_mohler_questions(folder: Path) -> dict[str, LabelledQuestion]:
     """Read mohler2011/questions.csv by question id; empty without the file."""
     if not (folder / MOHLER_QUESTIONS).exists():
         return {}
     rows = _read_rows(folder, MOHLER_QUESTIONS, ("question_id", "question", "reference_answer"))
     return {
-        name: AskedQuestion(question.replace("<br>", " "), reference.replace("<br>", " "))
+        name: LabelledQuestion(question.replace("<br>", " "), reference.replace("<br>", " "))
         for name, question, reference in rows
     }
 

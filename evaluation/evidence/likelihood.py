@@ -114,14 +114,14 @@ def measure_likelihoods(
     return Likelihoods(scores, sum(map(math.isnan, logs.values())), asked_summary)
 
 
-def describe_likelihoods(found: Likelihoods | None, rows: Sequence[EntailmentRow]) -> str:
+def describe_likelihoods(likelihoods: Likelihoods | None, rows: Sequence[EntailmentRow]) -> str:
     """Return a sentence on the likelihood scores and their cost; "" without a model."""
-    if found is None:
+    if likelihoods is None:
         return ""
-    asked = found.asked
+    asked = likelihoods.asked
     cost = (
         f"{asked.get('requests', 0):,} requests, {asked.get('prompt_tokens', 0):,} tokens read and "
-        f"{asked.get('completion_tokens', 0):,} written, {found.n_failed:,} without a score"
+        f"{asked.get('completion_tokens', 0):,} written, {likelihoods.n_failed:,} without a score"
     )
     values = [f"{row.method} r {format_estimate(row.agreement)}" for row in rows]
     on = f", {rows[0].n_questions} questions" if rows else ""

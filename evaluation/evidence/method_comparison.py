@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.core.charts.chart import Chart, Look, Row, draw_estimates
+from evaluation.core.charts.chart import Chart, Row, RowStyle, draw_estimates
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.inference.clustered import ClusteredEstimate, compute_clustered_interval
 from evaluation.core.stats.statistics.descriptive import auc, pearson
@@ -54,12 +54,20 @@ class AnswerMeasure:
     setting: str
     method: str
     measure: str
-    found: ClusteredEstimate
+    estimate: ClusteredEstimate
 
     def cells(self) -> tuple[object, ...]:
         """Return the table row of the measure in the order of `HEADER`; None for an empty cell."""
-        of = self.found
-        return (self.setting, self.method, self.measure, of.value, of.low, of.high, of.n_clusters)
+        estimate = self.estimate
+        return (
+            self.setting,
+            self.method,
+            self.measure,
+            estimate.value,
+            estimate.low,
+            estimate.high,
+            estimate.n_clusters,
+        )
 
 
 def measure_answer_scores(
@@ -227,7 +235,7 @@ def write_choice(folder: OutputFolder, choice: MethodChoice) -> None:
     write_table(folder, "choosing", HELDOUT_HEADER, cells)
 
 
-LOOKS: dict[str, Look] = {
+LOOKS: dict[str, RowStyle] = {
     "aqer": "",
     "baseline": "-weak",
     "control": "-weak",
@@ -275,5 +283,5 @@ def _build_chart_row(row: EvidenceRow) -> Row:
         low=None if sd is None else mean - sd,
         high=None if sd is None else min(1.0, mean + sd),
         tip=f"{row.method}\nr {mean:.3f}" + ("" if sd is None else f", sd {sd:.3f}"),
-        look=LOOKS[METHODS.get(row.method, CONTRADICTION).kind],
+        style=LOOKS[METHODS.get(row.method, CONTRADICTION).kind],
     )

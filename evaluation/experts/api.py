@@ -140,14 +140,14 @@ class AuditViewSet(GradingViewSet):
     def ask(self, request: Request, run_id: Any) -> Response:
         """Draw a sample, assign the experts, and return the expert check."""
         run = self._changed(request, run_id)
-        asked = self.checked(AskForAuditSerializer).validated_data
-        experts = find_experts(request, run, asked.pop("experts"))
-        if preset := asked.pop("preset", None):
+        data = self.checked(AskForAuditSerializer).validated_data
+        experts = find_experts(request, run, data.pop("experts"))
+        if preset := data.pop("preset", None):
             if "count" in request.data:
                 raise build_field_problem("preset", "Give a count or a preset, not both.")
-            asked["count"] = load_drawable(run).drawn_by(preset, asked["with_models"])
+            data["count"] = load_drawable(run).drawn_by(preset, data["with_models"])
         try:
-            drawn = draw_audit(run, **asked)
+            drawn = draw_audit(run, **data)
         except CannotDrawError as error:
             raise ApiProblem("conflict", str(error)) from error
         for expert in experts:
@@ -187,10 +187,10 @@ class AuditViewSet(GradingViewSet):
         """Withdraw an expert's assignment, and return the expert check."""
         run = self._changed(request, run_id)
         name = self.checked(TakeBackSerializer).validated_data["expert"]
-        asked = {expert.name: expert.user for expert in audit_report(run).experts}
-        if name not in asked:
+        users = {expert.name: expert.user for expert in audit_report(run).experts}
+        if name not in users:
             raise build_field_problem("expert", "No expert of this name is asked about this run.")
-        withdraw_requests(Audit.objects.get(run=run), asked[name])
+        withdraw_requests(Audit.objects.get(run=run), users[name])
         return _said(run)
 
     def _changed(self, request: Request, run_id: Any) -> Run:
@@ -221,9 +221,9 @@ class ExpertFindingsSerializer(AboutFindings):  # type: ignore[misc, valid-type]
     n_missing = serializers.IntegerField(source="panel.n_missing")
     said = serializers.SerializerMethodField(help_text="What the level means for who reads it.")
 
-    def get_said(self, found: ExpertFindings) -> str:
+    def get_said(self, findings: ExpertFindings) -> str:
         """Return the level of agreement between experts, in words."""
-        return LEVELS[found.level]
+        return LEVELS[findings.level]
 
 
 @extend_schema(tags=["results"])
@@ -242,5 +242,5 @@ class ExpertsViewSet(GradingViewSet):
     def experts(self, request: Request, run_id: Any) -> Response:
         """Return the expert findings of a run."""
         return Response(
-            ExpertFindingsSerializer(experts_report(self.done(request, run_id)).found).data
+            ExpertFindingsSerializer(experts_report(self.done(request, run_id)).findings).data
         )

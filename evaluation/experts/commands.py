@@ -34,20 +34,31 @@ def evaluate(
     return f"{text_of(evaluate_experts(request))}\n\nFiles: {request.output}"
 
 
-def text_of(found: ExpertFindings) -> str:
+def text_of(findings: ExpertFindings) -> str:
     """Return the findings as text: counts, agreement with its meaning, and the first means."""
-    panel = found.panel
+    panel = findings.panel
     parts = [
-        f"{found.n_graded} answers graded by {len(found.experts)} experts, {panel.n_by_two} by two "
-        f"or more, {found.n_settled} settled by another one; {panel.n_missing} grades missing of "
+        f"{findings.n_graded} answers graded by {len(findings.experts)} experts, "
+        f"{panel.n_by_two} by two "
+        f"or more, {findings.n_settled} settled by another one; {panel.n_missing} grades missing "
+        "of "
         f"{panel.n * panel.n_raters}",
-        format_table(HEADER, [row[:6] for row in agreement_rows(found)]),
-        LEVELS[found.level],
+        format_table(HEADER, [row[:6] for row in agreement_rows(findings)]),
+        LEVELS[findings.level],
     ]
-    if found.means:
+    if findings.means:
         rows = [
-            (one.kind, one.name, one.mean, one.low, one.high, one.graded, one.n, one.n_answers)
-            for one in found.means[:SHOWN]
+            (
+                mean.kind,
+                mean.name,
+                mean.mean,
+                mean.low,
+                mean.high,
+                mean.graded,
+                mean.n,
+                mean.n_answers,
+            )
+            for mean in findings.means[:SHOWN]
         ]
         parts.append(format_table(MEANS, rows))
     return "\n\n".join(parts)

@@ -65,15 +65,17 @@ def evaluate_experts(request: ExpertsRequest) -> ExpertFindings:
     hashes = {"judgements": grades.sha256}
     answers = list(_scores(request.scores, hashes)) if request.scores else []
     if answers and request.scores:
-        known = {_key(one) for one in answers}
+        known = {_key(answer) for answer in answers}
         refuse_unknown_answers(grades, known, str(request.scores))
-    found = find(_graded(grades, answers), answers, request.parameters, random=not request.chosen)
+    findings = find(
+        _graded(grades, answers), answers, request.parameters, random=not request.chosen
+    )
     with OutputFolder(request.output) as folder:
-        folder.write_csv(TABLES[0], AGREEMENT, agreement_rows(found))
-        folder.write_csv(TABLES[1], DIFFICULTY, difficulty_rows(found))
-        folder.write_csv(TABLES[2], ESTIMATES, estimate_rows(found))
-        folder.write_json(SUMMARY, _summary(request, found, hashes))
-    return found
+        folder.write_csv(TABLES[0], AGREEMENT, agreement_rows(findings))
+        folder.write_csv(TABLES[1], DIFFICULTY, difficulty_rows(findings))
+        folder.write_csv(TABLES[2], ESTIMATES, estimate_rows(findings))
+        folder.write_json(SUMMARY, _summary(request, findings, hashes))
+    return findings
 
 
 def _graded(grades: GradeFile, answers: list[Answer]) -> list[GradedAnswer]:
@@ -88,18 +90,22 @@ def _graded(grades: GradeFile, answers: list[Answer]) -> list[GradedAnswer]:
             settled.setdefault(record.answer, []).append(record.grade)
         else:
             mine[record.expert] = record.grade
-    found = []
-    for key, given in own.items():
+    result = []
+    for key, own_grades in own.items():
         worker, model, question = key
         answer = answer_of.get(key) or Answer(worker or model, not worker, question)
         by_third = settled.get(key)
         settled_by = sum(by_third) / len(by_third) if by_third else None
-        found.append(GradedAnswer(answer, given, settled_by, weight_of[key]))
-    return found
+        result.append(GradedAnswer(answer, own_grades, settled_by, weight_of[key]))
+    return result
 
 
-def _key(one: Answer) -> tuple[str, str, str]:
-    return ("", one.author, one.question) if one.of_model else (one.author, "", one.question)
+def _key(answer: Answer) -> tuple[str, str, str]:
+    return (
+        ("", answer.author, answer.question)
+        if answer.of_model
+        else (answer.author, "", answer.question)
+    )
 
 
 def _scores(folder: Path, hashes: dict[str, str]) -> Iterator[Answer]:
@@ -143,20 +149,24 @@ def _number(problems: Problems, line: int, column: str, cell: str) -> float | No
 
 
 def _summary(
-    request: ExpertsRequest, found: ExpertFindings, hashes: dict[str, str]
+    request: ExpertsRequest, findings: ExpertFindings, hashes: dict[str, str]
 ) -> dict[str, Any]:
-    panel = found.panel
+    panel = findings.panel
     counts = {
-        "experts": len(found.experts),
-        "answers": found.n_graded,
+        "experts": len(findings.experts),
+        "answers": findings.n_graded,
         "by_two": panel.n_by_two,
         "by_all": panel.n_complete,
         "missing": panel.n_missing,
-        "settled": found.n_settled,
-        "questions": len(found.difficulty),
-        "estimates": len(found.means),
+        "settled": findings.n_settled,
+        "questions": len(findings.difficulty),
+        "estimates": len(findings.means),
     }
-    more = {"level": found.level, "experts": found.experts, "without_means": found.without_means}
+    more = {
+        "level": findings.level,
+        "experts": findings.experts,
+        "without_means": findings.without_means,
+    }
     return build_study_summary(
         "experts", request.parameters, hashes, counts, Exclusions(), more=more
     )

@@ -165,10 +165,10 @@ def audit_report(run: Run) -> AuditReport:
     audit = find_audit(run)
     judged = load_judged_answers(run, audit) if audit else []
     people = [one for one in judged if not one.of_model]
-    found = load_drawable(run)
+    drawable = load_drawable(run)
     own = audit if audit and audit.run_id == run.pk else None
     experts = list_audit_progress(own) if own else []
-    asked = {expert.user for expert in experts}
+    users = {expert.user for expert in experts}
     question_set = run.version.question_set
     invited = Share.objects.filter(
         question_set=question_set, role=Share.Role.EXPERT, user__is_active=True
@@ -184,9 +184,9 @@ def audit_report(run: Run) -> AuditReport:
         seed=audit.seed if audit else None,
         with_models=audit.with_models if audit else None,
         drawn_for=audit.run.public_id if audit and own is None else None,
-        n_answers=len(found.answers),
-        n_model_answers=len(found.models),
-        n_questions=found.n_questions,
+        n_answers=len(drawable.answers),
+        n_model_answers=len(drawable.models),
+        n_questions=drawable.n_questions,
         strata=list(_strata(audit, judged)) if audit else [],
         n_drawn=audit.items.count() if audit else 0,
         n_judged=len(judged),
@@ -199,7 +199,7 @@ def audit_report(run: Run) -> AuditReport:
         parties=list_parties(disputed),
         experts=experts,
         of_set=accepted,
-        others=[(user, name) for user, name in accepted[:MOST_EXPERTS] if user not in asked],
+        others=[(user, name) for user, name in accepted[:MOST_EXPERTS] if user not in users],
         waiting=[name for _, name, pending in shares if pending][:MOST_EXPERTS],
         check=build_check(run, audit, judged),
         people=_graded("", people, audit),
@@ -209,17 +209,17 @@ def audit_report(run: Run) -> AuditReport:
         n_covered=covered,
         between=compare_experts(judged),
         differ=_most_different(people),
-        foreseen=foreseen(found),
+        foreseen=foreseen(drawable),
     )
 
 
-def foreseen(found: Drawable, sizes: Sequence[int] = SIZES) -> list[Foreseen]:
+def foreseen(drawable: Drawable, sizes: Sequence[int] = SIZES) -> list[Foreseen]:
     """Return the expected intervals for several sample sizes and for a tenth of the answers."""
-    most = len(found.answers)
+    most = len(drawable.answers)
     wanted = sorted({n for n in (*sizes, max(min(sizes), round(most / 10))) if n <= most})
     rows = []
     for n in wanted:
-        interval = forecast_interval(n, min(n, found.n_questions), FORESEEN_FOR)
+        interval = forecast_interval(n, min(n, drawable.n_questions), FORESEEN_FOR)
         rows.append(Foreseen(n, interval.low, interval.high))
     return rows
 
@@ -239,21 +239,21 @@ def audit_table(run: Run) -> Table:
             (
                 one.question_name,
                 *(("", one.author) if one.of_model else (one.author, "")),
-                *(one.stratum, weights[at], one.score),
+                *(one.stratum, weights[index], one.score),
                 *(f"human:{expert}", grade, one.judged_at.isoformat(), settles),
             )
-            for at, one in enumerate(judged)
+            for index, one in enumerate(judged)
             for expert, grade, settles in _grades(one)
         ),
     )
 
 
-def _grades(one: JudgedAnswer) -> Iterator[tuple[str, float, int]]:
+def _grades(judged_answer: JudgedAnswer) -> Iterator[tuple[str, float, int]]:
     """Yield each grade of an answer: expert, grade, and 1 if it settles a disagreement."""
-    for expert in sorted(one.grades):
-        yield expert, one.grades[expert], 0
-    if one.settled is not None:
-        yield one.settled_by, one.settled, 1
+    for expert in sorted(judged_answer.grades):
+        yield expert, judged_answer.grades[expert], 0
+    if judged_answer.settled is not None:
+        yield judged_answer.settled_by, judged_answer.settled, 1
 
 
 def _graded(expert: str, judged: Sequence[JudgedAnswer], audit: Audit | None) -> Graded:
@@ -265,22 +265,24 @@ def _graded(expert: str, judged: Sequence[JudgedAnswer], audit: Audit | None) ->
 
 
 def _by_expert(people: Sequence[JudgedAnswer], audit: Audit | None) -> Iterator[Graded]:
-    for name in sorted({expert for one in people for expert in one.grades}):
-        mine = [one for one in people if name in one.grades]
-        alone = [replace(one, grades={name: one.grades[name]}, settled=None) for one in mine]
+    for name in sorted({expert for person in people for expert in person.grades}):
+        mine = [person for person in people if name in person.grades]
+        alone = [
+            replace(person, grades={name: person.grades[name]}, settled=None) for person in mine
+        ]
         yield _graded(name, alone, audit)
 
 
 def _of_workers(run: Run, people: Sequence[JudgedAnswer]) -> tuple[int, ClusteredEstimate | None]:
     """Return the number of workers with enough judged answers, and their correlation or None."""
     grades: dict[UUID, list[float]] = {}
-    for one in people:
-        assert one.worker is not None
-        grades.setdefault(one.worker, []).append(one.grade)
+    for person in people:
+        assert person.worker is not None
+        grades.setdefault(person.worker, []).append(person.grade)
     means = {
-        worker: float(np.mean(given))
-        for worker, given in grades.items()
-        if len(given) >= FEWEST_OF_WORKER
+        worker: float(np.mean(expert_grades))
+        for worker, expert_grades in grades.items()
+        if len(expert_grades) >= FEWEST_OF_WORKER
     }
     raw = dict(
         WorkerGrade.objects.filter(run=run, worker__public_id__in=list(means), raw__isnull=False)
@@ -290,8 +292,8 @@ def _of_workers(run: Run, people: Sequence[JudgedAnswer]) -> tuple[int, Clustere
     if len(raw) < FEWEST_WORKERS:
         return len(raw), None
     both = [(score or 0.0, means[worker], str(worker)) for worker, score in raw.items()]
-    scores, given, names = zip(*both, strict=True)
-    return len(raw), estimate_correlation(scores, given, names)
+    scores, expert_grades, names = zip(*both, strict=True)
+    return len(raw), estimate_correlation(scores, expert_grades, names)
 
 
 def _strata(audit: Audit, judged: Sequence[JudgedAnswer]) -> Iterator[Stratum]:
@@ -308,11 +310,11 @@ def _most_different(people: Sequence[JudgedAnswer]) -> list[JudgedAnswer]:
         return []
     # By ranks, because grades and scores are on different scales.
     apart = np.abs(
-        stats.rankdata([one.grade for one in people])
-        - stats.rankdata([one.score for one in people])
+        stats.rankdata([person.grade for person in people])
+        - stats.rankdata([person.score for person in people])
     )
     order = np.argsort(-apart, kind="stable")[:SHOWN]
-    return [people[at] for at in order.tolist() if apart[at] > FAR * len(people)]
+    return [people[index] for index in order.tolist() if apart[index] > FAR * len(people)]
 
 
 @dataclass(frozen=True)
@@ -324,7 +326,7 @@ class ExpertsReport:
 
     about: RunAbout
     sampled: bool
-    found: ExpertFindings
+    findings: ExpertFindings
 
 
 def experts_report(run: Run) -> ExpertsReport:
@@ -340,20 +342,25 @@ def experts_report(run: Run) -> ExpertsReport:
         for one, weight in zip(judged, weights, strict=True)
     ]
     answers = list(_answers(run, judged)) if judged else []
-    found = find(graded, answers, ExpertsParameters(), random=audit is not None)
+    findings = find(graded, answers, ExpertsParameters(), random=audit is not None)
     # Ids of workers repeat among panels, so that they are told apart by their own here.
     names = {_author(one): one.author for one in judged}
-    means = [replace(one, name=names[one.name]) for one in found.means]
-    found = replace(found, means=means)
-    return ExpertsReport(build_about(run), audit is not None, found)
+    means = [replace(one, name=names[one.name]) for one in findings.means]
+    findings = replace(findings, means=means)
+    return ExpertsReport(build_about(run), audit is not None, findings)
 
 
-def _answer(one: JudgedAnswer) -> Answer:
-    return Answer(_author(one), one.of_model, one.question_name, one.score)
+def _answer(judged_answer: JudgedAnswer) -> Answer:
+    return Answer(
+        _author(judged_answer),
+        judged_answer.of_model,
+        judged_answer.question_name,
+        judged_answer.score,
+    )
 
 
-def _author(one: JudgedAnswer) -> str:
-    return str(one.model or one.worker)
+def _author(judged_answer: JudgedAnswer) -> str:
+    return str(judged_answer.model or judged_answer.worker)
 
 
 def _answers(run: Run, judged: Sequence[JudgedAnswer]) -> Iterator[Answer]:
@@ -382,14 +389,14 @@ def _answers(run: Run, judged: Sequence[JudgedAnswer]) -> Iterator[Answer]:
 
 def agreement_table(run: Run) -> Table:
     """Return the agreement table: one row per agreement coefficient or correlation with scores."""
-    return Table(AGREEMENT, agreement_rows(experts_report(run).found))
+    return Table(AGREEMENT, agreement_rows(experts_report(run).findings))
 
 
 def difficulty_table(run: Run) -> Table:
     """Return the difficulty table: one row per question with a graded answer, hardest first."""
-    return Table(DIFFICULTY, difficulty_rows(experts_report(run).found))
+    return Table(DIFFICULTY, difficulty_rows(experts_report(run).findings))
 
 
 def estimates_table(run: Run) -> Table:
     """Return the table of estimated mean grades: one row per worker or model."""
-    return Table(ESTIMATES, estimate_rows(experts_report(run).found))
+    return Table(ESTIMATES, estimate_rows(experts_report(run).findings))

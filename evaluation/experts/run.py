@@ -217,31 +217,35 @@ def level_of(panel: PanelAgreement) -> str:
 
 def difficulties(graded: Sequence[GradedAnswer], answers: Iterable[Answer]) -> list[Difficulty]:
     """Return the difficulty of each question with a graded worker answer, hardest first."""
-    given: dict[str, list[GradedAnswer]] = {}
+    answers_by_question: dict[str, list[GradedAnswer]] = {}
     for one in graded:
         if not one.answer.of_model:
-            given.setdefault(one.answer.question, []).append(one)
+            answers_by_question.setdefault(one.answer.question, []).append(one)
     counts: dict[str, int] = {}
     for answer in answers:
         if not answer.of_model:
             counts[answer.question] = counts.get(answer.question, 0) + 1
-    found = [
+    result = [
         # `answers` are those with a score; graded ones may have none.
         _difficulty(question, mine, max(len(mine), counts.get(question, 0)))
-        for question, mine in given.items()
+        for question, mine in answers_by_question.items()
     ]
-    return sorted(found, key=lambda one: -one.difficulty)
+    return sorted(result, key=lambda one: -one.difficulty)
 
 
-def _difficulty(question: str, given: Sequence[GradedAnswer], n_answers: int) -> Difficulty:
-    mean = compute_weighted_mean([one.grade for one in given], [one.weight for one in given])
+def _difficulty(
+    question: str, graded_answers: Sequence[GradedAnswer], n_answers: int
+) -> Difficulty:
+    mean = compute_weighted_mean(
+        [one.grade for one in graded_answers], [one.weight for one in graded_answers]
+    )
     # Difficulty falls where grades rise: the interval's ends change places.
     low, high = (
         None if end is None else min(1.0, max(0.0, 1 - end / HIGHEST))
         for end in (mean.high, mean.low)
     )
     value = 1 - (mean.mean or 0.0) / HIGHEST
-    return Difficulty(question, value, low, high, len(given), n_answers, mean.reason)
+    return Difficulty(question, value, low, high, len(graded_answers), n_answers, mean.reason)
 
 
 def true_means(graded: Sequence[GradedAnswer], answers: Sequence[Answer]) -> list[TrueMean]:
@@ -251,11 +255,13 @@ def true_means(graded: Sequence[GradedAnswer], answers: Sequence[Answer]) -> lis
     worker or model whose graded answers have different weights, the estimate is their weighted
     mean.
     """
-    given = {(one.answer.of_model, one.answer.author, one.answer.question): one for one in graded}
-    found: list[TrueMean] = []
+    answer_by_key = {
+        (one.answer.of_model, one.answer.author, one.answer.question): one for one in graded
+    }
+    result: list[TrueMean] = []
     for of_model in (False, True):
         mine = [one for one in answers if one.of_model == of_model]
-        grades = [given.get((of_model, one.author, one.question)) for one in mine]
+        grades = [answer_by_key.get((of_model, one.author, one.question)) for one in mine]
         groups = estimate_powered_group_means(
             [np.nan if one is None else one.grade for one in grades],
             [np.nan if one.score is None else one.score for one in mine],
@@ -263,15 +269,15 @@ def true_means(graded: Sequence[GradedAnswer], answers: Sequence[Answer]) -> lis
             weights=[1.0 if one is None else one.weight for one in grades],
         )
         means = [_true_mean(MODEL if of_model else WORKER, one) for one in groups]
-        found += sorted(means, key=lambda one: -one.mean)
-    return found
+        result += sorted(means, key=lambda one: -one.mean)
+    return result
 
 
-def _true_mean(kind: str, one: GroupMean) -> TrueMean:
-    alone, powered = one.graded, one.powered
+def _true_mean(kind: str, group_mean: GroupMean) -> TrueMean:
+    alone, powered = group_mean.graded, group_mean.powered
     return TrueMean(
         kind=kind,
-        name=one.label,
+        name=group_mean.label,
         mean=_cut(powered.mean) or 0.0,
         low=_cut(powered.low),
         high=_cut(powered.high),
@@ -279,7 +285,7 @@ def _true_mean(kind: str, one: GroupMean) -> TrueMean:
         graded_low=_cut(alone.low),
         graded_high=_cut(alone.high),
         weight=powered.weight or 0.0,
-        narrower=one.narrower,
+        narrower=group_mean.narrower,
         n=powered.n_graded,
         n_answers=powered.n_graded + powered.n_predicted,
         reason=powered.reason if powered.low is None else None,
@@ -316,19 +322,19 @@ CORRELATIONS = ("score_correlation_people", "score_correlation_models")
 Rows = Iterator[tuple[object, ...]]
 
 
-def agreement_rows(found: ExpertFindings) -> Rows:
+def agreement_rows(findings: ExpertFindings) -> Rows:
     """Yield the rows of the agreement table; columns as in `AGREEMENT`."""
-    yield from map(astuple, found.agreement)
-    for name, one in zip(CORRELATIONS, (found.people, found.models), strict=True):
+    yield from map(astuple, findings.agreement)
+    for name, one in zip(CORRELATIONS, (findings.people, findings.models), strict=True):
         if one.n:
             yield (name, one.value, one.low, one.high, one.n, one.n_clusters, one.reason)
 
 
-def difficulty_rows(found: ExpertFindings) -> Rows:
+def difficulty_rows(findings: ExpertFindings) -> Rows:
     """Yield the rows of the difficulty table; columns as in `DIFFICULTY`."""
-    yield from map(astuple, found.difficulty)
+    yield from map(astuple, findings.difficulty)
 
 
-def estimate_rows(found: ExpertFindings) -> Rows:
+def estimate_rows(findings: ExpertFindings) -> Rows:
     """Yield the rows of the table of mean grades; columns as in `ESTIMATES`."""
-    yield from map(astuple, found.means)
+    yield from map(astuple, findings.means)

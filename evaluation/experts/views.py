@@ -153,20 +153,20 @@ def audit(request: HttpRequest, run: UUID) -> HttpResponseBase:
     """
     if request.method != "POST":
         return _page(request, run=run)
-    shown = run_or_404(request, run)
-    kind_or_404(shown, AqerSummary)
-    if not rights(request.user, shown.version.question_set).edit:
+    current_run = run_or_404(request, run)
+    kind_or_404(current_run, AqerSummary)
+    if not rights(request.user, current_run.version.question_set).edit:
         raise RefusedError("change")
-    if shown.state != Run.State.DONE:
-        return redirect(_address(shown))
+    if current_run.state != Run.State.DONE:
+        return redirect(_address(current_run))
     if request.POST.get("do") == "take-back":
-        return _taken_back(request, shown)
+        return _taken_back(request, current_run)
     if request.POST.get("do") == "settle":
-        return _settled(request, shown)
-    people = _people(request, shown)
-    form = _form(people, shown, len(load_drawable(shown).answers), request.POST)
+        return _settled(request, current_run)
+    people = _people(request, current_run)
+    form = _form(people, current_run, len(load_drawable(current_run).answers), request.POST)
     if form.is_valid():
-        return _asked(request, shown, form)
+        return _asked(request, current_run, form)
     return _page(request, run=run, form=form)
 
 
@@ -218,16 +218,16 @@ def _form(people: list[tuple[int, str]], run: Run, n_answers: int, data: Any = N
 
 def _asked(request: HttpRequest, run: Run, form: AuditForm) -> HttpResponse:
     """Draw the sample, assign it to the experts, and redirect with a message."""
-    asked = form.cleaned_data
-    with_models, count = asked.get("with_models", False), asked["count"]
-    if asked["preset"]:
-        count = load_drawable(run).drawn_by(asked["preset"], with_models)
+    data = form.cleaned_data
+    with_models, count = data.get("with_models", False), data["count"]
+    if data["preset"]:
+        count = load_drawable(run).drawn_by(data["preset"], with_models)
     try:
-        drawn = draw_audit(run, count, asked["design"], with_models, asked["seed"], asked["step"])
+        drawn = draw_audit(run, count, data["design"], with_models, data["seed"], data["step"])
     except CannotDrawError as error:
         messages.error(request, str(error))
         return redirect(_address(run))
-    experts = [int(one) for one in asked["experts"]]
+    experts = [int(one) for one in data["experts"]]
     for expert in experts:
         ask_for_audit(drawn, expert)
     if experts == [get_user_id(request)]:
@@ -242,12 +242,12 @@ def _asked(request: HttpRequest, run: Run, form: AuditForm) -> HttpResponse:
 
 
 def _taken_back(request: HttpRequest, run: Run) -> HttpResponse:
-    found = Audit.objects.filter(run=run).first()
+    current_audit = Audit.objects.filter(run=run).first()
     named = _named(request)
-    if found is None or named is None:
+    if current_audit is None or named is None:
         messages.error(request, "Choose an expert who was asked.")
     else:
-        n = withdraw_requests(found, named)
+        n = withdraw_requests(current_audit, named)
         messages.success(
             request,
             f"{n} answer{'' if n == 1 else 's'} taken back; what was graded stays.",
@@ -257,13 +257,13 @@ def _taken_back(request: HttpRequest, run: Run) -> HttpResponse:
 
 def _settled(request: HttpRequest, run: Run) -> HttpResponse:
     """Assign a third expert to settle disagreements, and redirect with a message."""
-    found, named = Audit.objects.filter(run=run).first(), _named(request)
+    current_audit, named = Audit.objects.filter(run=run).first(), _named(request)
     thirds = dict(_people(request, run))
-    if found is None or named not in thirds:
+    if current_audit is None or named not in thirds:
         messages.error(request, "Choose an expert who settles it. No request was sent.")
         return redirect(_address(run))
     try:
-        n = ask_to_settle(found, named)
+        n = ask_to_settle(current_audit, named)
     except CannotSettleError as error:
         messages.error(request, f"{error} No request was sent.")
         return redirect(_address(run))
@@ -309,19 +309,19 @@ def experts(request: HttpRequest, run: Run) -> Context:
         next((one for one in list_audit_progress(audit) if one.user == me), None) if audit else None
     )
     report = experts_report(run)
-    found = report.found
+    findings = report.findings
     return {
         "title": "Experts' grades",
         "subtitle": f"{report.about.name}, version {report.about.version}",
         "report": report,
-        "found": found,
+        "found": findings,
         "grading": own is not None and not own.is_done,
-        "level": LEVELS[found.level],
+        "level": LEVELS[findings.level],
         "coefficients": [
-            (*COEFFICIENTS[one.metric], one, _why(one.reason)) for one in found.agreement
+            (*COEFFICIENTS[one.metric], one, _why(one.reason)) for one in findings.agreement
         ],
-        "difficulty": found.difficulty[:SHOWN],
-        "means": [(one, _why(one.reason)) for one in found.means[:SHOWN]],
+        "difficulty": findings.difficulty[:SHOWN],
+        "means": [(one, _why(one.reason)) for one in findings.means[:SHOWN]],
     }
 
 

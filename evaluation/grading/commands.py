@@ -34,7 +34,7 @@ from evaluation.grading.results.report.tables import (
     read_workers,
 )
 from evaluation.grading.run.results import GradeChanges, ModelRow, WorkerRow
-from evaluation.grading.summary import FactsFound, Looked, read_summary
+from evaluation.grading.summary import FactTotals, Looked, read_summary
 from evaluation.models import Run
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.files.study import EndedEarlyError
@@ -79,7 +79,7 @@ class GradingRows:
     checks: Iterable[Looked]
     gone: Iterable[Alarm]
     warnings: Iterable[str]
-    facts: FactsFound | None
+    facts: FactTotals | None
     rest: Callable[[str], str]
     groups: Mapping[Any, int] = field(default_factory=dict)
 
@@ -95,10 +95,10 @@ def format_file_report(graded: FileGrading, output: Path) -> str:
             n_workers=sum(is_voter),
             n_questions=len(aqer.questions_),
             n_iterations=aqer.n_iter_,
-            score_name=grading.given.parameters.score_name,
+            score_name=grading.inputs.parameters.score_name,
             workers=results.workers(),
             models=results.model_scores(),
-            remedies=grading.given.parameters.remedies,
+            remedies=grading.inputs.parameters.remedies,
             changes=grading.changes(),
             ceiling=aqer.ceiling_,
             alarms=grading.alarms.found,
@@ -113,31 +113,31 @@ def format_file_report(graded: FileGrading, output: Path) -> str:
     return f"{text}\n\nTables: {output}"
 
 
-def format_grading(told: GradingRows) -> str:
+def format_grading(grading_rows: GradingRows) -> str:
     """Return the terminal text of a grading: tables, alarms, checks and warnings."""
     parts = [
-        f"{told.n_answers} answers of {told.n_workers} workers to "
-        f"{told.n_questions} questions, {told.n_iterations} iterations",
-        _format_workers(told),
-        _format_models(told.models),
-        _format_changes(told),
-        _format_ceiling(told.ceiling),
-        _format_facts(told.facts),
-        format_alarms([*told.alarms, *told.gone], told.rest("alarms")),
-        format_checks(told.checks),
-        "\n".join(f"Warning: {warning}" for warning in told.warnings),
+        f"{grading_rows.n_answers} answers of {grading_rows.n_workers} workers to "
+        f"{grading_rows.n_questions} questions, {grading_rows.n_iterations} iterations",
+        _format_workers(grading_rows),
+        _format_models(grading_rows.models),
+        _format_changes(grading_rows),
+        _format_ceiling(grading_rows.ceiling),
+        _format_facts(grading_rows.facts),
+        format_alarms([*grading_rows.alarms, *grading_rows.gone], grading_rows.rest("alarms")),
+        format_checks(grading_rows.checks),
+        "\n".join(f"Warning: {warning}" for warning in grading_rows.warnings),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _format_workers(told: GradingRows) -> str:
+def _format_workers(grading_rows: GradingRows) -> str:
     """Return the table of workers by rank; if more than 40, the best 30 and the worst 10.
 
     Groups that share no question stand one after the other.
     """
-    group_of = told.groups
+    group_of = grading_rows.groups
     rows = sorted(
-        told.workers,
+        grading_rows.workers,
         key=lambda row: (
             row.rank is None,
             group_of.get(row.worker, 0),
@@ -151,7 +151,7 @@ def _format_workers(told: GradingRows) -> str:
         "grade",
         "low",
         "high",
-        told.score_name.removesuffix(" score"),
+        grading_rows.score_name.removesuffix(" score"),
         "answers",
         "support",
     )
@@ -170,10 +170,10 @@ def _format_workers(told: GradingRows) -> str:
     ranked = sum(row.rank is not None for row in rows)
     best, worst = (SHOWN - WORST, WORST) if ranked > SHOWN else (ranked, 0)
     # One table, so that its columns stand below each other; the gaps are told between its rows.
-    shown = [*cells[:best], *cells[ranked - worst : ranked]]
-    lines = format_table(header, shown).splitlines()
+    listed = [*cells[:best], *cells[ranked - worst : ranked]]
+    lines = format_table(header, listed).splitlines()
     head, tail = lines[: len(lines) - worst], lines[len(lines) - worst :]
-    rest = told.rest("workers")
+    rest = grading_rows.rest("workers")
     if n_hidden := ranked - best - worst:
         head.append(f"... and {n_hidden} more workers between them {rest}")
     if n_unranked := len(rows) - ranked:
@@ -185,19 +185,19 @@ def _format_models(models: Iterable[ModelRow]) -> str:
     """Return the table of models, highest score first; "" without models."""
     rows = sorted(models, key=lambda row: (row.score is None, -(row.score or 0.0)))
     header = ("rank", "model", "score", "low", "high", "percentile", "n", "answered")
-    shown = [
+    listed = [
         (r.rank, r.model, r.score, r.score_low, r.score_high, r.percentile, r.n, r.n_answered)
         for r in rows
     ]
-    return format_table(header, shown) if shown else ""
+    return format_table(header, listed) if listed else ""
 
 
-def _format_changes(told: GradingRows) -> str:
+def _format_changes(grading_rows: GradingRows) -> str:
     """Return the remedies used, the rank correlation with a grading without them, and movers."""
-    changes = told.changes
+    changes = grading_rows.changes
     if changes is None:
         return ""
-    names = ", ".join(NAMES.get(name, name) for name in told.remedies)
+    names = ", ".join(NAMES.get(name, name) for name in grading_rows.remedies)
     text = f"Remedies: {names}.\nCompared with the run without them: "
     if changes.spearman is None:
         return f"{text}no correlation (fewer than 2 workers, or no spread)"
@@ -209,7 +209,7 @@ def _format_changes(told: GradingRows) -> str:
     rows = [
         (m.worker, m.plain_rank, m.rank, f"{m.change:+d}", m.plain_grade, m.grade) for m in movers
     ]
-    where = told.rest("remedies")
+    where = grading_rows.rest("remedies")
     return f"{text}. Largest movers (all {where}):\n{format_table(header, rows)}"
 
 
@@ -223,7 +223,7 @@ def _format_ceiling(ceiling: Ceiling) -> str:
     return f"{text} (95% interval {ceiling.low:.3f} to {ceiling.high:.3f})"
 
 
-def _format_facts(facts: FactsFound | None) -> str:
+def _format_facts(facts: FactTotals | None) -> str:
     """Return how many questions have facts, and why others have none; "" without facts."""
     if facts is None or not facts.questions:
         return ""

@@ -83,7 +83,7 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class LengthFound:
+class LengthEffect:
     """How much of a ranking the length of the answers explains.
 
     Attributes
@@ -109,7 +109,7 @@ class QuestionCamps:
 
 
 @dataclass(frozen=True)
-class MeaningFound:
+class MeaningCounts:
     """Counts of an entailment model's verdicts on the answers, and the model's name.
 
     Attributes
@@ -159,7 +159,7 @@ class ReadByModel:
 
 
 @dataclass(frozen=True)
-class FactsFound:
+class FactTotals:
     """Counts of a run's facts: questions with facts, agreed and contested values.
 
     `agreed` and `contested` count values. `silent` counts the questions without facts by reason
@@ -172,7 +172,7 @@ class FactsFound:
     agreed: int = 0
     contested: int = 0
     silent: Mapping[str, int] = field(default_factory=dict)
-    meaning: MeaningFound | None = None
+    meaning: MeaningCounts | None = None
     read_by: ReadByModel | None = None
 
 
@@ -205,7 +205,7 @@ class CampsAlarm:
 
 
 @dataclass(frozen=True)
-class RankingFound:
+class RankingSummary:
     """A candidate ranking: its correlation with experts' grades and the default ranking."""
 
     name: str
@@ -219,7 +219,7 @@ class Candidates:
 
     two_camps: CampsAlarm | None = None
     camps: tuple[int, ...] = ()
-    found: tuple[RankingFound, ...] = ()
+    found: tuple[RankingSummary, ...] = ()
     same_as: Mapping[str, str] = field(default_factory=dict)
     reason: str | None = None
 
@@ -340,8 +340,8 @@ class AqerSummary(RunSummary):
     map: MapAbout | None = None
     alarm_checks: tuple[Looked, ...] | None = None
     question_camps: QuestionCamps | None = None
-    facts: FactsFound | None = None
-    length: LengthFound | None = None
+    facts: FactTotals | None = None
+    length: LengthEffect | None = None
     people_hash: str | None = None
 
     def shown_counts(self) -> Mapping[str, int]:
@@ -357,4 +357,4 @@ class HasSummary(Protocol):
 
 def read_summary(run: HasSummary) -> AqerSummary:
     """Return the summary of an AQER run, with defaults for missing values."""
-    return AqerSummary.of(run.summary)
+    return AqerSummary.from_json(run.summary)

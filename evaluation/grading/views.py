@@ -89,11 +89,12 @@ def build_language_warning(version: QuestionSetVersion | None) -> Beforehand | N
     counts = sorted(found, key=lambda one: (-one[1], one[0]))
     if len(counts) < 2:
         return None
-    told = ", ".join(
+    languages = ", ".join(
         f"{name_of(tag) if tag else 'an unknown language'} ({n:,})" for tag, n in counts
     )
     return Beforehand(
-        f"People read the questions in several languages. Answers in their own words: {told}. A "
+        "People read the questions in several languages. Answers in their own words: "
+        f"{languages}. A "
         "model that knows only one of these languages, or that counts words or letters, cannot "
         "see that two answers in two languages have the same meaning. Then people seem to "
         "disagree who do not, "

@@ -173,12 +173,12 @@ class InterimViewSet(ApiViewSet):
     def latest(self, request: Request, set_id: UUID) -> Response:
         """Return the latest interim grading and the forecast."""
         collection = _collection(get_answered_set(request, set_id))
-        told = SoFarSerializer(so_far(collection), context=self.get_serializer_context())
-        return Response(told.data)
+        data = SoFarSerializer(so_far(collection), context=self.get_serializer_context())
+        return Response(data.data)
 
 
 def _collection(question_set: QuestionSet) -> Collection:
-    found = find_newest_collection(question_set)
-    if found is None:
+    newest_collection = find_newest_collection(question_set)
+    if newest_collection is None:
         raise Http404("it is not published to workers")
-    return found
+    return newest_collection

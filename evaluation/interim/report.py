@@ -70,30 +70,30 @@ def so_far(collection: Collection) -> SoFar:
     is_lost = newest is not None and newest.run.state in (Run.State.FAILED, Run.State.CANCELLED)
     failed = newest if is_lost else None
     # The one before is shown until the newest is done and its texts are computed.
-    told = newest
+    latest = newest
     if newest is not None and (newest.run.state != Run.State.DONE or newest.found is None):
-        told = rows.filter(run__state=Run.State.DONE, found__isnull=False).first()
+        latest = rows.filter(run__state=Run.State.DONE, found__isnull=False).first()
     # Who withdrew is gone from both figures: they are counted, not subtracted.
-    asked = told.run.created_at if told is not None else None
-    later = Q(submitted_at__gt=asked) if asked is not None else Q()
+    latest_time = latest.run.created_at if latest is not None else None
+    later = Q(submitted_at__gt=latest_time) if latest_time is not None else Q()
     n = here.aggregate(done=Count("pk"), since=Count("pk", filter=later))
     done = n["done"]
     common: dict[str, Any] = {"done": done, "fewest": FEWEST, "going": going, "failed": failed}
-    if told is None or told.found is None:
+    if latest is None or latest.found is None:
         return SoFar(**common)
-    ranked = WorkerGrade.objects.filter(run=told.run, rank__isnull=False)
+    ranked = WorkerGrade.objects.filter(run=latest.run, rank__isnull=False)
     best = _rows(ranked.order_by("rank", "worker__public_id"))
     lowest = _rows(ranked.order_by("-rank", "-worker__public_id"))
     named = {row.worker for row in best}
-    found = told.found
+    findings = latest.found
     return SoFar(
         **common,
-        interim=told,
+        interim=latest,
         since=n["since"],
-        headline=Message.of(found["headline"]) if "headline" in found else None,
-        alarms=found.get("alarms", 0),
-        notices=found.get("notices", 0),
-        hint=found.get("hint"),
+        headline=Message.from_stored(findings["headline"]) if "headline" in findings else None,
+        alarms=findings.get("alarms", 0),
+        notices=findings.get("notices", 0),
+        hint=findings.get("hint"),
         best=tuple(best),
         lowest=tuple(row for row in lowest if row.worker not in named),
     )

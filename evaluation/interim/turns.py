@@ -95,13 +95,13 @@ def turn() -> None:
     """
     for interim in untold().select_related("run__version", "collection__version"):
         try:
-            found = _found(interim)
+            findings = _found(interim)
         except Exception:
             # Whoever works here has other runs to do: this one is told without it.
             logger.exception("the forecast of interim grading %s cannot be computed", interim.pk)
             # Stored all the same, so that it is not tried again at every turn.
-            found = {}
-        Interim.objects.filter(pk=interim.pk).update(found=found)
+            findings = {}
+        Interim.objects.filter(pk=interim.pk).update(found=findings)
     for collection in due().select_related("version__question_set"):
         try:
             start(collection, collection.version.question_set.owner_id, by_itself=True)
@@ -123,8 +123,8 @@ def _options(collection: Collection) -> AqerParameters:
 def _found(interim: Interim) -> dict[str, Any]:
     run = interim.run
     verdict = trust_report(run).verdict
-    told = Alarm.objects.filter(run=run).exclude(SETTLED)
-    counts = told.aggregate(
+    alarms = Alarm.objects.filter(run=run).exclude(SETTLED)
+    counts = alarms.aggregate(
         alarms=Count("pk", filter=Q(severity=Alarm.Severity.ALARM)),
         notices=Count("pk", filter=Q(severity=Alarm.Severity.NOTICE)),
     )

@@ -54,8 +54,8 @@ def grade(request: HttpRequest, set_id: UUID) -> HttpResponse:
         raise Http404("it is not published to workers")
     try:
         interims.start(collection, get_user_id(request))
-        said = "The answers so far are being graded. You may leave this page."
-        messages.success(request, said, "grading_begun")
+        message = "The answers so far are being graded. You may leave this page."
+        messages.success(request, message, "grading_begun")
     except interims.TooFewError as error:
         messages.error(
             request,
@@ -65,7 +65,7 @@ def grade(request: HttpRequest, set_id: UUID) -> HttpResponse:
         )
     except OptionError as error:
         messages.error(
-            request, " ".join(SITE.sentence(AqerParameters, one) for one in error.problems)
+            request, " ".join(SITE.sentence(AqerParameters, problem) for problem in error.problems)
         )
     return redirect("admin:collecting", question_set.public_id)
 
@@ -74,8 +74,8 @@ def _with_so_far(response: HttpResponseBase) -> HttpResponseBase:
     """Add the interim report to the page's context, if there is a collection."""
     context = response.context_data if isinstance(response, TemplateResponse) else None
     if context is not None and "collection" in context:
-        found = so_far(context["collection"])
-        context["so_far"] = found
-        if found.going is not None and not is_any_running():
+        latest = so_far(context["collection"])
+        context["so_far"] = latest
+        if latest.going is not None and not is_any_running():
             context["waiting"] = mark_code(HOW_TO_START)
     return response

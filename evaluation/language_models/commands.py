@@ -5,7 +5,7 @@ from __future__ import annotations
 from evaluation.core.messages.console import format_table, remove_control_characters
 from evaluation.core.messages.message import format_count
 from evaluation.models import Run
-from evaluation.runs.flow.asking.summary import ENDS, AskedModel, AskSummary
+from evaluation.runs.flow.asking.summary import ENDS, AskSummary, ModelOutcome
 
 HEADER = (
     *("model", "answered", "empty", "refused", "cut off", "errors", "not asked", "asked"),
@@ -15,23 +15,30 @@ HEADER = (
 
 def report_of_run(run: Run) -> str:
     """Return the numbers of replies of each model, and reasons for missing ones."""
-    summary = AskSummary.of(run.summary)
+    summary = AskSummary.from_json(run.summary)
     rows = [
         (
-            *(one.name, one.answered, one.empty, one.refused, one.cut_off, one.failures),
-            *(one.not_asked, one.asked, round(one.cost, 6), one.seconds_per_reply),
+            *(
+                model.name,
+                model.answered,
+                model.empty,
+                model.refused,
+                model.cut_off,
+                model.failures,
+            ),
+            *(model.not_asked, model.asked, round(model.cost, 6), model.seconds_per_reply),
         )
-        for one in summary.models
+        for model in summary.models
     ]
     n_models = format_count(len(summary.models), "model")
     head = f"{format_count(summary.questions, 'question')}, {n_models}"
     if summary.samples > 1:
         head += f", {summary.samples} samples of each"
-    told = [line for one in summary.models for line in _told(one)]
-    return "\n\n".join([head, format_table(HEADER, rows), *(["\n".join(told)] if told else [])])
+    lines = [line for model in summary.models for line in _told(model)]
+    return "\n\n".join([head, format_table(HEADER, rows), *(["\n".join(lines)] if lines else [])])
 
 
-def _told(one: AskedModel) -> list[str]:
+def _told(one: ModelOutcome) -> list[str]:
     lines = []
     if one.reason:
         lines.append(f"{one.name}: {ENDS.get(one.end, one.end)}: {one.reason}")

@@ -45,13 +45,20 @@ def models_table(run: Run) -> Table:
         OF_MODELS,
         [
             (
-                *(one.name, one.prompt_name, one.prompt_hash, one.strategy, one.end, one.reason),
-                *(one.planned, one.answered, one.empty, one.refused, one.failures),
-                *(one.not_asked, one.stored, one.asked, one.prompt_tokens),
-                *(one.completion_tokens, one.cost, one.seconds, one.seconds_per_reply),
-                *(one.cut_off, one.cut_short, one.with_thinking),
+                *(
+                    model.name,
+                    model.prompt_name,
+                    model.prompt_hash,
+                    model.strategy,
+                    model.end,
+                    model.reason,
+                ),
+                *(model.planned, model.answered, model.empty, model.refused, model.failures),
+                *(model.not_asked, model.stored, model.asked, model.prompt_tokens),
+                *(model.completion_tokens, model.cost, model.seconds, model.seconds_per_reply),
+                *(model.cut_off, model.cut_short, model.with_thinking),
             )
-            for one in AskSummary.of(run.summary).models
+            for model in AskSummary.from_json(run.summary).models
         ],
     )
 
@@ -80,13 +87,13 @@ def errors_table(run: Run) -> Table:
 
 def replies_of(run: Run) -> QuerySet[LLMResponse]:
     """Return all replies that a finished run requested, including those stored earlier."""
-    summary = AskSummary.of(run.summary)
+    summary = AskSummary.from_json(run.summary)
     # Matches nothing: an empty Q() would match every reply where a run asked no model.
-    asked = Q(pk__in=())
-    for one in summary.models:
-        asked |= Q(model__public_id=one.id, asking=one.asking)
+    condition = Q(pk__in=())
+    for model in summary.models:
+        condition |= Q(model__public_id=model.id, asking=model.asking)
     return LLMResponse.objects.filter(
-        asked, question__version=run.version_id, sample__lt=summary.samples
+        condition, question__version=run.version_id, sample__lt=summary.samples
     )
 
 

@@ -13,7 +13,7 @@ from evaluation.llm_judge.messages import METRICS
 from evaluation.llm_judge.run import CORRECTED as CORRECTED_COLUMNS
 from evaluation.llm_judge.run import MODEL, OVERALL, WORKER
 from evaluation.llm_judge.run import PAIRS as PAIRS_COLUMNS
-from evaluation.llm_judge.storage import CORRECTED, PAIRS, SCORES, JudgeSummary, Metric, PromptShown
+from evaluation.llm_judge.storage import CORRECTED, PAIRS, SCORES, JudgeSummary, Metric, PromptRow
 from evaluation.models import LanguageModel, Run, RunData
 from evaluation.runs.reports.lists import Table
 
@@ -120,7 +120,7 @@ class JudgeReport:
     without_score: int
     agreement: list[Agreement]
     workers: Corrected | None
-    prompts: list[PromptShown]
+    prompts: list[PromptRow]
 
     def select_agreement(self, prefix: str) -> list[Agreement]:
         """Return the agreement metrics whose name begins with `prefix`."""
@@ -129,7 +129,7 @@ class JudgeReport:
 
 def build_report(run: Run) -> JudgeReport:
     """Return the results of a finished LLM judge run."""
-    summary = JudgeSummary.of(run.summary)
+    summary = JudgeSummary.from_json(run.summary)
     rows = load_corrected_rows(run, only=OVERALL)
     return JudgeReport(
         summary.judge,
@@ -176,7 +176,7 @@ def load_corrected_rows(run: Run, only: str = "") -> list[Corrected]:
 
 def build_agreement_table(run: Run) -> Table:
     """Return the table of the judge's agreement metrics, one row per metric."""
-    metrics = JudgeSummary.of(run.summary).metrics
+    metrics = JudgeSummary.from_json(run.summary).metrics
     rows = [(m.metric, m.group or None, m.value, m.low, m.high, m.n, m.reason) for m in metrics]
     return Table(AGREEMENT, rows)
 

@@ -73,7 +73,7 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class PromptShown:
+class PromptRow:
     """A prompt of the judge: template, reminder for a second request, and hash of both."""
 
     name: str
@@ -83,7 +83,7 @@ class PromptShown:
 
 
 PROMPTS = tuple(
-    PromptShown(name, prompt.hash, prompt.template, prompt.again)
+    PromptRow(name, prompt.hash, prompt.template, prompt.again)
     for name, prompt in (("score", SCORE), ("compare", COMPARE))
 )
 
@@ -107,7 +107,7 @@ class JudgeSummary(RunSummary):
 
     judge: str = ""
     model: str = ""
-    prompts: tuple[PromptShown, ...] = ()
+    prompts: tuple[PromptRow, ...] = ()
     answers: int = 0
     model_answers: int = 0
     judged: int = 0

@@ -47,8 +47,8 @@ def _build_row(row: Corrected) -> Row:
             f"experts {format_number(row.graded)}, {row.n_judged} answers",
         ]
     )
-    look = "-model" if row.of == "model" else "" if row.low is not None else "-weak"
-    return Row(row.name, row.mean, row.low, row.high, tip, look=look)  # type: ignore[arg-type]
+    css_class = "-model" if row.of == "model" else "" if row.low is not None else "-weak"
+    return Row(row.name, row.mean, row.low, row.high, tip, style=css_class)  # type: ignore[arg-type]
 
 
 # Corrected means on the page; the file has all.

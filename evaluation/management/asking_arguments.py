@@ -118,11 +118,11 @@ def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[st
 
 def asking_of(options: Mapping[str, Any]) -> AskSettings:
     """Return the settings for asking from the options; CommandError (2) if invalid."""
-    given = options["parameters"]
+    values = options["parameters"]
     parameters = {
         "temperature": options["temperature"],
         "max_tokens": options["max_tokens"],
-        **{name: value for name, value in given.items() if name != "seed"},
+        **{name: value for name, value in values.items() if name != "seed"},
     }
     price_in, price_out = options["price_in"], options["price_out"]
     if options["budget"] is not None and (price_in is None or price_out is None):
@@ -137,7 +137,7 @@ def asking_of(options: Mapping[str, Any]) -> AskSettings:
         **{name: options[name] for name in ("model", "name", "budget", "key_variable")},
         parameters=parameters,
         # `_parameters` lets only null pass for the seed, which means that none is sent.
-        seed=None if "seed" in given else options["seed"],
+        seed=None if "seed" in values else options["seed"],
         prices=prices,
         keep_thinking=bool(options.get("keep_thinking")),
         settings=Settings(

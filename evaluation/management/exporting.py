@@ -94,8 +94,10 @@ def version_read(
     except ChoiceError as error:
         raise CommandError(str(error), returncode=BAD_INPUT) from error
     others = question_set.versions.exclude(pk=version.pk).order_by("number")
-    if number is None and (found := list(others)):
-        named = ", ".join(f"{one.number}{'' if one.is_published else ' (draft)'}" for one in found)
+    if number is None and (versions := list(others)):
+        named = ", ".join(
+            f"{one.number}{'' if one.is_published else ' (draft)'}" for one in versions
+        )
         print_report(
             stdout, f"version {version.number} is used; --in-version N reads another: {named}"
         )

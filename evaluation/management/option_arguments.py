@@ -26,12 +26,12 @@ from evaluation.core.options import (
 from evaluation.core.options.declaration import DATABASE, FILES
 from evaluation.core.options.words import build_flag
 
-Asked = TypeVar("Asked", bound=Parameters)
+ParametersT = TypeVar("ParametersT", bound=Parameters)
 
 
 def add_option_arguments(
     parser: argparse.ArgumentParser,
-    of: type[Parameters],
+    parameters: type[Parameters],
     *,
     files: bool,
     groups: Mapping[str, str] | None = None,
@@ -46,25 +46,27 @@ def add_option_arguments(
     groups : groups of options that the help lists separately, with a sentence for each.
     """
     apart = {
-        group: parser.add_argument_group(group, told) for group, told in (groups or {}).items()
+        group: parser.add_argument_group(group, text) for group, text in (groups or {}).items()
     }
-    for name, option in of.options().items():
+    for name, option in parameters.options().items():
         if (FILES if files else DATABASE) in option.places and name not in without:
-            told = _told(of, option)
-            more = arguments_of(option, _reader(of, option), files)
+            text = _told(parameters, option)
+            more = arguments_of(option, _reader(parameters, option), files)
             apart.get(option.group, parser).add_argument(
-                build_flag(option), dest=name, **{"help": told, **more}
+                build_flag(option), dest=name, **{"help": text, **more}
             )
 
 
-def chosen(of: type[Asked], options: Mapping[str, Any], *, files: bool) -> Asked:
+def chosen(
+    options_type: type[ParametersT], options: Mapping[str, Any], *, files: bool
+) -> ParametersT:
     """Return the chosen option values; raise CommandError (2) if invalid.
 
     Ids in files, and models, are left out: the command reads them later. Options of the other
     place have their defaults, even if an argument has the same name.
     """
     here = FILES if files else DATABASE
-    known = {name: one for name, one in of.options().items() if here in one.places}
+    known = {name: one for name, one in options_type.options().items() if here in one.places}
     values = {name: options[name] for name in known if name in options}
     for name, option in known.items():
         if isinstance(option, Ids):
@@ -73,44 +75,46 @@ def chosen(of: type[Asked], options: Mapping[str, Any], *, files: bool) -> Asked
             values[name] = None
         elif isinstance(option, Switch) and name in options:
             values[name] = bool(options[name])
-    parameters = of(**values)
+    parameters = options_type(**values)
     if problems := tuple(parameters.problems()):
-        told = "\n".join(TERMINAL.all_told(of, problems))
-        raise CommandError(remove_control_characters(told), returncode=BAD_INPUT) from OptionError(
-            problems
-        )
+        reasons = "\n".join(TERMINAL.all_told(options_type, problems))
+        raise CommandError(
+            remove_control_characters(reasons), returncode=BAD_INPUT
+        ) from OptionError(problems)
     return parameters
 
 
 class BadArgumentError(argparse.ArgumentTypeError):
     """The value of an argument is invalid; `problem` is the reason."""
 
-    def __init__(self, said: str, error: OptionError) -> None:
-        super().__init__(said)
+    def __init__(self, message: str, error: OptionError) -> None:
+        super().__init__(message)
         self.problem = error.problems[0]
 
 
-def _reader(of: type[Parameters], option: Option) -> Callable[[str], Any]:
+def _reader(parameters: type[Parameters], option: Option) -> Callable[[str], Any]:
     def read(text: str) -> Any:
         try:
             return option.read(text)
         except OptionError as error:
-            raise BadArgumentError(TERMINAL.sentence(of, error.problems[0]), error) from error
+            raise BadArgumentError(
+                TERMINAL.sentence(parameters, error.problems[0]), error
+            ) from error
 
     return read
 
 
-def _told(of: type[Parameters], option: Option) -> str:
+def _told(parameters: type[Parameters], option: Option) -> str:
     """Return the help text of an argument, with its default."""
-    told = TERMINAL.described(of, option.name)
+    text = TERMINAL.described(parameters, option.name)
     if isinstance(option, Text) and option.suggestions:
-        told = f"{told} See below."
+        text = f"{text} See below."
     default = option.default
     if isinstance(option, Switch):
         default = ("on" if default else "off") if option.negatable else None
-    shown = "" if default in (None, "", (), {}) else f" (default: {default})"
+    suffix = "" if default in (None, "", (), {}) else f" (default: {default})"
     # argparse formats help texts with %.
-    return f"{told}{shown}".replace("%", "%%")
+    return f"{text}{suffix}".replace("%", "%%")
 
 
 @singledispatch

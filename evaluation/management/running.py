@@ -91,9 +91,9 @@ class RunCommand(SetCommand):
             return parameters
         if options["include_excluded"] or not (ids := list_excluded_ids(version)):
             return parameters
-        shown = ", ".join(ids[:NAMED]) + (", ..." if len(ids) > NAMED else "")
+        listing = ", ".join(ids[:NAMED]) + (", ..." if len(ids) > NAMED else "")
         print_report(
-            self.stdout, f"left out, as people decided: {shown} (--include-excluded reads them)"
+            self.stdout, f"left out, as people decided: {listing} (--include-excluded reads them)"
         )
         return leave_out_excluded(parameters, version)
 
@@ -124,9 +124,9 @@ class RunCommand(SetCommand):
         except LabelError as error:
             raise CommandError(f"--{error.field}: {error}", returncode=BAD_INPUT) from None
         except OptionError as error:
-            told = TERMINAL.all_told(kind.options, error.problems)
+            reasons = TERMINAL.all_told(kind.options, error.problems)
             raise CommandError(
-                remove_control_characters("\n".join(told)), returncode=BAD_INPUT
+                remove_control_characters("\n".join(reasons)), returncode=BAD_INPUT
             ) from None
         print_report(self.stdout, f"run {run.public_id} is queued")
         return run
@@ -180,8 +180,8 @@ def with_models(
     """Return the parameters with model names replaced by the models' ids."""
     for name, option in parameters.options().items():
         if isinstance(option, RegisteredModels) and options[name]:
-            found = ids_of_models(options[name], question_set)
-            parameters = replace(parameters, **{name: found})
+            ids = ids_of_models(options[name], question_set)
+            parameters = replace(parameters, **{name: ids})
         elif isinstance(option, RegisteredModel) and options[name]:
             (one,) = ids_of_models([options[name]], question_set)
             parameters = replace(parameters, **{name: one})

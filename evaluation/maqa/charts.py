@@ -171,10 +171,10 @@ def build_questions_chart(items: Sequence[ItemRow]) -> Chart | None:
     """
     several = len({row.system for row in items}) > 1
     for axis, explanation, measure in QUESTION_MEASURES:
-        found = [(value, row) for row in items if (value := measure(row)) is not None]
-        if not found:
+        points = [(value, row) for row in items if (value := measure(row)) is not None]
+        if not points:
             continue
-        found.sort(key=lambda one: (one[0], one[1].item, one[1].system))
+        points.sort(key=lambda one: (one[0], one[1].item, one[1].system))
         rows = [
             Row(
                 name=f"{row.item}, {row.system}" if several else row.item,
@@ -183,11 +183,13 @@ def build_questions_chart(items: Sequence[ItemRow]) -> Chart | None:
                 high=None,
                 tip=f"{row.item}\n{row.system}\n{axis} {value:.2f}, {row.replies} replies"
                 + (f", {row.meanings} meanings" if row.meanings else ""),
-                look="-model",
+                style="-model",
             )
-            for value, row in found[:NAMED]
+            for value, row in points[:NAMED]
         ]
-        more = f" The {NAMED} least sure of {len(found):,} are shown." if len(found) > NAMED else ""
+        more = (
+            f" The {NAMED} least sure of {len(points):,} are shown." if len(points) > NAMED else ""
+        )
         title = "How sure is the model, question by question?"
         return draw_estimates(BY_QUESTION, title, f"{explanation}{more}", axis, rows)
     return None

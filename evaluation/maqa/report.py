@@ -45,7 +45,7 @@ SHOWN_TABLES = (METRICS, COMPARISONS, POSITIONS, GOLD_COUNTS, CALIBRATION, SMALL
 
 
 @dataclass(frozen=True)
-class MeasureFound:
+class MeasureResult:
     """One confidence measure of a model: AUROC with its interval, calibration, and verdict.
 
     Attributes
@@ -72,7 +72,7 @@ class MeasureFound:
 
 
 @dataclass(frozen=True)
-class SystemFound:
+class SystemMeasures:
     """Accuracy of one model, and the results of its confidence measures.
 
     `finding` is a sentence on the measure that separates right from wrong best.
@@ -86,7 +86,7 @@ class SystemFound:
     low: float | None
     high: float | None
     exact_set: float | None
-    measures: list[MeasureFound]
+    measures: list[MeasureResult]
     finding: str
 
 
@@ -101,7 +101,7 @@ class Compared(PairRow):
 
 
 @dataclass(frozen=True)
-class SampleShown:
+class ReportedSample:
     """A measure of semantic entropy at one number of replies, with its title."""
 
     row: SampleRow
@@ -112,19 +112,19 @@ class SampleShown:
 class MaqaReport:
     """Results of a MAQA run shown on its main page: models, comparisons, and tables."""
 
-    systems: list[SystemFound]
+    systems: list[SystemMeasures]
     comparisons: list[Compared]
     positions: list[PositionRow]
     gold_counts: list[GoldCountRow]
     bins: list[BinRow]
     left_out: list[Exclusion]
     summary: MaqaSummary
-    small_samples: list[SampleShown]
+    small_samples: list[ReportedSample]
 
 
 def build_report(run: Run) -> MaqaReport:
     """Return the results of a finished MAQA run for its main page."""
-    summary = MaqaSummary.of(run.summary)
+    summary = MaqaSummary.from_json(run.summary)
     tables = read_tables(run, SHOWN_TABLES)
     metrics: dict[str, dict[str, MetricRow]] = defaultdict(dict)
     for row in tables[METRICS.name]:
@@ -138,15 +138,15 @@ def build_report(run: Run) -> MaqaReport:
         tables[CALIBRATION.name],
         list_exclusions(summary.exclusions),
         summary,
-        [SampleShown(row, MEASURES[row.measure].title) for row in tables[SMALL_SAMPLES.name]],
+        [ReportedSample(row, MEASURES[row.measure].title) for row in tables[SMALL_SAMPLES.name]],
     )
 
 
-def _build_system(system: str, rows: dict[str, MetricRow]) -> SystemFound:
+def _build_system(system: str, rows: dict[str, MetricRow]) -> SystemMeasures:
     """Return the results of one model; `rows` are its overall metrics by name."""
     measures = [_build_measure(name, rows) for name in SURENESS]
     f1 = rows["f1"]
-    return SystemFound(
+    return SystemMeasures(
         system,
         f1.n,
         rows["precision"].value,
@@ -160,12 +160,12 @@ def _build_system(system: str, rows: dict[str, MetricRow]) -> SystemFound:
     )
 
 
-def _build_measure(name: str, rows: dict[str, MetricRow]) -> MeasureFound:
+def _build_measure(name: str, rows: dict[str, MetricRow]) -> MeasureResult:
     """Return the results of one confidence measure of one model."""
     area, texts = rows[f"auroc_{name}"], MEASURES[name]
     # Measures without an upper end of their scale have no calibration error.
     error = rows.get(f"calibration_error_{name}")
-    return MeasureFound(
+    return MeasureResult(
         name,
         texts.title,
         texts.words,
@@ -198,7 +198,7 @@ def _describe_area(area: MetricRow) -> str:
     return "separates right from wrong somewhat"
 
 
-def _find_best_measure(measures: Sequence[MeasureFound], n: int) -> str:
+def _find_best_measure(measures: Sequence[MeasureResult], n: int) -> str:
     """Return a sentence naming the confidence measure with the greatest AUROC above chance.
 
     `n` is the number of questions with a known right answer.

@@ -145,7 +145,9 @@ class ComparingViewSet(GradingViewSet):
     def groups(self, request: Request, run_id: Any) -> Response:
         """Return the models' scores by group of questions."""
         run = self.done(request, run_id)
-        tables = build_serializer(GroupTable)(group_tables(ScoreTable.of(run)), many=True).data
+        tables = build_serializer(GroupTable)(
+            group_tables(ScoreTable.from_run(run)), many=True
+        ).data
         return Response({"next": None, "results": tables})
 
     @extend_schema(
@@ -199,7 +201,7 @@ def _correction(request: Request) -> Correction:
 def _found(
     run: Run, first: UUID, second: UUID, correction: Correction
 ) -> tuple[PairDetail, ScoreTable]:
-    found = pair_detail(run, first, second, correction)
-    if found is None:
+    detail = pair_detail(run, first, second, correction)
+    if detail is None:
         raise Http404
-    return found
+    return detail

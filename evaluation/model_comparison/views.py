@@ -29,7 +29,7 @@ from evaluation.grading.results.report.models import build_models_report
 from evaluation.grading.results.views.models import read_models
 from evaluation.model_comparison.report import ORDERS, differences, leaderboard_report, pair_detail
 from evaluation.model_comparison.report.leaderboard import run_compared, runs_of
-from evaluation.model_comparison.report.pair import Grouping, GroupOfPair, PairDetail
+from evaluation.model_comparison.report.pair import Grouping, PairDetail, PairGroup
 from evaluation.model_comparison.report.scores import ScoreTable, group_tables
 from evaluation.models import Run
 from evaluation.runs.result_pages import Context, asked_correction, start_link
@@ -42,7 +42,7 @@ MOST = 30
 def groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
     """Return the chart of at most 30 groups, largest first."""
     first, second = detail.pair.first_name, detail.pair.second_name
-    shown = grouping.groups[:MOST]
+    plotted = grouping.groups[:MOST]
     rows = [
         Row(
             name=f"{group.name or 'not given'} ({group.n})",
@@ -50,9 +50,9 @@ def groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
             low=group.difference.low,
             high=group.difference.high,
             tip=_tip(group, first, second),
-            look="-model" if group.better else "-weak",
+            style="-model" if group.better else "-weak",
         )
-        for group in shown
+        for group in plotted
     ]
 
     def draw(width: float) -> Drawing:
@@ -84,7 +84,7 @@ def groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
     )
 
 
-def _tip(group: GroupOfPair, first: str, second: str) -> str:
+def _tip(group: PairGroup, first: str, second: str) -> str:
     ends = format_interval(group.difference.low, group.difference.high, "unknown")
     return "\n".join(
         [
@@ -180,14 +180,14 @@ def pair(request: HttpRequest, run: Run, first: UUID, second: UUID) -> Context:
 
     `order`, `start` and `correction` come from the address.
     """
-    asked = request.GET
-    correction = asked_correction(asked)
-    order = parse_choice(asked, "order", ORDERS, "largest")
-    start = parse_number(asked, "start", 0, 99_999_999, blank=True) or 0
-    found = pair_detail(run, first, second, correction)
-    if found is None:
+    query = request.GET
+    correction = asked_correction(query)
+    order = parse_choice(query, "order", ORDERS, "largest")
+    start = parse_number(query, "start", 0, 99_999_999, blank=True) or 0
+    pair_report = pair_detail(run, first, second, correction)
+    if pair_report is None:
         raise Http404("the run did not compare these models")
-    detail, table = found
+    detail, table = pair_report
     return {
         "title": f"{detail.pair.first_name} and {detail.pair.second_name}",
         "subtitle": run.version.question_set.name,
@@ -204,19 +204,19 @@ def pair(request: HttpRequest, run: Run, first: UUID, second: UUID) -> Context:
 def two(request: HttpRequest, run: Run) -> HttpResponseBase:
     """Redirect to the page of the two models chosen in a form, else to all pairs."""
     first, second = parse_public_id(request.GET, "first"), parse_public_id(request.GET, "second")
-    asked = urlencode({"correction": asked_correction(request.GET)})
+    query = urlencode({"correction": asked_correction(request.GET)})
     if first is None or second is None or first == second:
-        return redirect(f"{reverse('admin:results-comparison', args=[run.public_id])}?{asked}")
+        return redirect(f"{reverse('admin:results-comparison', args=[run.public_id])}?{query}")
     pair_page = reverse("admin:results-pair", args=[run.public_id, first, second])
-    return redirect(f"{pair_page}?{asked}")
+    return redirect(f"{pair_page}?{query}")
 
 
-def picture(by: str, run: Run, asked: QueryDict) -> Chart | None:
+def picture(by: str, run: Run, query: QueryDict) -> Chart | None:
     """Return the chart of two models by one kind of question group; None without groups."""
-    found = pair_detail(run, *read_models(run, asked))
-    if found is None:
+    pair_report = pair_detail(run, *read_models(run, query))
+    if pair_report is None:
         return None
-    detail, _ = found
-    shown = (grouping for grouping in detail.groupings if grouping.by == by)
-    grouping = next(shown, None)
+    detail, _ = pair_report
+    groupings = (grouping for grouping in detail.groupings if grouping.by == by)
+    grouping = next(groupings, None)
     return groups_chart(detail, grouping) if grouping else None

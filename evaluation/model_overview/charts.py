@@ -11,7 +11,7 @@ from evaluation.core.charts.svg import Drawing, fit_labels, fit_text, format_int
 from evaluation.grading.results.charts.heat_map import Shades, compute_legend_height, draw_legend
 from evaluation.model_overview.messages import SIDES
 from evaluation.model_overview.run.findings import CorrelationRow, ViewsSummary, disagreement_of
-from evaluation.model_overview.run.gathering import Together
+from evaluation.model_overview.run.gathering import AlignedMetrics
 from evaluation.model_overview.storage import together_of
 from evaluation.models import Run
 
@@ -27,27 +27,31 @@ ROW, LINE = 15.0, 18.0
 NARROWEST, WIDEST, GAP = 9.0, 40.0, 8.0
 
 
-def views_chart(together: Together, link: Callable[[int], str] = lambda _: "") -> Chart | None:
+def views_chart(
+    together: AlignedMetrics, link: Callable[[int], str] = lambda _: ""
+) -> Chart | None:
     """Return the chart of all views (measures) by model and question; None without two sides.
 
     `link` leads from the place of a model to its page.
     """
-    found = disagreement_of(together)
-    if np.isnan(found.strength).all():
+    disagreement = disagreement_of(together)
+    if np.isnan(disagreement.strength).all():
         return None
-    sides = [together.views[at] for at in together.sides]
-    strongest = np.where(np.isnan(found.strength), -1.0, found.strength).max(axis=0)
+    sides = [together.views[index] for index in together.sides]
+    strongest = np.where(np.isnan(disagreement.strength), -1.0, disagreement.strength).max(axis=0)
     order = [
-        at for at in np.argsort(-strongest, kind="stable").tolist()[:MOST] if strongest[at] >= 0
+        index
+        for index in np.argsort(-strongest, kind="stable").tolist()[:MOST]
+        if strongest[index] >= 0
     ]
-    n_models, n_questions = found.strength.shape
+    n_models, n_questions = disagreement.strength.shape
 
     def draw(width: float) -> Drawing:
         left = NARROW_NAMES if width <= 600 else NAMES
         block = len(sides) * NARROWEST + GAP
         # At least one, even if its block is narrower than it should be.
-        shown = max(1, min(n_models, int((width - left) // block)))
-        field = min(WIDEST, ((width - left) / shown - GAP) / len(sides))
+        n_columns = max(1, min(n_models, int((width - left) // block)))
+        field = min(WIDEST, ((width - left) / n_columns - GAP) / len(sides))
         block = len(sides) * field + GAP
         top = 16.0 + LINE * len(sides) + 40.0
         floor = top + ROW * len(order)
@@ -55,45 +59,45 @@ def views_chart(together: Together, link: Callable[[int], str] = lambda _: "") -
             width,
             floor + compute_legend_height(FIFTHS, width) + LINE,
             "All views",
-            f"{shown} models on {len(order)} questions from {len(sides)} sides",
+            f"{n_columns} models on {len(order)} questions from {len(sides)} sides",
         )
-        drawing.root.set("data-columns", str(shown * len(sides)))
-        for at, view in enumerate(sides):
-            words = f"{LETTERS[at]}  {SIDES[view.side]} ({view.title})"
-            drawing.text(4, 14 + LINE * at, fit_text(words, width - 8), "label")
+        drawing.root.set("data-columns", str(n_columns * len(sides)))
+        for index, view in enumerate(sides):
+            words = f"{LETTERS[index]}  {SIDES[view.side]} ({view.title})"
+            drawing.text(4, 14 + LINE * index, fit_text(words, width - 8), "label")
         models = fit_labels(together.models, block - GAP, 11)
-        for model in range(shown):
+        for model in range(n_columns):
             x = left + model * block
             full = together.models[model]
             drawing.text(x, top - 20, models[model], "label", size=11, full=full)
-            for at in range(len(sides)):
-                middle = x + (at + 0.5) * field
-                drawing.text(middle, top - 5, LETTERS[at], "faint", "middle", 10)
+            for index in range(len(sides)):
+                middle = x + (index + 0.5) * field
+                drawing.text(middle, top - 5, LETTERS[index], "faint", "middle", 10)
         names = fit_labels([together.questions[question] for question in order], left - 10, 11)
         for row, question in enumerate(order):
             y = top + row * ROW
             full = together.questions[question]
             drawing.text(left - 6, y + ROW - 4, names[row], "label", "end", 11, full=full)
-            for model in range(shown):
-                for at, view in enumerate(sides):
-                    place = found.places[at, model, question]
-                    x = left + model * block + at * field
-                    said = f"{together.models[model]} on {together.questions[question]}"
+            for model in range(n_columns):
+                for index, view in enumerate(sides):
+                    place = disagreement.places[index, model, question]
+                    x = left + model * block + index * field
+                    text = f"{together.models[model]} on {together.questions[question]}"
                     if np.isnan(place):
-                        drawing.mark(f"{said}\n{view.title}: not known", link(model))
+                        drawing.mark(f"{text}\n{view.title}: not known", link(model))
                         drawing.rectangle(x, y, field - 1, ROW - 1, "missing")
                         ends = (x + field * 0.3, y + ROW * 0.65, x + field * 0.6, y + ROW * 0.3)
                         drawing.line(*ends, "faint-line")
                     else:
-                        number = together.values[together.sides[at], model, question]
+                        number = together.values[together.sides[index], model, question]
                         drawing.mark(
-                            f"{said}\n{view.title}: {format_number(float(number))}", link(model)
+                            f"{text}\n{view.title}: {format_number(float(number))}", link(model)
                         )
                         drawing.rectangle(x, y, field - 1, ROW - 1, FIFTHS(float(place)))
                     drawing.end_mark()
         draw_legend(drawing, FIFTHS, floor, "not known")
-        if shown < n_models:
-            left_out = f"{n_models - shown} more models are in the table"
+        if n_columns < n_models:
+            left_out = f"{n_models - n_columns} more models are in the table"
             drawing.text(4, drawing.height - 6, left_out, "faint")
         return drawing
 
@@ -119,13 +123,13 @@ MOST_CORRELATIONS = 40
 
 def fields_of(run: Run) -> Chart | None:
     """Return the chart of all views by model and question of a model overview run."""
-    return views_chart(together_of(run, ViewsSummary.of(run.summary)))
+    return views_chart(together_of(run, ViewsSummary.from_json(run.summary)))
 
 
 def correlations_of(run: Run) -> Chart | None:
     """Return the chart of correlations between views of a model overview run."""
-    summary = ViewsSummary.of(run.summary)
-    titles = {one.view.name: one.view.title for one in summary.views}
+    summary = ViewsSummary.from_json(run.summary)
+    titles = {view.view.name: view.view.title for view in summary.views}
     return correlations_chart(summary.correlations, titles)
 
 

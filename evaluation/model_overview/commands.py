@@ -11,7 +11,13 @@ from evaluation.core.charts.chart import Chart
 from evaluation.core.messages.console import format_table, remove_control_characters
 from evaluation.core.options import TERMINAL
 from evaluation.model_overview.charts import correlations_chart, views_chart
-from evaluation.model_overview.files import FIGURES, FileViews, Told, ViewsRequest, views_of_files
+from evaluation.model_overview.files import (
+    FIGURES,
+    FileViews,
+    ViewRunType,
+    ViewsRequest,
+    views_of_files,
+)
 from evaluation.model_overview.messages import CLAIMS, QUESTIONS, SIDES
 from evaluation.model_overview.options import ViewsParameters
 from evaluation.model_overview.run.conclusions import answered, portrait
@@ -25,7 +31,7 @@ def run_evaluate(
     parameters: ViewsParameters, arguments: Mapping[str, Any], progress: Progress
 ) -> str:
     """Combine the results in folders, write the tables, and return the text to print."""
-    kinds = {kind.name: Told(kind.title, kind.views) for kind in kinds_of_files()}
+    kinds = {kind.name: ViewRunType(kind.title, kind.views) for kind in kinds_of_files()}
     request = ViewsRequest(
         [_folder(text, kinds) for text in arguments["folders"]],
         kinds,
@@ -42,15 +48,15 @@ def run_evaluate(
     return f"{text_of(made.summary)}\n\nFiles: {request.output}"
 
 
-def _folder(text: str, kinds: Mapping[str, Told]) -> tuple[str, Path]:
+def _folder(text: str, kinds: Mapping[str, ViewRunType]) -> tuple[str, Path]:
     name, sign, path = text.partition("=")
     return (name, Path(path)) if sign and name in kinds else ("", Path(text))
 
 
 def _charts(made: FileViews) -> tuple[Chart | None, Chart | None]:
-    titles = {view.name: view.title for view in made.found.together.views}
+    titles = {view.name: view.title for view in made.results.together.views}
     return (
-        views_chart(made.found.together),
+        views_chart(made.results.together),
         correlations_chart(made.summary.correlations, titles),
     )
 
@@ -60,31 +66,36 @@ CORRELATION = ("view", "other", "spearman", "low", "high", "questions", "models"
 SHOWN = 20
 
 
-def text_of(found: ViewsSummary) -> str:
+def text_of(views_summary: ViewsSummary) -> str:
     """Return a model overview as text: questions answered, models, and correlations."""
     counts = (
-        f"{len(found.models)} models, {found.questions} questions, {len(found.views)} views of "
-        f"{found.answers} answers, from: {', '.join(one.title for one in found.sources)}"
+        f"{len(views_summary.models)} models, {views_summary.questions} questions, "
+        f"{len(views_summary.views)} views of "
+        f"{views_summary.answers} answers, from: "
+        f"{', '.join(source.title for source in views_summary.sources)}"
     )
     parts = [counts]
-    if found.missing:
-        sides = ", ".join(SIDES[side].lower() for side in found.missing)
+    if views_summary.missing:
+        sides = ", ".join(SIDES[side].lower() for side in views_summary.missing)
         parts.append(f"Views without results: {sides}.")
-    if found.repeated:
-        parts.append(f"{found.repeated:,} rows repeat an earlier row and do not count.")
-    parts += [f"{QUESTIONS[one.name]}\n  {TERMINAL.said(one.said)}" for one in answered(found)]
-    parts += [_model(found, place) for place in range(len(found.models))[:SHOWN]]
+    if views_summary.repeated:
+        parts.append(f"{views_summary.repeated:,} rows repeat an earlier row and do not count.")
+    parts += [
+        f"{QUESTIONS[source.name]}\n  {TERMINAL.said(source.said)}"
+        for source in answered(views_summary)
+    ]
+    parts += [_model(views_summary, place) for place in range(len(views_summary.models))[:SHOWN]]
     rows = [
         (row.view, row.other, row.spearman, row.low, row.high, row.n_questions, row.n_models)
-        for row in found.correlations[:SHOWN]
+        for row in views_summary.correlations[:SHOWN]
     ]
     if rows:
         parts.append(format_table(CORRELATION, rows))
     return "\n\n".join(parts)
 
 
-def _model(found: ViewsSummary, place: int) -> str:
-    one = portrait(found, place)
+def _model(views_summary: ViewsSummary, place: int) -> str:
+    one = portrait(views_summary, place)
     lines = [remove_control_characters(one.model)]
     for claim in one.claims:
         lines.append(f"  {CLAIMS[claim.name]}")
@@ -97,4 +108,4 @@ def _model(found: ViewsSummary, place: int) -> str:
 
 def report_of_run(run: Run) -> str:
     """Return the text that ``run views`` prints about a finished run."""
-    return text_of(ViewsSummary.of(run.summary))
+    return text_of(ViewsSummary.from_json(run.summary))

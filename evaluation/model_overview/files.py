@@ -24,12 +24,12 @@ from evaluation.model_overview.run.findings import (
     CorrelationRow,
     DisagreementRow,
     StandingRow,
-    ViewsFound,
+    ViewResults,
     ViewsSummary,
     disagreement_rows,
     find_views,
 )
-from evaluation.model_overview.run.gathering import Gathering, NothingToldError, Source
+from evaluation.model_overview.run.gathering import Gathering, NoObservationsError, Source
 from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace
 from evaluation.runs.flow.metrics import Exclusions
 from evaluation.runs.flow.stored import ViewedObservation, ViewSource, read_views
@@ -44,7 +44,7 @@ REPEATED = "told_again"
 
 
 @dataclass(frozen=True)
-class Told:
+class ViewRunType:
     """A run type whose output files contain views (measures): its title, and where they are."""
 
     title: str
@@ -63,7 +63,7 @@ class ViewsRequest:
     """
 
     folders: Sequence[tuple[str, Path]]
-    kinds: Mapping[str, Told]
+    kinds: Mapping[str, ViewRunType]
     parameters: ViewsParameters
     output: Path
     questions: Path | None = None
@@ -73,19 +73,19 @@ class ViewsRequest:
 class FileViews:
     """Model overview computed from files; `hashes` are SHA-256 by name of the file read."""
 
-    found: ViewsFound
+    results: ViewResults
     summary: ViewsSummary
     texts: Mapping[str, str]
     hashes: Mapping[str, str]
 
     def write(self, folder: OutputFolder) -> None:
         """Write all tables and summary.json of the overview into a folder."""
-        together = self.found.together
+        together = self.results.together
         folder.write_csv(VIEWS, cell_header(together), cell_rows(together))
         own = (*self.summary.correlations, *self.summary.own)
         folder.write_csv(CORRELATIONS, names_of(CorrelationRow), map(astuple, own))
         folder.write_csv(MODELS, names_of(StandingRow), map(astuple, model_rows(self.summary)))
-        rows = disagreement_rows(together, self.found.disagreement)
+        rows = disagreement_rows(together, self.results.disagreement)
         folder.write_csv(
             DISAGREEMENTS,
             (*names_of(DisagreementRow), "text"),
@@ -100,7 +100,7 @@ class FileViews:
         plain = summary.as_dict()
         return build_study_summary(
             "views",
-            self.found.parameters,
+            self.results.parameters,
             self.hashes,
             {**summary.shown_counts(), "sources": len(summary.sources)},
             left_out,
@@ -129,15 +129,15 @@ def views_of_files(request: ViewsRequest, progress: Progress | None = None) -> F
         texts = {record.question: record.text for record in file.records}
         hashes["questions"] = file.sha256
     gathering = Gathering(list(texts))
-    for given, path in request.folders:
+    for name, path in request.folders:
         if request.output.exists() and path.exists() and path.samefile(request.output):
             raise InputError.single(
                 str(path),
                 "the tables would be written over those that are read",
                 "Choose another folder with --output.",
             )
-        made = _summary_of(path, required=not given)
-        kind = given or str(made.get("signature", "")).partition("|")[0]
+        made = _summary_of(path, required=not name)
+        kind = name or str(made.get("signature", "")).partition("|")[0]
         told = request.kinds.get(kind)
         if told is None:
             raise InputError.single(
@@ -149,21 +149,21 @@ def views_of_files(request: ViewsRequest, progress: Progress | None = None) -> F
         gathering.add(source, _told(path, told.views, hashes))
     try:
         together = gathering.together()
-    except NothingToldError:
+    except NoObservationsError:
         raise InputError.single(
             ", ".join(str(path) for _, path in request.folders),
             "no model has a number for a question",
             "Evaluate models first: evaluate aqer takes their answers with --models.",
         ) from None
-    found = find_views(together, request.parameters, progress)
-    return FileViews(found, ViewsSummary.of_found(found), texts, hashes)
+    views = find_views(together, request.parameters, progress)
+    return FileViews(views, ViewsSummary.of_found(views), texts, hashes)
 
 
 def _summary_of(path: Path, required: bool) -> dict[str, Any]:
     """Return a folder's summary.json as a dict; {} if it is missing and not required."""
     file = path / SUMMARY
     try:
-        found = json.loads(file.read_bytes())
+        summary = json.loads(file.read_bytes())
     except FileNotFoundError:
         if not path.is_dir():
             raise InputError.single(
@@ -178,7 +178,7 @@ def _summary_of(path: Path, required: bool) -> dict[str, Any]:
         ) from None
     except (OSError, ValueError) as error:
         raise InputError.single(str(file), f"it cannot be read: {error}") from None
-    return found if isinstance(found, dict) else {}
+    return summary if isinstance(summary, dict) else {}
 
 
 def _told(
@@ -197,7 +197,7 @@ def _told(
             "Give the --output of another evaluation.",
         )
     for name in there:
-        yield from _table(path / name, [one for one in views if one.file_name == name], hashes)
+        yield from _table(path / name, [view for view in views if view.file_name == name], hashes)
 
 
 def _table(
@@ -211,8 +211,8 @@ def _table(
 
     def rows() -> Iterator[tuple[str, ...]]:
         nonlocal line
-        for at, wanted, others in table.rows:
-            line = at
+        for index, wanted, others in table.rows:
+            line = index
             yield (*wanted, *others)
 
     cells = rows()

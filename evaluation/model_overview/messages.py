@@ -55,66 +55,71 @@ _AFFIRMED = {
 
 def _two(value: Any) -> str:
     """Return a number with two decimals, without the sign of a 0."""
-    shown = f"{value:.2f}"
-    return "0.00" if shown == "-0.00" else shown
+    text = f"{value:.2f}"
+    return "0.00" if text == "-0.00" else text
 
 
-def _interval(of: Mapping[str, Any], low: str = "low", high: str = "high") -> str:
-    if of[low] is None:
+def _interval(values: Mapping[str, Any], low: str = "low", high: str = "high") -> str:
+    if values[low] is None:
         return "without an interval"
-    return f"95% interval {_two(of[low])} to {_two(of[high])}"
+    return f"95% interval {_two(values[low])} to {_two(values[high])}"
 
 
-def _basis(of: Mapping[str, Any]) -> str:
-    models = "" if of["models"] == 1 else f" and {of['models']} models"
-    return f"{format_count(of['questions'], 'question')}{models}"
+def _basis(values: Mapping[str, Any]) -> str:
+    models = "" if values["models"] == 1 else f" and {values['models']} models"
+    return f"{format_count(values['questions'], 'question')}{models}"
 
 
-def _numbers(of: Mapping[str, Any]) -> str:
-    return f"rank correlation {_two(of['value'])}, {_interval(of)}, {_basis(of)}"
+def _numbers(values: Mapping[str, Any]) -> str:
+    return f"rank correlation {_two(values['value'])}, {_interval(values)}, {_basis(values)}"
 
 
 def _of_question(name: str) -> dict[str, Sentence]:
     yes, no = _AFFIRMED[name]
 
-    def untold(of: Mapping[str, Any]) -> str:
+    def untold(values: Mapping[str, Any]) -> str:
         shows = ""
-        if of["smallest"] is not None and of["low"] is not None:
+        if values["smallest"] is not None and values["low"] is not None:
             shows = (
                 f" So few questions of one model mostly cannot show a relation weaker than about "
-                f"{of['smallest']:.2f}."
+                f"{values['smallest']:.2f}."
             )
-        return f"Not decided by these answers ({_numbers(of)}).{shows}"
+        return f"Not decided by these answers ({_numbers(values)}).{shows}"
 
     return {
-        f"views.{name}.yes": lambda of: f"Yes: {yes} ({_numbers(of)}).",
-        f"views.{name}.no": lambda of: f"No, the other way round: {no} ({_numbers(of)}).",
+        f"views.{name}.yes": lambda values: f"Yes: {yes} ({_numbers(values)}).",
+        f"views.{name}.no": lambda values: f"No, the other way round: {no} ({_numbers(values)}).",
         f"views.{name}.untold": untold,
-        f"views.{name}.few": lambda of: (
-            f"Not enough data: both are known for {of['questions']} "
-            f"question{'' if of['questions'] == 1 else 's'} only, and fewer than 10 prove nothing."
+        f"views.{name}.few": lambda values: (
+            f"Not enough data: both are known for {values['questions']} "
+            f"question{'' if values['questions'] == 1 else 's'} only, and fewer than 10 prove "
+            "nothing."
         ),
-        f"views.{name}.undefined": lambda of: f"Not enough data: {describe_reason(of['reason'])}.",
+        f"views.{name}.undefined": lambda values: (
+            f"Not enough data: {describe_reason(values['reason'])}."
+        ),
     }
 
 
 _SURE_UNTOLD = "Not decided: whether it is less sure where its answers are farther from people's"
 
 
-def against(of: Mapping[str, Any]) -> str:
+def against(values: Mapping[str, Any]) -> str:
     """Return a phrase on whether a model is better or worse than the other models' mean."""
-    interval = _interval(of, "gain_low", "gain_high")
-    n = format_count(of["n_gain"], "question")
-    if of["against"] == "better":
-        return f"{of['gain']:.2f} better than the other models' mean ({interval}, {n})"
-    if of["against"] == "worse":
-        return f"{-of['gain']:.2f} worse than the other models' mean " + (
-            f"(95% interval {-of['gain_high']:.2f} to {-of['gain_low']:.2f}, {n})"
+    interval = _interval(values, "gain_low", "gain_high")
+    n = format_count(values["n_gain"], "question")
+    if values["against"] == "better":
+        return f"{values['gain']:.2f} better than the other models' mean ({interval}, {n})"
+    if values["against"] == "worse":
+        return f"{-values['gain']:.2f} worse than the other models' mean " + (
+            f"(95% interval {-values['gain_high']:.2f} to {-values['gain_low']:.2f}, {n})"
         )
-    if of["against"] == "alike":
-        return f"no difference from the other models' mean shows ({_two(of['gain'])}, {interval})"
-    if of["against"] == "few":
-        return f"too few questions in common with other models to compare them ({of['n_gain']})"
+    if values["against"] == "alike":
+        return (
+            f"no difference from the other models' mean shows ({_two(values['gain'])}, {interval})"
+        )
+    if values["against"] == "few":
+        return f"too few questions in common with other models to compare them ({values['n_gain']})"
     return "there is no other model to compare it with"
 
 
@@ -125,18 +130,19 @@ def place_said(side: str, place: float, *, best: bool) -> str:
     return f"{SIDES[side]}: less so than {1 - place:.0%} of all answers"
 
 
-def _mean(of: Mapping[str, Any]) -> str:
-    top = "" if of["highest"] is None else f" of {of['highest']:g}"
-    return f"{of['mean']:.2f}{top} ({_interval(of)}, {format_count(of['questions'], 'question')})"
+def _mean(values: Mapping[str, Any]) -> str:
+    top = "" if values["highest"] is None else f" of {values['highest']:g}"
+    questions = format_count(values["questions"], "question")
+    return f"{values['mean']:.2f}{top} ({_interval(values)}, {questions})"
 
 
-def _share(of: Mapping[str, Any]) -> str:
-    if of["low"] is None:
-        return f"{of['mean']:.0%} of {format_count(of['questions'], 'question')}"
+def _share(values: Mapping[str, Any]) -> str:
+    if values["low"] is None:
+        return f"{values['mean']:.0%} of {format_count(values['questions'], 'question')}"
     return (
-        f"{of['mean']:.0%} of {format_count(of['questions'], 'question')} (95% interval "
-        f"{of['low']:.0%} to "
-        f"{of['high']:.0%})"
+        f"{values['mean']:.0%} of {format_count(values['questions'], 'question')} (95% interval "
+        f"{values['low']:.0%} to "
+        f"{values['high']:.0%})"
     )
 
 

@@ -74,7 +74,9 @@ def correlations(
     views = round_for_ties(values)
     n_questions = views.shape[2]
     known = ~np.isnan(views)
-    single = [[_of_model(views, known, pair, at) for at in range(views.shape[1])] for pair in pairs]
+    single = [
+        [_of_model(views, known, pair, index) for index in range(views.shape[1])] for pair in pairs
+    ]
     counted = np.array([[one is not None for one in row] for row in single], dtype=np.bool_)
     means = [_mean([one for one in row if one is not None]) for row in single]
     both = [known[one] & known[other] for one, other in pairs]
@@ -82,13 +84,13 @@ def correlations(
     counts = [cells[row].any(axis=0).sum() for cells, row in zip(both, counted, strict=True)]
 
     def drawn(times: Floats) -> Floats:
-        found = np.full((len(pairs), views.shape[1], len(times)), np.nan)
+        draws = np.full((len(pairs), views.shape[1], len(times)), np.nan)
         for model in range(views.shape[1]):
             ranked = DrawnRanks(views[:, model], times)
-            for at in np.flatnonzero(counted[:, model]).tolist():
-                one, other = pairs[at]
-                found[at, model] = ranked.correlation(one, other, both[at][model])
-        return _means(found)
+            for index in np.flatnonzero(counted[:, model]).tolist():
+                one, other = pairs[index]
+                draws[index, model] = ranked.correlation(one, other, both[index][model])
+        return _means(draws)
 
     estimates = (
         compute_drawn_intervals(means, counts, drawn, n_questions, n_draws, seed) if pairs else []
@@ -182,11 +184,11 @@ def _mean(values: list[float]) -> float:
     return float(np.mean(values)) if values else np.nan
 
 
-def _means(found: Floats) -> Floats:
+def _means(values: Floats) -> Floats:
     """Return means over the middle axis (models) without NaN, one row per pair of views."""
-    known = ~np.isnan(found)
+    known = ~np.isnan(values)
     count = known.sum(axis=1)
-    total = np.where(known, found, 0.0).sum(axis=1)
+    total = np.where(known, values, 0.0).sum(axis=1)
     return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
 
 
@@ -243,11 +245,11 @@ def disagreement(values: ArrayLike) -> Disagreement:
 
 def _places(view: Floats) -> Floats:
     known = ~np.isnan(view)
-    found = np.full(view.shape, np.nan)
+    result = np.full(view.shape, np.nan)
     if known.any():
         # Less a half, so that the least and the greatest are equally far from 0 and 1.
-        found[known] = (stats.rankdata(view[known]) - 0.5) / known.sum()
-    return found
+        result[known] = (stats.rankdata(view[known]) - 0.5) / known.sum()
+    return result
 
 
 @dataclass(frozen=True)
@@ -274,8 +276,8 @@ def standings(
     """Return each model's mean and rank in one view (`values`: one row per model, NaN if none)."""
     own = np.asarray(values, dtype=np.float64)
     m = len(own)
-    found = compute_means(np.concatenate([own, own - _of_others(own)]), n_draws, seed)
-    mean, gain = found[:m], found[m:]
+    means = compute_means(np.concatenate([own, own - _of_others(own)]), n_draws, seed)
+    mean, gain = means[:m], means[m:]
     known = [one.value for one in mean if one.value is not None]
 
     def better(one: float, than: float) -> bool:

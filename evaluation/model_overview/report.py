@@ -39,7 +39,7 @@ from evaluation.runs.reports.lists import Table
 
 
 @dataclass(frozen=True)
-class ViewShown:
+class ViewRow:
     """A view (measure) for readers: name, side (aspect), title, explanation, and source run.
 
     `leads` whether it stands for its side; `better` is "higher", "lower" or "" for neither.
@@ -57,7 +57,7 @@ class ViewShown:
 
 
 @dataclass(frozen=True)
-class SourceShown:
+class SourceRow:
     """A run from which the overview takes views (measures)."""
 
     renamed_keys: ClassVar = {"kind": "run_type"}
@@ -80,7 +80,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class EvidenceShown:
+class ClaimEvidenceRow:
     """A sentence about a model, with the view (measure) and run that support it."""
 
     renamed_keys: ClassVar = {"said": "message"}
@@ -93,22 +93,22 @@ class EvidenceShown:
 
 
 @dataclass(frozen=True)
-class ClaimShown:
+class ClaimRow:
     """A question about a model with the evidence; `missing` are sides without any result."""
 
     name: str
     question: str
-    evidence: list[EvidenceShown]
+    evidence: list[ClaimEvidenceRow]
     missing: list[str]
 
 
 @dataclass(frozen=True)
-class PortraitShown:
+class PortraitReport:
     """Evidence about one model from all views; `place` is its index in its page's URL."""
 
     model: str
     place: int
-    claims: list[ClaimShown]
+    claims: list[ClaimRow]
 
 
 @dataclass(frozen=True)
@@ -123,11 +123,11 @@ class ViewsReport:
     questions: int
     answers: int
     repeated: int
-    sources: list[SourceShown]
-    views: list[ViewShown]
+    sources: list[SourceRow]
+    views: list[ViewRow]
     missing: list[str]
     answered: list[Answered]
-    models: list[PortraitShown]
+    models: list[PortraitReport]
     correlations: list[CorrelationRow]
     standings: list[StandingRow]
 
@@ -141,7 +141,7 @@ class ModelInView:
 
     model: str
     place: int
-    view: ViewShown
+    view: ViewRow
     mean: Estimate
     n: int
     gain: Estimate
@@ -155,43 +155,44 @@ class ModelInView:
 
 def standings_shown(summary: ViewsSummary, model: str = "") -> list[ModelInView]:
     """Return models' means in each side's leading view; with `model`, its means in all views."""
-    shown = [one for one in summary.views if one.view.of == "answer" and (one.leads or model)]
-    found = []
+    listed = [view for view in summary.views if view.view.of == "answer" and (view.leads or model)]
+    result = []
     for place, name in enumerate(summary.models):
-        for one in shown:
-            row = summary.standing(name, one.view.name)
+        for view in listed:
+            row = summary.standing(name, view.view.name)
             if row is None or (model and name != model):
                 continue
-            values = mean_values(row, one.view)
-            found.append(
+            values = mean_values(row, view.view)
+            result.append(
                 ModelInView(
                     name,
                     place,
-                    view_shown(summary, one),
+                    view_shown(summary, view),
                     Estimate(row.mean, row.low, row.high),
                     row.n,
                     Estimate(values["gain"], values["gain_low"], values["gain_high"]),
                     values["against"],
                 )
             )
-    return found
+    return result
 
 
 def views_report(run: Run) -> ViewsReport:
     """Return the results of a finished model overview run."""
-    summary = ViewsSummary.of(run.summary)
+    summary = ViewsSummary.from_json(run.summary)
     return ViewsReport(
         questions=summary.questions,
         answers=summary.answers,
         repeated=summary.repeated,
         sources=[
-            SourceShown(one.kind, one.title, one.run, one.signature) for one in summary.sources
+            SourceRow(source.kind, source.title, source.run, source.signature)
+            for source in summary.sources
         ],
-        views=[view_shown(summary, one) for one in (*summary.views, *summary.model_views)],
+        views=[view_shown(summary, source) for source in (*summary.views, *summary.model_views)],
         missing=[str(side) for side in summary.missing],
         answered=[
-            Answered(one.name, QUESTIONS[one.name], SITE.said(one.said))
-            for one in answered(summary)
+            Answered(source.name, QUESTIONS[source.name], SITE.said(source.said))
+            for source in answered(summary)
         ],
         models=[
             portrait_shown(summary, portrait(summary, place))
@@ -202,28 +203,28 @@ def views_report(run: Run) -> ViewsReport:
     )
 
 
-def view_shown(summary: ViewsSummary, one: ViewAbout) -> ViewShown:
+def view_shown(summary: ViewsSummary, view_about: ViewAbout) -> ViewRow:
     """Return a view (measure) of a summary in the form shown to readers."""
-    view = one.view
-    return ViewShown(
+    view = view_about.view
+    return ViewRow(
         view.name,
         str(view.side),
         view.title,
         view.words,
         view.better,
         view.of,
-        one.leads,
-        one.n_answers,
-        summary.sources[one.source].run,
+        view_about.leads,
+        view_about.n_answers,
+        summary.sources[view_about.source].run,
     )
 
 
-def portrait_shown(summary: ViewsSummary, found: Portrait) -> PortraitShown:
+def portrait_shown(summary: ViewsSummary, source: Portrait) -> PortraitReport:
     """Return the evidence about one model as sentences for readers."""
     claims = []
-    for claim in found.claims:
+    for claim in source.claims:
         evidence = [
-            EvidenceShown(
+            ClaimEvidenceRow(
                 SITE.said(one.said),
                 one.about.view.name,
                 one.about.view.title,
@@ -233,8 +234,8 @@ def portrait_shown(summary: ViewsSummary, found: Portrait) -> PortraitShown:
             for one in claim.evidence
         ]
         missing = [str(side) for side in claim.missing]
-        claims.append(ClaimShown(claim.name, CLAIMS[claim.name], evidence, missing))
-    return PortraitShown(found.model, found.place, claims)
+        claims.append(ClaimRow(claim.name, CLAIMS[claim.name], evidence, missing))
+    return PortraitReport(source.model, source.place, claims)
 
 
 DISAGREEMENTS_SHOWN = 10
@@ -242,7 +243,7 @@ ANSWERS_SHOWN = 50
 
 
 @dataclass(frozen=True)
-class DisagreementShown:
+class ReportedDisagreement:
     """An answer on which views disagree, with shortened texts ("" if missing).
 
     `best` and `worst` are sentences about the two views that are farthest apart.
@@ -258,7 +259,7 @@ class DisagreementShown:
     worst: str
 
 
-class DisagreementsPage(ComputedPage[DisagreementShown]):
+class DisagreementsPage(ComputedPage[ReportedDisagreement]):
     """Page of answers on which views (measures) disagree, the strongest disagreement first."""
 
 
@@ -280,7 +281,7 @@ class AnswerNumbers:
 class AnswersPage(ComputedPage[AnswerNumbers]):
     """Page of answers with their values in all views, the strongest disagreement first."""
 
-    views: list[ViewShown]
+    views: list[ViewRow]
 
     @property
     def shown(self) -> list[dict[str, Any]]:
@@ -295,17 +296,17 @@ def disagreements(
     run: Run, start: int = 0, size: int = DISAGREEMENTS_SHOWN, model: str = ""
 ) -> DisagreementsPage:
     """Return a page of answers on which views (measures) disagree, optionally of one model."""
-    summary = ViewsSummary.of(run.summary)
+    summary = ViewsSummary.from_json(run.summary)
     together = together_of(run, summary)
     rows = disagreement_rows(together, disagreement_of(together))
     if model:
         rows = [row for row in rows if row.model == model]
-    shown = rows[start : start + size]
-    texts = _Texts(run, shown)
-    sides = {one.view.name: str(one.view.side) for one in summary.views}
+    page = rows[start : start + size]
+    texts = _Texts(run, page)
+    sides = {view.view.name: str(view.view.side) for view in summary.views}
     return DisagreementsPage(
         [
-            DisagreementShown(
+            ReportedDisagreement(
                 row.model,
                 row.question,
                 texts.question(row.question),
@@ -315,7 +316,7 @@ def disagreements(
                 place_said(sides[row.best_view], row.best_place, best=True),
                 place_said(sides[row.worst_view], row.worst_place, best=False),
             )
-            for row in shown
+            for row in page
         ],
         start,
         len(rows),
@@ -329,29 +330,29 @@ def answers_page(
 
     Those with one side or none come last, in the order of the questions.
     """
-    summary = ViewsSummary.of(run.summary)
+    summary = ViewsSummary.from_json(run.summary)
     together = together_of(run, summary)
-    found = disagreement_of(together)
+    disagreement = disagreement_of(together)
     places = [place] if place is not None else list(range(len(summary.models)))
     # Transposed, so that answers of equal strength stay in the order of the questions.
     known = np.asarray(together.known.any(axis=0))[places].T
     question, model = np.nonzero(known)
-    strength = found.strength[places].T[question, model]
+    strength = disagreement.strength[places].T[question, model]
     order = np.argsort(-np.where(np.isnan(strength), -1.0, strength), kind="stable")
     rows = [
         AnswerNumbers(
-            together.questions[question[at]],
-            together.models[places[model[at]]],
-            places[model[at]],
+            together.questions[question[index]],
+            together.models[places[model[index]]],
+            places[model[index]],
             [
                 convert_nan_to_none(value)
-                for value in together.values[:, places[model[at]], question[at]]
+                for value in together.values[:, places[model[index]], question[index]]
             ],
-            convert_nan_to_none(strength[at]),
+            convert_nan_to_none(strength[index]),
         )
-        for at in order[start : start + size].tolist()
+        for index in order[start : start + size].tolist()
     ]
-    views = [view_shown(summary, one) for one in summary.views]
+    views = [view_shown(summary, view) for view in summary.views]
     return AnswersPage(rows, start, len(order), views)
 
 
@@ -360,8 +361,10 @@ class _Texts:
 
     def __init__(self, run: Run, rows: list[DisagreementRow]) -> None:
         ids = {row.question for row in rows}
-        asked = Question.objects.filter(version=run.version_id, external_id__in=ids)
-        self._asked = dict(asked.values_list("external_id", select_beginning("text", ANSWER_SHOWN)))
+        questions = Question.objects.filter(version=run.version_id, external_id__in=ids)
+        self._asked = dict(
+            questions.values_list("external_id", select_beginning("text", ANSWER_SHOWN))
+        )
         answers = LLMResponse.objects.filter(
             question__version=run.version_id,
             question__external_id__in=ids,
@@ -376,7 +379,8 @@ class _Texts:
             )
         }
         source = next(
-            (one for one in ViewsSummary.of(run.summary).sources if one.kind == GRADING), None
+            (one for one in ViewsSummary.from_json(run.summary).sources if one.kind == GRADING),
+            None,
         )
         nearest = ExemplaryAnswer.objects.none()
         if source is not None:
@@ -401,26 +405,26 @@ class _Texts:
 
 def views_table(run: Run) -> Table:
     """Return the table of all views (measures), one row per question and model."""
-    together = together_of(run, ViewsSummary.of(run.summary))
+    together = together_of(run, ViewsSummary.from_json(run.summary))
     return Table(cell_header(together), cell_rows(together))
 
 
 def correlations_table(run: Run) -> Table:
     """Return the table of correlations between views: over all models, then of each model."""
-    summary = ViewsSummary.of(run.summary)
+    summary = ViewsSummary.from_json(run.summary)
     rows = (*summary.correlations, *summary.own)
     return Table(_header(CorrelationRow), map(astuple, rows))
 
 
 def models_table(run: Run) -> Table:
     """Return the table of means and ranks, one row per model and view (measure)."""
-    summary = ViewsSummary.of(run.summary)
+    summary = ViewsSummary.from_json(run.summary)
     return Table(_header(StandingRow), map(astuple, model_rows(summary)))
 
 
 def disagreements_table(run: Run) -> Table:
     """Return the table of answers with at least two sides, strongest disagreement first."""
-    together = together_of(run, ViewsSummary.of(run.summary))
+    together = together_of(run, ViewsSummary.from_json(run.summary))
     rows = disagreement_rows(together, disagreement_of(together))
     texts = dict(Question.objects.filter(version=run.version_id).values_list("external_id", "text"))
     return Table(

@@ -18,7 +18,12 @@ from evaluation.core.options.parameters import SHORT
 from evaluation.core.stats.cells import Floats
 from evaluation.model_overview.options import ViewsParameters
 from evaluation.model_overview.run.findings import ViewsSummary, find_views
-from evaluation.model_overview.run.gathering import Gathering, NothingToldError, Source, Together
+from evaluation.model_overview.run.gathering import (
+    AlignedMetrics,
+    Gathering,
+    NoObservationsError,
+    Source,
+)
 from evaluation.models import Run, RunData
 from evaluation.runs.flow.stored import ViewedObservation
 from evaluation.runs.run_types.kind import Kind
@@ -53,14 +58,14 @@ def look(turn: Turn, tellers: Iterable[Teller]) -> None:
     parameters = parameters_of(run)
     try:
         together = gathered(run.version, tellers, turn)
-    except NothingToldError:
+    except NoObservationsError:
         raise RunInputError("run.nothing_to_view") from None
-    found = find_views(together, parameters, turn.report)
+    views = find_views(together, parameters, turn.report)
     input_hash = together.hash()
     with turn.fenced():
         turn.keep(CELLS, _stored(together))
         turn.end(
-            RunEnd(_signature(parameters, input_hash), input_hash, ViewsSummary.of_found(found))
+            RunEnd(_signature(parameters, input_hash), input_hash, ViewsSummary.of_found(views))
         )
 
 
@@ -76,8 +81,8 @@ def runs_that_tell(version: QuestionSetVersion, kinds: Iterable[str]) -> dict[st
 
 def gathered(
     version: QuestionSetVersion, tellers: Iterable[Teller], turn: Turn | None = None
-) -> Together:
-    """Return the combined views of a version's runs; raises `NothingToldError` if none.
+) -> AlignedMetrics:
+    """Return the combined views of a version's runs; raises `NoObservationsError` if none.
 
     Of each run type the newest run counts, and older ones for models that no newer run contains.
     """
@@ -88,31 +93,31 @@ def gathered(
     total, done = sum(map(len, by_kind.values())), 0
     for kind, teller in known.items():
         seen: set[str] = set()
-        nobody: tuple[Source, list[ViewedObservation]] | None = None
+        sources: tuple[Source, list[ViewedObservation]] | None = None
         for run in by_kind.get(kind, []):
             if turn is not None:
                 turn.report("loading", done, total)
             done += 1
-            told = teller.told(run)
-            new = list(_only_new(told, seen, teller.merging) if seen else told)
+            observations = teller.told(run)
+            new = list(_only_new(observations, seen, teller.merging) if seen else observations)
             source = Source(kind, teller.title, str(run.public_id), run.signature)
             models = {one.told.model for one in new if one.told.value is not None} - {""}
             if models:
                 seen |= models
                 gathering.add(source, new)
-            elif nobody is None:
-                nobody = source, new
+            elif sources is None:
+                sources = source, new
         # A grading without models still has the workers' disagreement by question.
-        if not seen and nobody is not None:
-            gathering.add(*nobody)
+        if not seen and sources is not None:
+            gathering.add(*sources)
     return gathering.together()
 
 
 def _only_new(
-    told: Iterable[ViewedObservation], seen: set[str], merging: frozenset[str]
+    viewed_observations: Iterable[ViewedObservation], seen: set[str], merging: frozenset[str]
 ) -> Iterator[ViewedObservation]:
     """Yield an older run's observations of models that no newer run contains."""
-    for one in told:
+    for one in viewed_observations:
         name = one.view.name.partition(":")[0]
         if name in merging and one.told.model and one.told.model not in seen:
             yield one
@@ -136,7 +141,7 @@ def _signature(parameters: ViewsParameters, input_hash: str) -> str:
     return "|".join(["views", *(f"{name}:{value}" for name, value in parts.items())])
 
 
-def _stored(together: Together) -> dict[str, Any]:
+def _stored(together: AlignedMetrics) -> dict[str, Any]:
     """Return the values as JSON to store; a value of a question is stored once for all models."""
     return {
         "questions": together.questions,
@@ -152,20 +157,20 @@ def _plain(values: Floats) -> list[list[float | None]]:
     return [[None if np.isnan(one) else one for one in row] for row in values.tolist()]
 
 
-def together_of(run: Run, summary: ViewsSummary) -> Together:
+def together_of(run: Run, summary: ViewsSummary) -> AlignedMetrics:
     """Return the combined view values that a finished run stored."""
     stored: Mapping[str, Any] = RunData.objects.get(run=run, name=CELLS).data
     shape = (len(summary.models), len(stored["questions"]))
     # A view of questions is stored with one row, which holds for every model.
     values = [np.broadcast_to(np.array(rows, dtype=np.float64), shape) for rows in stored["values"]]
-    return Together(
+    return AlignedMetrics(
         summary.sources,
         tuple(one.view for one in summary.views),
         tuple(one.source for one in summary.views),
         summary.models,
         tuple(stored["questions"]),
         np.stack(values),
-        {(view, model, at): reason for view, model, at, reason in stored["reasons"]},
+        {(view, model, index): reason for view, model, index, reason in stored["reasons"]},
         tuple((one.view, one.source) for one in summary.model_views),
         summary.of_models,
         summary.repeated,

@@ -47,20 +47,20 @@ class NextStep:
 
 def next_steps(question_set: QuestionSet, missing: Iterable[Side | str]) -> list[NextStep]:
     """Return links to start the runs that would provide the missing sides (aspects)."""
-    found = []
+    result = []
     for side in missing:
         starts = [
             StartLink(kind.verb, kind.words, start_link(kind, question_set), kind.needs_answers)
             for kind in kinds_of_runs()
             if any(viewed.view.side == side for viewed in kind.views)
         ]
-        found.append(NextStep(str(side), SIDES[side], starts))
-    return found
+        result.append(NextStep(str(side), SIDES[side], starts))
+    return result
 
 
 def newer_runs(run: Run, summary: ViewsSummary) -> list[Run]:
     """Return runs finished after the overview whose results it does not contain."""
-    told = {one.run for one in summary.sources}
+    told = {source.run for source in summary.sources}
     newest = runs_that_tell(run.version, [kind.name for kind in kinds_of_runs()])
     return [
         runs[0]
@@ -72,10 +72,10 @@ def newer_runs(run: Run, summary: ViewsSummary) -> list[Run]:
 @results_page("evaluation/model_overview/views.html", ViewsSummary)
 def views(request: HttpRequest, run: Run) -> Context:
     """Show the overview page: answered questions, models, and where views disagree."""
-    summary = ViewsSummary.of(run.summary)
+    summary = ViewsSummary.from_json(run.summary)
     question_set = run.version.question_set
     together = together_of(run, summary)
-    titles = {one.view.name: one.view.title for one in summary.views}
+    titles = {view.view.name: view.view.title for view in summary.views}
     return {
         **_shared(request, run),
         "correlation_rows": [
@@ -94,7 +94,7 @@ def views(request: HttpRequest, run: Run) -> Context:
         "subtitle": f"Version {run.version.number}",
         "breadcrumbs": way_here(run)[:1],
         "report": views_report(run),
-        "leading": [one.view for one in summary.views if one.leads],
+        "leading": [view.view for view in summary.views if view.leads],
         "models": _models(summary),
         "chart": views_chart(together, lambda place: _model_link(run, place)),
         "correlations": correlations_of(run),
@@ -107,7 +107,7 @@ def views(request: HttpRequest, run: Run) -> Context:
 @results_page("evaluation/model_overview/answers.html", ViewsSummary)
 def answers(request: HttpRequest, run: Run) -> Context:
     """Show the values of every answer; query parameters `model` (index) and `start`."""
-    summary = ViewsSummary.of(run.summary)
+    summary = ViewsSummary.from_json(run.summary)
     place = parse_number(request.GET, "model", 0, MOST, blank=True)
     if place is not None and place >= len(summary.models):
         raise Http404("there is no such model")
@@ -124,20 +124,20 @@ def answers(request: HttpRequest, run: Run) -> Context:
 @results_page("evaluation/model_overview/model.html", ViewsSummary)
 def model(request: HttpRequest, run: Run, place: int) -> Context:
     """Show all evidence about one model, for readers who decide about it."""
-    summary = ViewsSummary.of(run.summary)
+    summary = ViewsSummary.from_json(run.summary)
     if place >= len(summary.models):
         raise Http404("there is no such model")
-    shown = portrait_shown(summary, portrait(summary, place))
+    portrait_row = portrait_shown(summary, portrait(summary, place))
     question_set = run.version.question_set
-    missing = [side for claim in shown.claims for side in claim.missing]
+    missing = [side for claim in portrait_row.claims for side in claim.missing]
     return {
         **_shared(request, run),
-        "title": shown.model,
+        "title": portrait_row.model,
         "subtitle": f"All views of a language model on {question_set.name}",
         "breadcrumbs": way_here(run),
-        "portrait": shown,
-        "standings": standings_shown(summary, shown.model),
-        "disagreements": disagreements(run, size=DISAGREEMENTS_SHOWN, model=shown.model),
+        "portrait": portrait_row,
+        "standings": standings_shown(summary, portrait_row.model),
+        "disagreements": disagreements(run, size=DISAGREEMENTS_SHOWN, model=portrait_row.model),
         "next_steps": {step.side: step for step in next_steps(question_set, missing)},
     }
 
@@ -160,7 +160,7 @@ def newest_views(question_set: QuestionSet) -> QuerySet[Run]:
 def model_link(question_set: QuestionSet, name: str) -> str:
     """Return the URL of a model's page in the newest overview; "" if there is none."""
     run = newest_views(question_set).first()
-    models = ViewsSummary.of(run.summary).models if run is not None else ()
+    models = ViewsSummary.from_json(run.summary).models if run is not None else ()
     return "" if run is None or name not in models else _model_link(run, models.index(name))
 
 

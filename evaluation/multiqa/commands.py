@@ -52,7 +52,7 @@ def format_study(study: FileStudy, output: Path) -> str:
 
 def format_run(run: Run) -> str:
     """Return the text that ``run multiqa`` prints about a finished run."""
-    summary, rows = MultiqaSummary.of(run.summary), load_metrics(run)
+    summary, rows = MultiqaSummary.from_json(run.summary), load_metrics(run)
     requests = sum(usage.requests for usage in summary.usage)
     reused = sum(usage.reused for usage in summary.usage)
     parts = [

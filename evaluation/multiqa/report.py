@@ -65,7 +65,7 @@ MetricCells = Mapping[tuple[str, str], Mapping[str, MetricRow]]
 
 
 @dataclass(frozen=True)
-class NumberShown(Estimate):
+class MetricCell(Estimate):
     """A metric of one model, with interval and chance level; `why` explains a missing value."""
 
     n: int = 0
@@ -81,7 +81,7 @@ class NumberRow:
 
     name: str
     words: NumberWords
-    of: tuple[NumberShown | None, ...]
+    of: tuple[MetricCell | None, ...]
 
     @property
     def has_chance(self) -> bool:
@@ -154,7 +154,7 @@ class MultiqaReport:
 
 def build_report(run: Run) -> MultiqaReport:
     """Return the results of a finished MultiQ&A run."""
-    summary = MultiqaSummary.of(run.summary)
+    summary = MultiqaSummary.from_json(run.summary)
     cells = _index_metrics(load_metrics(run))
     systems = summary.systems
     return MultiqaReport(
@@ -225,14 +225,14 @@ def _build_rows(
     )
 
 
-def _build_cell(cells: MetricCells, group: str, name: str, system: str) -> NumberShown | None:
+def _build_cell(cells: MetricCells, group: str, name: str, system: str) -> MetricCell | None:
     """Return one system's metric with its chance level; None if it has no such metric."""
     row = cells[group, name].get(system)
     if row is None:
         return None
     chance_row = cells.get((group, f"{CHANCE}{name}"), {}).get(system)
     chance = None if chance_row is None else chance_row.value
-    return NumberShown(row.value, row.low, row.high, row.n, describe_reason(row.reason), chance)
+    return MetricCell(row.value, row.low, row.high, row.n, describe_reason(row.reason), chance)
 
 
 def _build_group_tables(
@@ -308,7 +308,7 @@ def build_usage_table(run: Run) -> Table:
         *("step", "model", "requests", "reused", "errors"),
         *("prompt_tokens", "completion_tokens", "cost"),
     )
-    usage = MultiqaSummary.of(run.summary).usage
+    usage = MultiqaSummary.from_json(run.summary).usage
     return Table(header, ([getattr(each, name) for name in header] for each in usage))
 
 
@@ -324,7 +324,7 @@ TABLES: Mapping[str, Callable[[Run], Table]] = {
 
 
 @dataclass(frozen=True)
-class ShownReply:
+class ReplyCell:
     """A model's reply to show; equal answers share a `letter`, `why` explains a missing text."""
 
     row: ReplyRow
@@ -339,7 +339,7 @@ class WordingTexts:
     variant: int
     text: str
     kind: str
-    replies: tuple[ShownReply | None, ...]
+    replies: tuple[ReplyCell | None, ...]
 
 
 @dataclass(frozen=True)
@@ -388,7 +388,7 @@ class _QuestionRows:
 
 def load_texts_page(run: Run, first: int, most: int) -> TextsPage:
     """Return `most` questions from position `first` on with all replies, worst first."""
-    systems = MultiqaSummary.of(run.summary).systems
+    systems = MultiqaSummary.from_json(run.summary).systems
     rows: dict[str, _QuestionRows] = defaultdict(_QuestionRows)
     for item_row in load_items(run):
         rows[item_row.item].items[item_row.system] = item_row
@@ -448,7 +448,7 @@ def _add_wordings(
                 if row is None or row.status == "text"
                 else row.error or describe_reason(row.status)
             )
-            cells.append(None if row is None else ShownReply(row, letter, why))
+            cells.append(None if row is None else ReplyCell(row, letter, why))
         kind = WORDINGS.get(kinds.get((question.name, variant), ""), "") if variant else ""
         wordings.append(WordingTexts(variant, texts[variant], kind, tuple(cells)))
     return replace(question, wordings=tuple(wordings))
@@ -459,7 +459,7 @@ def _format_letter(index: int) -> str:
 
 
 @dataclass(frozen=True)
-class ShownRewording:
+class ReportedRewording:
     """A rewording to show with its original question, its kind, and why it was rejected."""
 
     row: RewordingRow
@@ -469,7 +469,7 @@ class ShownRewording:
 
 
 @dataclass(frozen=True)
-class RewordingsPage(ComputedPage[ShownRewording]):
+class RewordingsPage(ComputedPage[ReportedRewording]):
     """Page of a run's rewordings of questions, rejected ones first."""
 
     n_dropped: int
@@ -480,7 +480,7 @@ def load_rewordings_page(run: Run, first: int, most: int) -> RewordingsPage:
     rows = sorted(load_rewordings(run), key=lambda row: row.variant is not None)
     questions = {item.item: item.question for item in load(run.version, load_options(run)).items}
     page = [
-        ShownRewording(
+        ReportedRewording(
             row,
             questions.get(row.item, ""),
             WORDINGS.get(row.kind, row.kind),

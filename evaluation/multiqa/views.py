@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotations.models import QuestionSetVersion
-from evaluation.core.charts.chart import Chart, Layout, Look, Row, draw_axis, draw_rows
+from evaluation.core.charts.chart import Chart, Layout, Row, RowStyle, draw_axis, draw_rows
 from evaluation.core.charts.svg import Drawing, Scale, build_scale, format_number
 from evaluation.core.charts.svg import format_interval as interval_of
 from evaluation.models import LanguageModel, Run
@@ -18,9 +18,9 @@ from evaluation.multiqa.messages import STEPS
 from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.multiqa.report import (
     GroupRow,
+    MetricCell,
     MultiqaReport,
     NumberRow,
-    NumberShown,
     build_report,
     load_rewordings_page,
     load_texts_page,
@@ -33,13 +33,13 @@ from evaluation.runs.steps.asking.registration import list_ids
 # Models in a chart; more would leave no room for their names.
 MOST_MODELS = 15
 # Rows of each model: label and look, by metric.
-ACCURACY_ROWS: dict[str, tuple[str, Look]] = {
+ACCURACY_ROWS: dict[str, tuple[str, RowStyle]] = {
     "worst_case": ("worst case", ""),
     "plurality": ("plurality", "-model"),
     "accuracy": ("original", "-model"),
     "best_case": ("best case", ""),
 }
-CROWD_ROWS: dict[str, tuple[str, Look]] = {
+CROWD_ROWS: dict[str, tuple[str, RowStyle]] = {
     "crowd_worst": ("worst wording", ""),
     "crowd_score": ("all wordings", "-model"),
     "crowd_score_original": ("original", "-model"),
@@ -81,7 +81,7 @@ def build_crowd_chart(report: MultiqaReport) -> Chart | None:
 def _build_chart(
     report: MultiqaReport,
     table: tuple[NumberRow, ...],
-    metrics: dict[str, tuple[str, Look]],
+    metrics: dict[str, tuple[str, RowStyle]],
     name: str,
     title: str,
     explanation: str,
@@ -89,9 +89,9 @@ def _build_chart(
 ) -> Chart | None:
     """Return a chart with one row per model and metric of `metrics`; None without values."""
     by_metric = {row.name: row for row in table if row.name in metrics}
-    rows: list[tuple[Row, NumberShown]] = []
+    rows: list[tuple[Row, MetricCell]] = []
     for index, system in enumerate(report.systems[:MOST_MODELS]):
-        for metric, (label, look) in metrics.items():
+        for metric, (label, css_class) in metrics.items():
             cell = by_metric[metric].of[index] if metric in by_metric else None
             if cell is not None and cell.value is not None:
                 row = Row(
@@ -100,7 +100,7 @@ def _build_chart(
                     cell.low,
                     cell.high,
                     _format_tooltip(system, label, cell),
-                    look=look,
+                    style=css_class,
                 )
                 rows.append((row, cell))
     if not rows:
@@ -127,13 +127,13 @@ def _build_chart(
     return Chart(name=name, title=title, explanation=explanation, draw=draw, note=note)
 
 
-def _build_scale(rows: list[tuple[Row, NumberShown]], layout: Layout) -> Scale:
+def _build_scale(rows: list[tuple[Row, MetricCell]], layout: Layout) -> Scale:
     """Return the horizontal scale that covers all values and intervals of the chart rows."""
     values = [value for row, _ in rows for value in (row.value, row.low, row.high)]
     return build_scale(values, layout.left, layout.right)
 
 
-def _format_tooltip(system: str, label: str, cell: NumberShown) -> str:
+def _format_tooltip(system: str, label: str, cell: MetricCell) -> str:
     lines = [f"{system}: {label}", format_number(cell.value)]
     if cell.low is not None:
         lines.append(f"95% interval {interval_of(cell.low, cell.high)}")

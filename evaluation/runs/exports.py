@@ -290,16 +290,16 @@ def chosen_version(
 ) -> QuestionSetVersion:
     """Return the version of that number, else the default one. Raises `ChoiceError`."""
     if number is None:
-        found = question_set.default_version(answered=answered)
-        if found is None:
+        result = question_set.default_version(answered=answered)
+        if result is None:
             raise ChoiceError("set_empty", question_set=question_set)
-        return found
-    found = question_set.versions.filter(number=number).first()
-    if found is None:
+        return result
+    result = question_set.versions.filter(number=number).first()
+    if result is None:
         numbers = question_set.versions.order_by("number").values_list("number", flat=True)
         listed = ", ".join(map(str, numbers)) or "none"
         raise ChoiceError("no_version", question_set=question_set, number=number, known=listed)
-    return found
+    return result
 
 
 def chosen_run(version: QuestionSetVersion, wanted: str, user: AnyUser | None = None) -> Run:
@@ -343,16 +343,24 @@ def questions(version: QuestionSetVersion, user: AnyUser | None = None) -> Expor
     header += _further(version, OF_QUESTION)
 
     def read() -> Iterator[Row]:
-        said = _said(version, "question_id")
-        found = rows.order_by("position", "pk").values_list("pk", *columns)
-        for key, name, text, passage, kind, choices, accepted, answerable, *about in found.iterator(
-            AT_ONCE
-        ):
+        translations = _said(version, "question_id")
+        columns_read = rows.order_by("position", "pk").values_list("pk", *columns)
+        for (
+            key,
+            name,
+            text,
+            passage,
+            kind,
+            choices,
+            accepted,
+            answerable,
+            *about,
+        ) in columns_read.iterator(AT_ONCE):
             *about, metadata = about
             yield (
                 *(name, text, passage, kind, _listed(choices), _listed(accepted)),
                 *(ANSWERABLE[answerable], *about, format_object(metadata), FORMAT),
-                *_cells(version, OF_QUESTION, said.get(key, {})),
+                *_cells(version, OF_QUESTION, translations.get(key, {})),
             )
 
     return Export("questions", version, header, read, *_size(rows))
@@ -367,10 +375,10 @@ def passages(version: QuestionSetVersion, user: AnyUser | None = None) -> Export
 
     def read() -> Iterator[Row]:
         columns = ("pk", "external_id", "title", "text", *beside, "metadata")
-        said = _said(version, "passage_id")
-        found = rows.order_by("position", "pk").values_list(*columns)
-        for key, *cells, metadata in found.iterator(100):
-            more = _cells(version, OF_PASSAGE, said.get(key, {}))
+        translations = _said(version, "passage_id")
+        columns_read = rows.order_by("position", "pk").values_list(*columns)
+        for key, *cells, metadata in columns_read.iterator(100):
+            more = _cells(version, OF_PASSAGE, translations.get(key, {}))
             yield (*cells, format_object(metadata), FORMAT, *more)
 
     return Export("passages", version, header, read, *_size(rows))
@@ -381,26 +389,26 @@ def _further(version: QuestionSetVersion, names: tuple[str, ...]) -> tuple[str, 
     return tuple(f"{name}.{language}" for language in version.languages for name in names)
 
 
-def _said(version: QuestionSetVersion, of: str) -> dict[int, dict[str, dict[str, Any]]]:
-    found: dict[int, dict[str, dict[str, Any]]] = {}
-    rows = version.translations.filter(**{f"{of}__isnull": False}) if version.languages else []
+def _said(version: QuestionSetVersion, field: str) -> dict[int, dict[str, dict[str, Any]]]:
+    result: dict[int, dict[str, dict[str, Any]]] = {}
+    rows = version.translations.filter(**{f"{field}__isnull": False}) if version.languages else []
     for row in rows:
-        found.setdefault(getattr(row, of), {})[row.language] = row.texts
-    return found
+        result.setdefault(getattr(row, field), {})[row.language] = row.texts
+    return result
 
 
 def _cells(
-    version: QuestionSetVersion, names: tuple[str, ...], said: dict[str, dict[str, Any]]
+    version: QuestionSetVersion, names: tuple[str, ...], translations: dict[str, dict[str, Any]]
 ) -> Iterator[str | None]:
     for language in version.languages:
         for name in names:
-            text = said.get(language, {}).get(name)
+            text = translations.get(language, {}).get(name)
             yield _listed(text) if isinstance(text, list) else text or None
 
 
 def _size(rows: Any) -> tuple[int, int]:
-    found = rows.aggregate(n=Count("pk"), length=Coalesce(Sum(Length("text")), Value(0)))
-    return found["n"], found["length"]
+    totals = rows.aggregate(n=Count("pk"), length=Coalesce(Sum(Length("text")), Value(0)))
+    return totals["n"], totals["length"]
 
 
 def _listed(values: list[Any]) -> str | None:
@@ -424,13 +432,13 @@ def model_answers(
     columns += ["finish_reason", "prompt", "parameters", "extra"]
 
     def read() -> Iterator[Row]:
-        found, names = rows, list(columns)
+        selected, names = rows, list(columns)
         if run is not None:
             # As for workers' answers: those without a score stay in the table.
             of_run = FilteredRelation("scores", condition=Q(scores__run=run))
-            found = rows.annotate(of_run=of_run)
+            selected = rows.annotate(of_run=of_run)
             names += ["of_run__score", "of_run__reason"]
-        values = found.order_by("asked_at", "pk").values_list(*map(F, names))
+        values = selected.order_by("asked_at", "pk").values_list(*map(F, names))
         for *cells, parameters, extra, score, reason in (
             row if run else (*row, None, None) for row in values.iterator(AT_ONCE)
         ):

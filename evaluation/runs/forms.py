@@ -58,9 +58,9 @@ def seen(request: HttpRequest) -> UUID | None:
 
 def meanwhile(newest: Decision | WorkerVerdict, user: Any, what: str) -> str:
     """Return the message that `newest` was decided meanwhile and the posted choice is dropped."""
-    who = "You" if newest.decided_by_id == user.pk else newest.decided_by.get_username()
+    name = "You" if newest.decided_by_id == user.pk else newest.decided_by.get_username()
     return (
-        f"{who} decided meanwhile: {what} ({newest.created_at:%-d %b %Y, %H:%M} UTC). What you "
+        f"{name} decided meanwhile: {what} ({newest.created_at:%-d %b %Y, %H:%M} UTC). What you "
         "chose is not kept; decide again if you see it otherwise."
     )
 
@@ -83,13 +83,13 @@ class Like:
 def run_like(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Run | None:
     """Return the set's run that the query parameter `like` names; None without one."""
     try:
-        asked = UUID(request.GET.get("like", ""))
+        run_id = UUID(request.GET.get("like", ""))
     except ValueError:
         return None
     runs = Run.objects.visible_to(request.user).filter(
         version__question_set=question_set, kind=kind.name
     )
-    return runs.filter(public_id=asked).first()
+    return runs.filter(public_id=run_id).first()
 
 
 def like_of(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Like:
@@ -170,16 +170,16 @@ class OptionForm(forms.Form):
         """Refuse values out of bounds, values only operators may use, and contradictions."""
         values: dict[str, Any] = super().clean() or {}
         for name, option in self.options.items():
-            at = self._field_of(name)
-            if name in values and at not in self.errors:
-                self._refuse(at, option.check(self._value(name)))
+            field_name = self._field_of(name)
+            if name in values and field_name not in self.errors:
+                self._refuse(field_name, option.check(self._value(name)))
         if self.errors:
             return values
-        asked = self.parameters()
-        for wrong in find_reserved_options(self._user, asked):
+        parameters = self.parameters()
+        for wrong in find_reserved_options(self._user, parameters):
             self._refuse(self._field_of(wrong.option), wrong)
         if not self.errors:
-            for wrong in asked.problems():
+            for wrong in parameters.problems():
                 self._refuse(None, wrong)
         return values
 
@@ -198,16 +198,18 @@ class OptionForm(forms.Form):
 
     def basic(self) -> list[forms.BoundField]:
         """Return the fields of the basic options, those that choose models first."""
-        return sorted(self._in_group(BASIC), key=lambda at: not isinstance(at.field, ModelChooser))
+        return sorted(
+            self._in_group(BASIC), key=lambda index: not isinstance(index.field, ModelChooser)
+        )
 
     def folded(self) -> list[FieldGroup]:
         """Return the groups of the other fields, which the page collapses."""
-        found = []
+        names = []
         for group, title in self.options_of.groups.items():
             fields = list(self._in_group(group))
             seen = any(field.errors or field.name in self.preset for field in fields)
-            found.append(FieldGroup(title, fields, bool(self.non_field_errors()) or seen))
-        return found
+            names.append(FieldGroup(title, fields, bool(self.non_field_errors()) or seen))
+        return names
 
     @property
     def excluded(self) -> ExcludedField | None:
@@ -250,8 +252,8 @@ class OptionForm(forms.Form):
 
     def _refuse(self, field: str | None, wrong: Problem | None) -> None:
         if wrong is not None:
-            said = _capital(SITE.sentence(self.options_of, wrong))
-            self.add_error(field, ValidationError(said, wrong.code))
+            sentence = _capital(SITE.sentence(self.options_of, wrong))
+            self.add_error(field, ValidationError(sentence, wrong.code))
 
     def _initial(self, parameters: Parameters) -> dict[str, Any]:
         """Return the options as initial values of the form's fields."""
@@ -269,37 +271,39 @@ def _ids(value: Any) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def options_on(of: type[Parameters]) -> dict[str, Option]:
+def options_on(parameters: type[Parameters]) -> dict[str, Option]:
     """Return the options of runs in the database, by name; not those for files only."""
-    return {name: option for name, option in of.options().items() if DATABASE in option.places}
+    return {
+        name: option for name, option in parameters.options().items() if DATABASE in option.places
+    }
 
 
 _FORMS: dict[type[Parameters], type[OptionForm]] = {}
 
 
-def form_for(of: type[Parameters]) -> type[OptionForm]:
+def form_for(parameters: type[Parameters]) -> type[OptionForm]:
     """Return the form class of an options class, cached."""
-    if of not in _FORMS:
-        _FORMS[of] = _made_form(of)
-    return _FORMS[of]
+    if parameters not in _FORMS:
+        _FORMS[parameters] = _made_form(parameters)
+    return _FORMS[parameters]
 
 
-def _made_form(of: type[Parameters]) -> type[OptionForm]:
+def _made_form(parameters: type[Parameters]) -> type[OptionForm]:
     fields: dict[str, forms.Field] = {}
-    for name, option in options_on(of).items():
+    for name, option in options_on(parameters).items():
         field = fields[name] = field_of(option)
         field.label, field.initial = option.label, option.default
-        field.help_text = SITE.help(of, name)
+        field.help_text = SITE.help(parameters, name)
         if code := getattr(option, "needed", ""):
-            said = _capital(SITE.sentence(of, build_problem(code, name)))
-            field.error_messages |= {"required": f"{said}."}
+            sentence = _capital(SITE.sentence(parameters, build_problem(code, name)))
+            field.error_messages |= {"required": f"{sentence}."}
         if isinstance(field, ReadField) and isinstance(option, Ids):
             field.help_text += " One on each line."
         if isinstance(option, Text) and option.suggestions:
             fields[f"{OTHER}_{name}"] = forms.CharField(
                 label=option.other_label, help_text=option.other_help, required=False
             )
-    return type(f"{of.__name__}Form", (OptionForm,), {**fields, "options_of": of})
+    return type(f"{parameters.__name__}Form", (OptionForm,), {**fields, "options_of": parameters})
 
 
 class ReadField(forms.CharField):
@@ -426,9 +430,9 @@ def _is_required(option: Option) -> bool:
     return not (option.optional or option.empty_is_default)
 
 
-def refusal(of: type[Parameters], error: OptionError) -> str:
+def refusal(parameters: type[Parameters], error: OptionError) -> str:
     """Return the problems of options as a message that explains why no run was started."""
-    return " ".join(f"{SITE.told(of, wrong)}." for wrong in error.problems)
+    return " ".join(f"{SITE.told(parameters, wrong)}." for wrong in error.problems)
 
 
 def hash_options(options: Parameters) -> str:

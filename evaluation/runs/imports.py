@@ -89,10 +89,10 @@ def import_model_answers(
         for batch in split_in_chunks(rows, BATCH):
             LLMResponse.objects.bulk_create(batch, batch_size=BATCH)
         LanguageModel.objects.filter(pk__in=made).update(brought_by=brought)
-    n_thinking = sum(bool(one.thinking) for one in file.records)
-    kept = file.records if keep_thinking else ()
-    n_kept = sum(separate_thinking(one.text).has_thinking for one in kept)
-    n_cut_off = sum(one.status is AnswerStatus.CUT_OFF for one in file.records)
+    n_thinking = sum(bool(record.thinking) for record in file.records)
+    records = file.records if keep_thinking else ()
+    n_kept = sum(separate_thinking(record.text).has_thinking for record in records)
+    n_cut_off = sum(record.status is AnswerStatus.CUT_OFF for record in file.records)
     note = f"Version {target.number} is published now: its wording stays as it is."
     return ImportReport(
         what="model answers",
@@ -173,21 +173,21 @@ def _fresh(
     waiting = {(models[r.model], questions[r.question], *_asked(r)): r for r in file.records}
     unchanged: set[int] = set()
     for some in split_in_chunks({question for _, question, *_ in waiting}, IDS):
-        found = LLMResponse.objects.filter(
+        replies = LLMResponse.objects.filter(
             question__in=some, model__in=list(models.values())
         ).values_list(
             *("model_id", "question_id", "request", "sample", "text", "status", "finish_reason"),
             *(f"extra__{THINKING_KEPT}", "created_at"),
         )
-        for model, question, request, sample, *stored in found.iterator(BATCH):
-            text, status, reason, kept, since = stored
+        for model, question, request, sample, *stored in replies.iterator(BATCH):
+            text, status, reason, thinking, since = stored
             record = waiting.get((model, question, request, sample))
             if record is None:
                 continue
             unchanged.add(record.row)
             # What is older than the separation of thinking holds it in its text.
             text, status, _ = read_reply(
-                text, AnswerStatus(status), reason, keep_thinking=bool(kept)
+                text, AnswerStatus(status), reason, keep_thinking=bool(thinking)
             ).parts
             if status != record.status or not is_same_text(text, record.text):
                 what = "status" if status != record.status else "text"

@@ -65,7 +65,9 @@ class Spread:
 
 def spread_of(scores: Mapping[int, RawScore]) -> Spread | None:
     """Return the distribution of supported raw scores; None if there are none."""
-    known = sorted(one.value for one in scores.values() if one.supported and one.value is not None)
+    known = sorted(
+        score.value for score in scores.values() if score.supported and score.value is not None
+    )
     if not known:
         return None
     n = len(known)
@@ -130,14 +132,14 @@ def scores_of(
     error = np.where(n >= 2, sd / np.sqrt(np.maximum(n - 1, 1)), np.nan)
     # No rows, no interval: `compute_t_interval` takes a number as one row, no rows as an error.
     interval = compute_t_interval(value, error, n) if rows else None
-    found = {}
-    for at, row in enumerate(rows):
-        one = interval[at] if interval is not None else None
-        found[row[0]] = RawScore(
+    result = {}
+    for index, row in enumerate(rows):
+        one = interval[index] if interval is not None else None
+        result[row[0]] = RawScore(
             *(row[1], one.low if one else None, one.high if one else None, row[2], row[3]),
             *row[4:],
         )
-    return found
+    return result
 
 
 def _read_contrasts(grades: QuerySet[WorkerGrade]) -> dict[int, RawScore]:

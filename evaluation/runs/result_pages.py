@@ -108,16 +108,16 @@ def kind_or_404(run: Run, summary: type[RunSummary] = RunSummary) -> Kind:
 
 def tabs_of(kind: Kind, run: Run, path: str) -> list[TabGroup]:
     """Return the tabs of a run's result pages, then those of experts' judgements."""
-    found: dict[str, list[Tab]] = {}
+    tabs: dict[str, list[Tab]] = {}
     for page in kind.pages:
         if page.offered(run):
-            group = found.setdefault(page.group or page.title, [])
+            group = tabs.setdefault(page.group or page.title, [])
             group.append(_tab(page, run, path))
     for judging in kind.judging:
         ids = {"run": run.public_id, "name": judging.name}
         address = reverse("admin:results-judging", kwargs=ids)
-        found[judging.title] = [Tab(judging.title, address, path == address)]
-    return [TabGroup(title, tuple(pages)) for title, pages in found.items()]
+        tabs[judging.title] = [Tab(judging.title, address, path == address)]
+    return [TabGroup(title, tuple(pages)) for title, pages in tabs.items()]
 
 
 def _tab(page: Page, run: Run, path: str) -> Tab:
@@ -142,25 +142,25 @@ def results_page(
     The function may name another `template`.
     """
 
-    def made(shown: Callable[..., Context]) -> View:
+    def made(make_context: Callable[..., Context]) -> View:
         @require_safe
-        @wraps(shown)
+        @wraps(make_context)
         def view(request: HttpRequest, run: UUID, **ids: Any) -> HttpResponseBase:
-            found = run_or_404(request, run)
-            kind = kind_or_404(found, summary)
-            if found.state != Run.State.DONE:
-                return _without_results(request, found)
+            current_run = run_or_404(request, run)
+            kind = kind_or_404(current_run, summary)
+            if current_run.state != Run.State.DONE:
+                return _without_results(request, current_run)
             context = {
-                "breadcrumbs": way_here(found),
-                "notice": found.version.question_set.notice,
+                "breadcrumbs": way_here(current_run),
+                "notice": current_run.version.question_set.notice,
                 "kind": kind,
-                "tabs": tabs_of(kind, found, request.path),
-                "about": build_about(found, kind.options),
+                "tabs": tabs_of(kind, current_run, request.path),
+                "about": build_about(current_run, kind.options),
                 # Reading a reverse one-to-one without a row raises, so hasattr is False.
-                "is_of_record": found.kind == GRADING and hasattr(found, "of_record"),
-                "status_link": status_link(found),
+                "is_of_record": current_run.kind == GRADING and hasattr(current_run, "of_record"),
+                "status_link": status_link(current_run),
             }
-            own = shown(request, found, **ids)
+            own = make_context(request, current_run, **ids)
             return TemplateResponse(request, own.get("template", template), context | own)
 
         return view
@@ -177,11 +177,11 @@ def results_file(made: View, summary: type[RunSummary] = RunSummary) -> View:
     @require_safe
     @wraps(made)
     def view(request: HttpRequest, run: UUID, **ids: Any) -> HttpResponseBase:
-        found = run_or_404(request, run)
-        kind_or_404(found, summary)
-        if found.state != Run.State.DONE:
+        current_run = run_or_404(request, run)
+        kind_or_404(current_run, summary)
+        if current_run.state != Run.State.DONE:
             raise Http404("the run has no results")
-        return made(request, found, **ids)
+        return made(request, current_run, **ids)
 
     return view
 
@@ -239,9 +239,9 @@ def _reverse(name: str, **ids: UUID) -> str:
         return reverse("admin:index")
 
 
-def asked_correction(asked: QueryDict) -> Correction:
+def asked_correction(query: QueryDict) -> Correction:
     """Return the p-value correction that the URL's query names, else Holm; 404 if unknown."""
-    word: Any = parse_choice(asked, "correction", CORRECTED_BY, HOLM)
+    word: Any = parse_choice(query, "correction", CORRECTED_BY, HOLM)
     return word
 
 

@@ -85,8 +85,8 @@ def build_planner_chart(report: PlannerReport) -> Chart | None:
         drawing.text(
             8, 12, "expected error of the consensus: 0 means the same as the truth", "faint"
         )
-        shown = [plan for plan in report.curve if plan.worst_error is not None]
-        worst = [(x(plan.workers), y(plan.worst_error or 0)) for plan in shown]
+        plotted = [plan for plan in report.curve if plan.worst_error is not None]
+        worst = [(x(plan.workers), y(plan.worst_error or 0)) for plan in plotted]
         # Worst-case errors are far above the scale for few answers.
         drawing.path([place for place in worst if place[1] > TOP], "worst")
         drawing.path([(x(plan.workers), y(plan.average_error)) for plan in report.curve], "line")

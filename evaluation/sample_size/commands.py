@@ -68,7 +68,7 @@ def format_crowd_size(summary: CrowdSizeSummary) -> str:
 
 def format_run(run: Run) -> str:
     """Return the text that ``run crowd-size`` prints about a finished run."""
-    return format_crowd_size(CrowdSizeSummary.of(run.summary))
+    return format_crowd_size(CrowdSizeSummary.from_json(run.summary))
 
 
 def run_plan(parameters: PlanParameters, arguments: Mapping[str, Any], progress: Progress) -> str:

@@ -62,10 +62,10 @@ def format_money(amount: float | None, currency: str | None) -> str:
     if amount is None:
         return ""
     # Single answers can cost fractions of a cent.
-    shown = f"{amount:,.2f}"
+    text = f"{amount:,.2f}"
     if round(amount, 2) != amount:
-        shown = f"{amount:,.4f}".rstrip("0")
-    return f"{currency} {shown}" if currency else shown
+        text = f"{amount:,.4f}".rstrip("0")
+    return f"{currency} {text}" if currency else text
 
 
 def _format_cost(values: Mapping[str, Any]) -> str:

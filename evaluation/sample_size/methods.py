@@ -259,7 +259,7 @@ class _Crowd:
         """Return the answers with integer codes; raises `ValueError` for unequal lengths."""
         x = convert_vectors(vectors, unit_length=bool(parameters.get("unit_length")))
         worker, labels = encode_labels(workers)
-        question, asked = encode_labels(questions)
+        question, codes = encode_labels(questions)
         if not len(worker) == len(question) == x.shape[0]:
             raise ValueError(
                 f"{x.shape[0]} vectors, {len(worker)} workers and {len(question)} questions: "
@@ -272,7 +272,7 @@ class _Crowd:
         short = compact_vectors(x, members) if len(worker) else x
         # `convert_vectors` has applied unit_length; a second time would act on compacted vectors.
         rest = {name: value for name, value in parameters.items() if name != "unit_length"}
-        return cls(short, worker, question, len(labels), len(asked), rest)
+        return cls(short, worker, question, len(labels), len(codes), rest)
 
     @cached_property
     def whole(self) -> AQER:

@@ -66,7 +66,7 @@ class CrowdSizeReport:
 
 def build_report(run: Run) -> CrowdSizeReport:
     """Return the results of a finished crowd size trial."""
-    summary = CrowdSizeSummary.of(run.summary)
+    summary = CrowdSizeSummary.from_json(run.summary)
     return CrowdSizeReport(
         [SITE.said(message) for message in summary.messages],
         summary.measure,
@@ -84,7 +84,7 @@ def build_report(run: Run) -> CrowdSizeReport:
 
 def build_table(run: Run) -> Table:
     """Return the table of agreement by crowd size, one row per size and measure."""
-    return Table(COLUMNS, build_trial_rows(CrowdSizeSummary.of(run.summary)))
+    return Table(COLUMNS, build_trial_rows(CrowdSizeSummary.from_json(run.summary)))
 
 
 def build_run_plan(run: Run, wishes: PlanTargets) -> PlanWithRows:

@@ -130,8 +130,8 @@ def _save_judgement(
         following = door.store_judgement(question_set, expert, task_id, choice)
     except door.NotAskedError:
         raise Http404("there is no such thing to judge") from None
-    said = choice.words if choice.grade is None else f"{choice.code}, {choice.words}"
-    messages.success(request, f"Saved: {said}.")
+    answer = choice.words if choice.grade is None else f"{choice.code}, {choice.words}"
+    messages.success(request, f"Saved: {answer}.")
     if following is None:
         return redirect("admin:judging", question_set.public_id)
     return redirect("admin:judge", question_set.public_id, following)

@@ -69,8 +69,8 @@ def find_items_needing_attention(
     order = {"bad": 0, "warn": 1, "busy": 2}
     if listens is None:
         listens = is_any_running()
-    found = [item for row in _load_sets(user) for item in _find_items(row, listens)]
-    return sorted(found, key=lambda item: order[item.level])
+    items = [item for row in _load_sets(user) for item in _find_items(row, listens)]
+    return sorted(items, key=lambda item: order[item.level])
 
 
 def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
@@ -100,8 +100,8 @@ def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
         row["newest"] = runs.get(row["done"], {}).get("public_id")
         row |= {"run": run.get("public_id"), "counts": counts.get("public_id")}
         row |= {f"run_{name}": run.get(name) for name in ("state", "error")}
-        told = ("started_at", "warnings", "n_alarms")
-        row |= {f"counts_{name}": counts.get(name) for name in told}
+        columns = ("started_at", "warnings", "n_alarms")
+        row |= {f"counts_{name}": counts.get(name) for name in columns}
     ids = [row["id"] for row in rows]
     # One grouped query each: compared in the query, the run's time would be looked up for each row.
     of_people = Response.objects.filter(state=Response.State.SUBMITTED).annotate(
@@ -112,11 +112,11 @@ def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
     )
     people = _select_latest("people", of_people, ids, Q(status=Response.Status.TEXT))
     latest = people.union(_select_latest("models", of_models, ids, Q()), all=True)
-    found = {(of, key): (n, newest) for of, key, n, newest in latest}
+    latest_by_key = {(field, key): (n, newest) for field, key, n, newest in latest}
     for row in rows:
         since = row["counts_started_at"]
-        texts_of_set, newest = found.get(("people", row["id"]), (0, None))
-        _, newest_of_models = found.get(("models", row["id"]), (0, None))
+        texts_of_set, newest = latest_by_key.get(("people", row["id"]), (0, None))
+        _, newest_of_models = latest_by_key.get(("models", row["id"]), (0, None))
         row["has_answers"] = texts_of_set > 0
         row["newer"] = since is not None and newest is not None and newest > since
         row["newer_of_models"] = (
@@ -128,8 +128,8 @@ def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
 def _load_runs(keys: set[int]) -> dict[int, dict[str, Any]]:
     """Return state, error, start time, warnings and alarm counts of runs, by primary key."""
     rows = Run.objects.filter(pk__in=keys).annotate(n_alarms=count_alarms(OuterRef("pk")))
-    told = rows.values("pk", "public_id", "state", "error", "started_at", "warnings", "n_alarms")
-    return {row["pk"]: dict(row) for row in told}
+    columns = rows.values("pk", "public_id", "state", "error", "started_at", "warnings", "n_alarms")
+    return {row["pk"]: dict(row) for row in columns}
 
 
 def _select_latest(
@@ -196,7 +196,7 @@ def _find_items_of_official_run(
         text = f"Answers of language models were added or changed since the {run_name} began."
         like = f"{grade}?like={row['counts']}"
         yield AttentionItem("models_added", "warn", name, text, like, "Add the models")
-    stored = map(Message.of, row["counts_warnings"] or ())
+    stored = map(Message.from_stored, row["counts_warnings"] or ())
     # Some workers skip questions in every crowd, so empty answers need no attention.
     warnings = [warning for warning in stored if warning.code != "empty_answers"]
     if warnings:
@@ -292,9 +292,9 @@ def read_counts(request: HttpRequest) -> dict[str, int]:
     parts = {
         name: TableCounts(select_visible(request, rows), ALL) for name, rows in querysets.items()
     }
-    asked = TableCounts(filter_requests(get_user_id(request)), ALL)
-    found = read_numbers({**parts, LISTENING: count_running(), ASKED: asked})
-    return {name: n for name, [(n,)] in found.items()}
+    table_counts = TableCounts(filter_requests(get_user_id(request)), ALL)
+    numbers = read_numbers({**parts, LISTENING: count_running(), ASKED: table_counts})
+    return {name: n for name, [(n,)] in numbers.items()}
 
 
 def build_first_steps(request: HttpRequest, counts: dict[str, int]) -> list[FirstStep]:

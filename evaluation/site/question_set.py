@@ -99,18 +99,20 @@ BEGINNING = 240
 def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show a question set; query parameter `version` selects an older version."""
     sets = QuestionSet.objects.select_related("earlier_wave")
-    shown = get_visible_or_404(request, sets, set_id)
-    versions = load_versions(shown)
+    question_set = get_visible_or_404(request, sets, set_id)
+    versions = load_versions(question_set)
     version = select_version(versions, request.GET.get("version"))
-    permissions = rights(request.user, shown)
+    permissions = rights(request.user, question_set)
     # Users who may see the answers may see the runs.
-    of_set = Run.objects.filter(version__question_set=shown, archived_at=None)
+    of_set = Run.objects.filter(version__question_set=question_set, archived_at=None)
     of_set = of_set.select_related("version").order_by("-id")
     runs = list(select_list_rows(of_set)[:RUNS_SHOWN]) if permissions.answers else []
     waits = any(run.state in ACTIVE for run in runs)
-    record = read_record_runs(shown, newest_views(shown)) if permissions.answers else None
+    record = (
+        read_record_runs(question_set, newest_views(question_set)) if permissions.answers else None
+    )
     me = get_user_id(request)
-    uploads = uploads_not_imported(shown, me)
+    uploads = uploads_not_imported(question_set, me)
     parts = {
         "asked": build_asked_count(me),
         "listening": count_running(),
@@ -126,14 +128,16 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     if record and record.run:
         standing = record.standing(build_data_change(record.run, numbers), versions[0])
     context: dict[str, Any] = {
-        "title": shown.name,
-        "subtitle": shown.description,
+        "title": question_set.name,
+        "subtitle": question_set.description,
         "breadcrumbs": [("Question sets", reverse("admin:question-sets"))],
-        "notice": shown.notice,
-        "earlier_wave": find_visible_wave(request, shown),
-        "question_set": shown,
+        "notice": question_set.notice,
+        "earlier_wave": find_visible_wave(request, question_set),
+        "question_set": question_set,
         "rights": permissions,
-        "to_judge": load_progress(shown, me, is_asked=True) if numbers["asked"] != [(0,)] else None,
+        "to_judge": load_progress(question_set, me, is_asked=True)
+        if numbers["asked"] != [(0,)]
+        else None,
         "versions": versions,
         "version": version,
         "draft": find_draft(versions, version),
@@ -149,12 +153,13 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         page = load_questions_page(request, version, counts["questions"])
         starts = []
         if permissions.edit and counts["questions"]:
-            links = build_start_links(shown, older, [build_question(row) for row in page])
+            links = build_start_links(question_set, older, [build_question(row) for row in page])
             starts = [link for link in links if counts["answers"] or not link.needs_answers]
         context |= {
             "starts": [link for link in starts if link.is_suited and not link.is_research],
             "ask": next(
-                (link for link in starts if link.link.startswith(build_ask_link(shown))), None
+                (link for link in starts if link.link.startswith(build_ask_link(question_set))),
+                None,
             ),
             "research": [link for link in starts if link.is_suited and link.is_research],
             "unsuited": [link for link in starts if not link.is_suited],
@@ -164,7 +169,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
             "all_views": next(iter(record.others), None) if record else None,
         }
     collecting = versions[0].collecting if versions else None
-    step = find_next_step(shown, permissions, counts, runs, standing, collecting)
+    step = find_next_step(question_set, permissions, counts, runs, standing, collecting)
     return TemplateResponse(request, "admin/question_set.html", context | {"step": step})
 
 
@@ -217,12 +222,12 @@ def build_asked_count(expert: int) -> TableCounts:
     return TableCounts(JudgementRequest.objects.filter(expert=expert), (Count("pk"),))
 
 
-def find_draft(versions: list[Any], shown: QuestionSetVersion | None) -> dict[str, Any] | None:
+def find_draft(versions: list[Any], version: QuestionSetVersion | None) -> dict[str, Any] | None:
     """Return number and questions of the draft that follows the shown version, else None.
 
     `versions` are those of `load_versions` a set.
     """
-    if not versions or versions[0] == shown or versions[0].is_published:
+    if not versions or versions[0] == version or versions[0].is_published:
         return None
     return {"number": versions[0].number, "n_questions": versions[0].n_questions}
 
@@ -291,10 +296,10 @@ def build_count_queries(version: QuestionSetVersion) -> dict[str, TableCounts]:
     }
 
 
-def read_version_counts(found: Mapping[str, list[Numbers]]) -> dict[str, int]:
+def read_version_counts(numbers: Mapping[str, list[Numbers]]) -> dict[str, int]:
     """Return a version's numbers of questions, passages, workers and answers."""
-    answers = zip(("answers", "empty", "refused"), found["submitted"][0], strict=True)
-    counts = {name: found[name][0][0] for name in ("questions", "passages", "workers")}
+    answers = zip(("answers", "empty", "refused"), numbers["submitted"][0], strict=True)
+    counts = {name: numbers[name][0][0] for name in ("questions", "passages", "workers")}
     return {**dict(answers), **counts, "possible": counts["questions"] * counts["workers"]}
 
 

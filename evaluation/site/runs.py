@@ -94,33 +94,33 @@ def show_runs(request: HttpRequest) -> HttpResponse:
 
 def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show the state, settings and actions of one run."""
-    shown = run_or_404(request, run_id)
-    return _show_page(request, shown, RunLabelForm(instance=shown))
+    current_run = run_or_404(request, run_id)
+    return _show_page(request, current_run, RunLabelForm(instance=current_run))
 
 
-def _show_page(request: HttpRequest, shown: Run, label: RunLabelForm) -> HttpResponse:
+def _show_page(request: HttpRequest, run: Run, label: RunLabelForm) -> HttpResponse:
     """Render a run's page, with the errors of its label form."""
-    question_set = shown.version.question_set
-    name, took = build_title(shown, get_options(shown)), None
-    if shown.finished_at and shown.started_at:
-        took = format_duration((shown.finished_at - shown.started_at).total_seconds())
+    question_set = run.version.question_set
+    name, took = build_title(run, get_options(run)), None
+    if run.finished_at and run.started_at:
+        took = format_duration((run.finished_at - run.started_at).total_seconds())
     context = {
         "title": name.title,
-        "subtitle": f"{shown.get_kind_display()} of {question_set.name}, version "
-        f"{shown.version.number}, {shown.created_at:%-d %B %Y, %H:%M} UTC",
+        "subtitle": f"{run.get_kind_display()} of {question_set.name}, version "
+        f"{run.version.number}, {run.created_at:%-d %B %Y, %H:%M} UTC",
         "called": name,
         "label": label,
-        "record": read_official_run_of(shown),
+        "record": read_official_run_of(run),
         "breadcrumbs": build_breadcrumbs(question_set),
         "notice": question_set.notice,
-        "run": shown,
+        "run": run,
         "rights": rights(request.user, question_set),
         "question_set": question_set,
-        "progress": compute_progress(shown),
+        "progress": compute_progress(run),
         "how_to_start": mark_code(HOW_TO_START),
         "took": took,
-        **build_applied_context(shown),
-        **build_kind_context(shown),
+        **build_applied_context(run),
+        **build_kind_context(run),
     }
     status = 400 if label.errors else 200
     return TemplateResponse(request, "admin/runs/run.html", context, status=status)
@@ -155,18 +155,21 @@ def _build_settings_context(
 ) -> dict[str, Any]:
     """Return all settings of a run, and those that differ from the defaults."""
     settings = [
-        replace(one, value=named.get(one.name, one.value))
-        for one in options.settings(run.parameters)
+        replace(setting, value=named.get(setting.name, setting.value))
+        for setting in options.settings(run.parameters)
     ]
-    return {"settings": settings, "differences": [one for one in settings if not one.is_default]}
+    return {
+        "settings": settings,
+        "differences": [setting for setting in settings if not setting.is_default],
+    }
 
 
 @require_GET
 def show_run_standing(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Render the run type's own status part, for the page's script."""
-    shown = run_or_404(request, run_id)
+    current_run = run_or_404(request, run_id)
     try:
-        context = build_standing_context(get_run_kind(shown), shown)
+        context = build_standing_context(get_run_kind(current_run), current_run)
     except UnknownKindError as error:
         raise Http404(str(error)) from error
     if not context:
@@ -183,44 +186,44 @@ def send_run_status(request: HttpRequest, run_id: UUID) -> JsonResponse:
 @require_POST
 def cancel_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Cancel an unfinished run."""
-    shown = get_editable(request, Run.objects.all(), run_id)
-    if lifecycle.cancel_run(shown):
+    run = get_editable(request, Run.objects.all(), run_id)
+    if lifecycle.cancel_run(run):
         messages.success(request, "The run is cancelled. The next one uses its vectors.")
     else:
-        messages.info(request, f"The run had ended before: it is {shown.get_state_display()}.")
-    return redirect("admin:run", shown.public_id)
+        messages.info(request, f"The run had ended before: it is {run.get_state_display()}.")
+    return redirect("admin:run", run.public_id)
 
 
 @require_POST
 def pause_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Pause a queued or running run."""
-    shown = get_editable(request, Run.objects.all(), run_id)
-    if not lifecycle.pause_run(shown) and shown.is_finished:
-        messages.info(request, f"The run had ended before: it is {shown.get_state_display()}.")
-    return redirect("admin:run", shown.public_id)
+    run = get_editable(request, Run.objects.all(), run_id)
+    if not lifecycle.pause_run(run) and run.is_finished:
+        messages.info(request, f"The run had ended before: it is {run.get_state_display()}.")
+    return redirect("admin:run", run.public_id)
 
 
 @require_POST
 def resume_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Resume a paused run."""
-    shown = get_editable(request, Run.objects.all(), run_id)
-    if not lifecycle.resume_run(shown) and shown.is_finished:
-        messages.info(request, f"The run had ended before: it is {shown.get_state_display()}.")
-    return redirect("admin:run", shown.public_id)
+    run = get_editable(request, Run.objects.all(), run_id)
+    if not lifecycle.resume_run(run) and run.is_finished:
+        messages.info(request, f"The run had ended before: it is {run.get_state_display()}.")
+    return redirect("admin:run", run.public_id)
 
 
 @require_POST
 def label_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Save a run's name and notes; show its page again with the form's errors."""
-    shown = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
-    label = RunLabelForm(request.POST, instance=shown)
+    run = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
+    label = RunLabelForm(request.POST, instance=run)
     if not label.is_valid():
         # Validation has written the invalid values into the instance, which the page shows.
-        shown.refresh_from_db(fields=["name", "notes"])
-        return _show_page(request, shown, label)
-    lifecycle.rename_run(shown, **label.said())
+        run.refresh_from_db(fields=["name", "notes"])
+        return _show_page(request, run, label)
+    lifecycle.rename_run(run, **label.said())
     messages.success(request, "The name and the notes are saved.")
-    return redirect("admin:run", shown.public_id)
+    return redirect("admin:run", run.public_id)
 
 
 @require_POST
@@ -229,18 +232,18 @@ def make_run_official(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
     With `back` in the form, the user returns to the results.
     """
-    shown = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
-    if shown.state == Run.State.DONE:
-        choose(shown, request.user)
+    run = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
+    if run.state == Run.State.DONE:
+        choose(run, request.user)
         # Admission rules on this set's scores are applied anew, now by this run.
-        recruiting.follow(shown.version.question_set_id)
+        recruiting.follow(run.version.question_set_id)
         text = "This run counts for the set from now on: exports, the API and the overview use it."
         messages.success(request, text, "run_counts")
     else:
-        said = "Only a run that is done can count for the set."
-        messages.error(request, said, "run_not_done")
-    results = find_results_address(shown) if request.POST.get("back") == "results" else ""
-    return redirect(results) if results else redirect("admin:run", shown.public_id)
+        message = "Only a run that is done can count for the set."
+        messages.error(request, message, "run_not_done")
+    results = find_results_address(run) if request.POST.get("back") == "results" else ""
+    return redirect(results) if results else redirect("admin:run", run.public_id)
 
 
 def find_results_address(run: Run) -> str:
@@ -328,13 +331,13 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
 @require_GET
 def start_again(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Redirect to the start form, filled with the settings of this run."""
-    shown = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
+    run = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
     try:
-        link = start_link(get_run_kind(shown), shown.version.question_set)
+        link = start_link(get_run_kind(run), run.version.question_set)
     except UnknownKindError as error:
         messages.error(request, str(error))
-        return redirect("admin:run", shown.public_id)
-    return redirect(f"{link}?like={shown.public_id}&version={shown.version.number}")
+        return redirect("admin:run", run.public_id)
+    return redirect(f"{link}?like={run.public_id}&version={run.version.number}")
 
 
 def _show_form(
@@ -398,7 +401,7 @@ def _take_file(
     if sent.size is None or sent.size > file.most_bytes:
         messages.error(request, f"The file is larger than {filesizeformat(file.most_bytes)}.")
         return None
-    switches = {one: one in request.POST for one in file.switches}
+    switches = {switch: switch in request.POST for switch in file.switches}
     if file.upload:
         return try_upload(request, question_set, KINDS[file.upload], sent, switches)
     assert file.take is not None

@@ -29,11 +29,11 @@ def heading(column: str, table: str = "") -> SafeString:
 
     Raises KeyError for a column without a heading.
     """
-    found = _find_heading(table, column)
-    number = SafeString(' class="cg-number"') if _is_number(found) else ""
+    column_heading = _find_heading(table, column)
+    number = SafeString(' class="cg-number"') if _is_number(column_heading) else ""
     words = find_column_description(table, column)
     title = format_html(' title="{}"', f"{words[:1].upper()}{words[1:]}.") if words else ""
-    return format_html('<th scope="col"{}{}>{}</th>', number, title, found.title)
+    return format_html('<th scope="col"{}{}>{}</th>', number, title, column_heading.title)
 
 
 @register.inclusion_tag("evaluation/result_table.html")

@@ -1,18 +1,38 @@
-"""Template filters that format messages and p-values."""
+"""Template tags: messages, p-values, an expert's progress, and the language of uploaded answers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django import template
+from django.conf.locale import LANG_INFO
+from django.http import HttpRequest
 
+from annotations.models import QuestionSet
+from annotations.web.scope import get_user_id
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.backends.embedding.contract import EmbedderInfo
+from evaluation.core.backends.errors import BackendError
 from evaluation.core.options import SITE
+from evaluation.core.text.quality import check_language, detect_main_language
+from evaluation.runs.judging import Progress
+from evaluation.runs.judging.tasks import load_inbox, sum_by_set
 
 register = template.Library()
 # Smaller ones say no more about the difference, only about the number of questions.
 LEAST = 0.001
+DEFAULT = EmbedderInfo(
+    spec=AqerParameters.options()["embedder"].default,
+    model="all-MiniLM-L6-v2",
+    revision="",
+    precision="float32",
+    dimension=384,
+    languages="en",
+)
+"""Facts about the default model, known without loading it."""
 
 
 @register.filter
@@ -29,9 +49,9 @@ def evidence(message: Any) -> str:
 
 
 @register.filter
-def of_worker(found: Mapping[UUID, Any], worker: UUID) -> Any:
+def of_worker(values: Mapping[UUID, Any], worker: UUID) -> Any:
     """Return a worker's entry in a mapping, such as alarms; () without one."""
-    return found.get(worker, ())
+    return values.get(worker, ())
 
 
 @register.filter
@@ -43,10 +63,10 @@ def marked_for(marks: Iterable[Any]) -> str:
 @register.filter
 def each_once(marks: Iterable[Any]) -> list[Any]:
     """Return alarms without repeated texts; the first and most severe one is kept."""
-    kept: dict[str, Any] = {}
+    texts: dict[str, Any] = {}
     for mark in marks:
-        kept.setdefault(mark.words, mark)
-    return list(kept.values())
+        texts.setdefault(mark.words, mark)
+    return list(texts.values())
 
 
 @register.filter
@@ -55,3 +75,40 @@ def probability(p: float | None) -> str:
     if p is None:
         return "–"
     return "< 0.001" if p < LEAST else f"{p:.3f}"
+
+
+@register.simple_tag
+def to_judge(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, Progress]:
+    """Return the user's progress with judging tasks in some sets, by set key.
+
+    Sets of which nothing is asked are not in it. By two queries, however many sets there are.
+    """
+    question_sets = QuestionSet.objects.filter(pk__in=[one.pk for one in sets])
+    return sum_by_set(load_inbox(question_sets, get_user_id(request)))
+
+
+@register.filter
+def of_set(progress: dict[int, Progress], question_set: QuestionSet) -> Progress | None:
+    """Return a set's progress from the result of `to_judge`; None without tasks."""
+    return progress.get(question_set.pk)
+
+
+@dataclass(frozen=True)
+class DetectedLanguage:
+    """Detected language to display: its name ("" if unsure), number of texts, warning or ""."""
+
+    name: str
+    count: int
+    warning: str
+
+
+@register.simple_tag
+def languages_of(texts: Sequence[str]) -> DetectedLanguage:
+    """Return the texts' language, with a warning if the default embedder does not support it."""
+    try:
+        code = detect_main_language(texts)
+    except BackendError:
+        code = ""
+    warning = check_language(texts, DEFAULT)
+    name = LANG_INFO.get(code, {}).get("name", code)
+    return DetectedLanguage(name, len(texts), SITE.said(warning) if warning else "")

@@ -31,8 +31,8 @@ from evaluation.models import Run, WorkerGrade, WorkerVerdict
 from evaluation.models.runs import LONGEST_NAME, LONGEST_NOTES
 from evaluation.runs.background import exclusions
 from evaluation.runs.reports.verdicts import (
-    Decided,
-    Together,
+    AcceptedBatch,
+    WorkerDecision,
     load_active_and_history,
     load_history,
 )
@@ -46,7 +46,7 @@ from evaluation.runs.rest.views import (
 )
 from evaluation.triage.batches import (
     MovedMeanwhileError,
-    NobodyLeftError,
+    NoWorkersLeftError,
     accept_undecided,
     take_back_accepted,
 )
@@ -82,7 +82,7 @@ from evaluation.triage.storage import (
 )
 
 MAX_PAGE = 10_000_000
-VerdictSerializer = build_serializer(Decided)
+VerdictSerializer = build_serializer(WorkerDecision)
 AboutRow = build_serializer(QueueRow, without=("marks",))
 SEEN = "The id of the newest row of the worker's history that you know, null for none. Where "
 SEEN += "there was a decision since, the response is 409. Left out, nothing is compared."
@@ -351,7 +351,7 @@ def _build_conflict(error: DecidedMeanwhileError) -> ApiProblem:
 SCOPES = ("everybody", "look")
 SCOPE_HELP = "Of everybody in the run, or of those who are worth looking at."
 ALARMS_HELP = "Whether workers named by an alarm or a notice are accepted too."
-TogetherSerializer = build_serializer(Together)
+TogetherSerializer = build_serializer(AcceptedBatch)
 
 
 @rename_keys(said="message")
@@ -423,7 +423,7 @@ class AcceptingViewSet(GradingViewSet):
             batch = accept_undecided(
                 run, request.user, values["seen"], values["who"], with_alarms=values["alarms"]
             )
-        except NobodyLeftError:
+        except NoWorkersLeftError:
             raise build_conflict_problem("nobody_left") from None
         except MovedMeanwhileError as error:
             raise build_conflict_problem("people_changed", {"newest": error.rest.seen}) from None

@@ -10,7 +10,7 @@ from django.db import transaction
 from annotations.models import AuditEntry
 from evaluation.deletion.storage.removals import name_of
 from evaluation.models import Run, WorkerVerdict
-from evaluation.runs.reports.verdicts import Together
+from evaluation.runs.reports.verdicts import AcceptedBatch
 from evaluation.triage.report.queue import (
     UndecidedWorkers,
     WorkerScope,
@@ -32,7 +32,7 @@ DESPITE_ALARMS = "accepted although an alarm or a notice names them"
 """Names of counts in an audit entry."""
 
 
-class NobodyLeftError(RuntimeError):
+class NoWorkersLeftError(RuntimeError):
     """The batch is empty: no worker of the run is left to accept."""
 
 
@@ -47,11 +47,11 @@ class MovedMeanwhileError(RuntimeError):
 @transaction.atomic
 def accept_undecided(
     run: Run, user: Any, seen: str, scope: WorkerScope = "everybody", *, with_alarms: bool = False
-) -> Together:
+) -> AcceptedBatch:
     """Accept the workers that `find_undecided` selects and return them as one batch.
 
     `seen` is the `UndecidedWorkers.seen` that the user saw. Pressing twice returns the batch of the
-    first press. Raises NobodyLeftError if no worker is left, MovedMeanwhileError if they differ
+    first press. Raises NoWorkersLeftError if no worker is left, MovedMeanwhileError if they differ
     from those that the user saw.
     """
     lock_grades(run)
@@ -64,7 +64,7 @@ def accept_undecided(
         if undecided.workers:
             raise MovedMeanwhileError(undecided)
     if not undecided.workers:
-        raise NobodyLeftError
+        raise NoWorkersLeftError
     batch_id = accept_batch(run, undecided.workers, user)
     counts = {
         "people accepted": undecided.n,
@@ -91,7 +91,7 @@ def take_back_accepted(run: Run, user: Any, batch_id: UUID) -> TakenBack:
     return taken_back
 
 
-def _find_repeated_batch(run: Run, user: Any, seen: str) -> Together | None:
+def _find_repeated_batch(run: Run, user: Any, seen: str) -> AcceptedBatch | None:
     """Return the newest batch if this user accepted exactly the workers of `seen`, else None."""
     newest = next(iter(list_accepted_batches(run)), None)
     if newest is None or newest.by != user.get_username():

@@ -40,7 +40,7 @@ from annotations.models.base import new_public_id
 from annotations.panels.people import APPROVED, PanelDecision
 from evaluation.core.messages.reasons import OWN, REASONS
 from evaluation.models import Run, WorkerGrade, WorkerVerdict
-from evaluation.runs.reports.verdicts import Decided, Together
+from evaluation.runs.reports.verdicts import AcceptedBatch, WorkerDecision
 from evaluation.triage.messages import build_rejection_message
 
 Kind = WorkerVerdict.Kind
@@ -258,7 +258,7 @@ def take_back_batch(run: Run, together: UUID, user: Any) -> TakenBack:
         return TakenBack(len(accepted_rows), sum(worker in since for _, worker in accepted_rows))
 
 
-def list_accepted_batches(run: Run) -> list[Together]:
+def list_accepted_batches(run: Run) -> list[AcceptedBatch]:
     """Return the batches of acceptances with active rows, newest first; one query."""
     rows: Any = (
         WorkerVerdict.counting(run)
@@ -269,7 +269,7 @@ def list_accepted_batches(run: Run) -> list[Together]:
         .annotate(at=Min("created_at"), n=Count("pk"), first=Min("pk"))
         .order_by("-first")
     )
-    return [Together(*row[:4]) for row in rows]
+    return [AcceptedBatch(*row[:4]) for row in rows]
 
 
 def find_current_verdict(run: Run, worker: Worker) -> WorkerVerdict | None:
@@ -277,7 +277,7 @@ def find_current_verdict(run: Run, worker: Worker) -> WorkerVerdict | None:
     return WorkerVerdict.counting(run).filter(worker=worker).last()
 
 
-def propose_decision(verdict: WorkerVerdict | Decided | None) -> PanelDecision | None:
+def propose_decision(verdict: WorkerVerdict | WorkerDecision | None) -> PanelDecision | None:
     """Return the payment decision that a verdict implies; None without an approval or exclusion.
 
     An exclusion without rejection approves.

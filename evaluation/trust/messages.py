@@ -73,29 +73,29 @@ class FactWords:
     meaning: str = ""
 
 
-def _answers(of: Mapping[str, Any]) -> str:
-    median, thin = of["median"], of["thin"]
-    said = f"The typical question has {median} answer{'' if median == 1 else 's'}"
+def _answers(values: Mapping[str, Any]) -> str:
+    median, thin = values["median"], values["thin"]
+    text = f"The typical question has {median} answer{'' if median == 1 else 's'}"
     if thin:
         have = "has" if thin == 1 else "have"
-        all_of = format_count(of["count"], "question")
-        said += f"; {thin:,} of {all_of} {have} fewer than {of['fewest']}"
-    return f"{said}."
+        all_of = format_count(values["count"], "question")
+        text += f"; {thin:,} of {all_of} {have} fewer than {values['fewest']}"
+    return f"{text}."
 
 
-def _answered_alarms(of: Mapping[str, Any]) -> str:
-    n, dismissed = of["count"], of["dismissed"]
+def _answered_alarms(values: Mapping[str, Any]) -> str:
+    n, dismissed = values["count"], values["dismissed"]
     one = "1 alarm or notice is" if n == 1 else f"{n:,} alarms and notices are"
     more = "" if not dismissed else f", {dismissed:,} dismissed with a reason"
     return f"{one} answered by a remedy of this run{more}; no other is open."
 
 
-def _with_unchecked(said: Sentence) -> Sentence:
+def _with_unchecked(sentence: Sentence) -> Sentence:
     """Return the sentence on alarms, plus the checks for groups that had too little data."""
 
-    def both(of: Mapping[str, Any]) -> str:
-        first = said.format_map(of) if isinstance(said, str) else said(of)
-        checks = of.get("unchecked", ())
+    def both(values: Mapping[str, Any]) -> str:
+        first = sentence.format_map(values) if isinstance(sentence, str) else sentence(values)
+        checks = values.get("unchecked", ())
         if isinstance(checks, list | tuple):
             checks = format_unchecked(checks)
         # The page of all words has a name in place of the checks.
@@ -107,47 +107,51 @@ def _with_unchecked(said: Sentence) -> Sentence:
 def _graded(rest: str = "") -> Sentence:
     """Return the sentence on what experts graded, followed by `rest` or by what it shows."""
 
-    def said(of: Mapping[str, Any]) -> str:
-        n, experts, kappa = of["count"], of["experts"], of["kappa"]
-        drawn = " drawn at random," if of["sampled"] else ""
+    def said(values: Mapping[str, Any]) -> str:
+        n, experts, kappa = values["count"], values["experts"], values["kappa"]
+        drawn = " drawn at random," if values["sampled"] else ""
         by = "an expert" if experts == 1 else f"{experts} experts"
         graded = f"{n:,} answer{'' if n == 1 else 's'}{drawn} graded by {by}"
         if not rest.startswith(":"):
-            return f"{graded}{rest.format_map(of)}"
+            return f"{graded}{rest.format_map(values)}"
         known = " (1 is perfect, 0 no relation)"
-        if of["low"] is not None:
-            known = f" (95% interval {of['low']:.2f} to {of['high']:.2f}; 1 is perfect, 0 no "
+        if values["low"] is not None:
+            known = (
+                f" (95% interval {values['low']:.2f} to {values['high']:.2f}; 1 is perfect, 0 no "
+            )
             known += "relation)"
         among = ""
         if kappa is not None:
             among = f" With each other they agree by {kappa:.2f} (kappa: 1 is fully, 0 by chance)."
-            if of["apart"]:
+            if values["apart"]:
                 among += " Nothing can agree much with experts who agree so little."
-        correlate = f": their grades correlate {of['correlation']:.2f} with the scores{known}."
+        correlate = f": their grades correlate {values['correlation']:.2f} with the scores{known}."
         return f"{graded}{correlate}{rest[1:]}{among}"
 
     return said
 
 
-def _explained(of: Mapping[str, Any]) -> str:
+def _explained(values: Mapping[str, Any]) -> str:
     """Return the sentence on the correlation of raw scores with length, with its check."""
-    said = (
-        f"Length explains {of['share']:.0%} of the differences between raw scores: they correlate "
-        f"{of['correlation']:.2f} with the logarithm of the number of words "
-        f"({format_count(of['workers'], 'worker')}; notice above .7)."
+    text = (
+        f"Length explains {values['share']:.0%} of the differences between raw scores: they "
+        "correlate "
+        f"{values['correlation']:.2f} with the logarithm of the number of words "
+        f"({format_count(values['workers'], 'worker')}; notice above .7)."
     )
-    if of["partial"] is None:
-        return said
-    answers = format_count(of["count"], "graded answer")
+    if values["partial"] is None:
+        return text
+    answers = format_count(values["count"], "graded answer")
     return (
-        f"{said} Among answers of equal length experts' grades correlate {of['partial']:.2f} with "
+        f"{text} Among answers of equal length experts' grades correlate {values['partial']:.2f} "
+        "with "
         f"the scores ({answers})."
     )
 
 
 def _plural(one: str, many: str) -> Sentence:
     """Return a sentence with `one` for a `count` of 1 and `many` otherwise."""
-    return lambda of: (one if of["count"] == 1 else many).format_map(of)
+    return lambda values: (one if values["count"] == 1 else many).format_map(values)
 
 
 def _checks(one: str, many: str, rest: str = "") -> Sentence:
@@ -333,24 +337,25 @@ TRUST: Mapping[str, Sentence] = {
 """Of facts what is said, meant and to be done; of verdicts headline and text."""
 
 
-def _lead(of: Mapping[str, Any]) -> str:
-    if of["alike"] == 1:
+def _lead(values: Mapping[str, Any]) -> str:
+    if values["alike"] == 1:
         return "On other questions of the same kind the first would still lead."
     return (
-        f"On other questions of the same kind the first {of['alike']} could change places: take "
+        f"On other questions of the same kind the first {values['alike']} could change places: "
+        "take "
         "them as equally good."
     )
 
 
-def _above(of: Mapping[str, Any]) -> str:
-    ranks = "Rank 1 is" if of["above"] == 1 else f"Ranks 1 to {of['above']} are"
+def _above(values: Mapping[str, Any]) -> str:
+    ranks = "Rank 1 is" if values["above"] == 1 else f"Ranks 1 to {values['above']} are"
     return f"{ranks} among the workers to review, because an alarm names them."
 
 
-def _too_little(of: Mapping[str, Any]) -> str:
-    if of["without_rank"] == 1:
+def _too_little(values: Mapping[str, Any]) -> str:
+    if values["without_rank"] == 1:
         return "1 person answered too little to be ranked."
-    return f"{of['without_rank']:,} people answered too little to be ranked."
+    return f"{values['without_rank']:,} people answered too little to be ranked."
 
 
 DECISION: Mapping[str, Sentence] = {

@@ -76,11 +76,11 @@ def decide(request: HttpRequest, run: Run) -> Context:
 
     `without` in the address names whom to leave out on trial.
     """
-    found = decision(run)
+    result = decision(run)
     tried = read_what_if(request, run)
     may = rights(request.user, run.version.question_set).edit
-    shown = [person.row.worker for person in (*found.best, *found.look_at)]
-    verdicts = load_verdicts_around(run, shown)
+    workers = [person.row.worker for person in (*result.best, *result.look_at)]
+    verdicts = load_verdicts_around(run, workers)
     made = build_applied_context(run, verdicts.applied)
     decided_in = run if verdicts.any_counts else made["made_of"]
     return {
@@ -89,31 +89,31 @@ def decide(request: HttpRequest, run: Run) -> Context:
         **made,
         # The run whose decisions lists for panels are made of; None where nobody decided.
         "decided_in": decided_in and decided_in.public_id,
-        "title": f"Results of {found.about.name}",
+        "title": f"Results of {result.about.name}",
         "breadcrumbs": way_here(run)[:1],
-        "report": found,
-        "chart": people_chart(run, found),
+        "report": result,
+        "chart": people_chart(run, result),
         "remedies": build_remedies_report(run),
         "outcomes": build_outcomes_report(run),
-        "next": _next_step(run, found, may),
+        "next": _next_step(run, result, may),
         "record": _record(run),
-        "new_models": found.trust.changed.of_models and found.step is not Step.ADD_MODELS,
+        "new_models": result.trust.changed.of_models and result.step is not Step.ADD_MODELS,
         "add_models": build_link_to_add_models(run) if may else "",
         "may": may,
-        "without": build_links_without(run, [person.row for person in found.look_at], may),
+        "without": build_links_without(run, [person.row for person in result.look_at], may),
         "what_if": tried,
         "what_if_link": build_link_without(run, tried.worker, tried.name) if tried and may else "",
     }
 
 
-def people_chart(run: Run, found: Decision) -> Chart | None:
+def people_chart(run: Run, result: Decision) -> Chart | None:
     """Return the chart of the best workers and those to review, with links; None without any."""
 
     def link(worker: UUID) -> str:
         return worker_link(run, worker)
 
-    best = [person.row for person in found.best]
-    doubtful = [person.row for person in found.look_at[:DRAWN]]
+    best = [person.row for person in result.best]
+    doubtful = [person.row for person in result.look_at[:DRAWN]]
     return build_decision_chart(best, doubtful, link)
 
 
@@ -128,9 +128,9 @@ def _record(run: Run) -> dict[str, Any]:
     return {"run": counts, "is_chosen": hasattr(counts, "of_record")}
 
 
-def _next_step(run: Run, found: Decision, may: bool) -> NextStep:
+def _next_step(run: Run, result: Decision, may: bool) -> NextStep:
     """Return the next step's button; a user with read access only gets a link for reading."""
-    step = found.step
+    step = result.step
     ids = {"run": run.public_id}
     question_set = run.version.question_set
     if step is Step.READ_ALARMS:
@@ -154,7 +154,7 @@ def _next_step(run: Run, found: Decision, may: bool) -> NextStep:
         why = "No language model is in this run. Ask some the same questions, and see where they "
         why += "rank among your people."
         return NextStep("Ask models", why, start_link(get_kind(ASK), question_set))
-    level = found.trust.verdict.level
+    level = result.trust.verdict.level
     if level == "bad":
         trust = reverse("admin:results-trust", kwargs=ids)
         return NextStep("Read the checks", WHY_TAKE_AWAY[level], trust, level)

@@ -194,7 +194,7 @@ def build_f1_chart(models: Sequence[Noticed]) -> Chart | None:
             f"{model.without_answer} "
             f"unanswerable recognised\n{model.wrongly} of {model.with_answer} answerable called "
             "unanswerable",
-            look="-model",
+            style="-model",
         )
         for model in models
         if model.f1.value is not None

@@ -238,7 +238,7 @@ def _build_summary(
     study: UmwpStudy, hashes: Mapping[str, str], counts: Mapping[str, int]
 ) -> dict[str, Any]:
     """Return the content of summary.json for a study."""
-    info = study.found.info
+    info = study.similarity.info
     labelled = load_labelled_replies()
     same, kappa = measure_label_agreement(labelled)
     signature_parts = {
@@ -261,7 +261,7 @@ def _build_summary(
             "threshold_on_labelled_replies": None if study.tuned is None else asdict(study.tuned),
             "labelled_replies": {"n": len(labelled), "agreement": same, "kappa": kappa},
             "encoder": info.as_dict(),
-            "templates": list(study.found.templates),
+            "templates": list(study.similarity.templates),
         },
     )
 

@@ -196,7 +196,7 @@ def show_replies(request: HttpRequest, run: Run) -> Context:
 
     The query has the filters `model`, `form` and `outcome`, and the number of the `page`.
     """
-    summary = UmwpSummary.of(run.summary)
+    summary = UmwpSummary.from_json(run.summary)
     form = ChooseForm(summary, request.GET)
     form.full_clean()
     chosen = form.cleaned_data

@@ -26,7 +26,7 @@ from evaluation.runs.rest.views import CURSOR, LIMIT, PageSerializer
 from evaluation.waves import storage
 from evaluation.waves.report.comparison import WavesReport, build_report, list_earlier_runs
 from evaluation.waves.report.questions import QuestionDrift
-from evaluation.waves.report.scores import People, WorkerOfBoth
+from evaluation.waves.report.scores import PairedWorker, People
 
 
 class WaveSerializer(StrictSerializer):
@@ -258,7 +258,7 @@ AboutWaves = build_serializer(
     *("n_tested", "n_moved_beyond_chance", "why_untested"),
     without=("people", "questions"),
 )
-WorkerOfBothSerializer = build_serializer(WorkerOfBoth, "change")
+WorkerOfBothSerializer = build_serializer(PairedWorker, "change")
 QuestionDriftSerializer = build_serializer(QuestionDrift, "times", "moved", "moved_beyond_chance")
 WITH = OpenApiParameter(
     "with", UUID, description="A run of an earlier wave; without it that which counts there."

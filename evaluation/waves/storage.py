@@ -233,7 +233,7 @@ def compute_shifts(before: Run, after: Run) -> Mapping[str, Shift]:
     """Return the shift of each question that was answered in both runs, by question id.
 
     Cached for 30 days. Raises `NotAtOnceError` where a page cannot test it; its codes have
-    sentences in `evaluation.waves.messages`.
+    sentences in `evaluation.waves.report.comparison`.
     """
     key = _build_cache_key(before, after)
     result: dict[str, Shift] | None = cache.get(key)

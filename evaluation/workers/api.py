@@ -57,8 +57,8 @@ class WorkerViewSet(NotingViewSet):
     def list(self, request: Request) -> Response:
         """List the workers that the user may see."""
         workers = Workers(request.user)
-        asked = WorkerFilter(request.query_params, workers=workers)
-        page = workers.filled(load_filtered_page(request, asked))
+        worker_filter = WorkerFilter(request.query_params, workers=workers)
+        page = workers.filled(load_filtered_page(request, worker_filter))
         body = WorkerAcrossSerializer(page.rows, many=True).data
         return Response(build_page_body(request, body, page.next))
 

@@ -42,15 +42,15 @@ class NoteForm(forms.Form):
 def workers(request: HttpRequest) -> HttpResponse:
     """List the workers of all question sets whose answers the user may see."""
     all_workers = Workers(request.user)
-    asked = WorkerFilter(request.GET, workers=all_workers)
-    page = all_workers.filled(asked.page(request))
-    asked.offer()
+    worker_filter = WorkerFilter(request.GET, workers=all_workers)
+    page = all_workers.filled(worker_filter.page(request))
+    worker_filter.offer()
     context = {
         "title": "Workers",
         "subtitle": "Everybody who answered in your question sets, over all of them.",
         "page": page,
-        "asked": asked,
-        "heads": asked.heads(request),
+        "asked": worker_filter,
+        "heads": worker_filter.heads(request),
         "counted": all_workers.counted,
     }
     return TemplateResponse(request, "admin/workers/list.html", context)

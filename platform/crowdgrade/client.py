@@ -55,7 +55,7 @@ class ApiError(Exception):
 
     def __str__(self) -> str:
         lines = [f"{self.status} {self.code}: {self.detail}"]
-        lines += [f"{_name_place(one)}: {one.get('detail', '')}" for one in self.errors[:20]]
+        lines += [f"{_name_place(error)}: {error.get('detail', '')}" for error in self.errors[:20]]
         return "\n".join(lines)
 
 
@@ -284,8 +284,8 @@ class Client:
 
     def list_tables(self, run_id: str) -> list[str]:
         """Return the names of the tables of a finished run."""
-        found = self.request("GET", f"runs/{_quote(run_id)}/results/tables/").json()
-        return [str(table["name"]) for table in found["results"]]
+        tables = self.request("GET", f"runs/{_quote(run_id)}/results/tables/").json()
+        return [str(table["name"]) for table in tables["results"]]
 
     def read_table(self, run_id: str, name: str, library: str = "") -> Any:
         """Return a table of a finished run as a DataFrame.
@@ -311,8 +311,8 @@ class Client:
         """Send a request that makes something, with an idempotency key; return what was made."""
         headers = {"Idempotency-Key": uuid4().hex}
         reply = self.request("POST", path, json=body, headers=headers, may_repeat=True)
-        found: dict[str, Any] = reply.json()
-        return found
+        result: dict[str, Any] = reply.json()
+        return result
 
     def _send(
         self,

@@ -44,7 +44,7 @@ def share_of_a_run(data: Path, workers: int = WORKERS, draws: int = DRAWS) -> Fi
     except InputError as error:
         return Findings(rows, [*remarks, f"explanations are left out: {error}"])
     columns = (students.workers.tolist(), students.questions.tolist(), students.texts)
-    answers = Answers.of(
+    answers = Answers.from_rows(
         (row, worker, question, text, False)
         for row, (worker, question, text) in enumerate(zip(*columns, strict=True))
     )
@@ -99,7 +99,7 @@ def _asked_of_pairs() -> dict[str, str]:
 
 def _of_pairs(workers: int) -> Answers:
     """Return answers of so many workers, of whom every fifth states another fact."""
-    return Answers.of(_rows(workers))
+    return Answers.from_rows(_rows(workers))
 
 
 def _rows(workers: int) -> Iterator[tuple[str, int, str, str, bool]]:

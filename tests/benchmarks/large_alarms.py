@@ -139,7 +139,7 @@ def measure(data: Path, runs: int = RUNS, answers: int = MILLION) -> Measured:
 def _pairs(made: BenchmarkCrowd) -> Pairs:
     """Return the cosines with their sums by pair of workers."""
     cells = Cells.from_codes(made.workers, made.questions, made.n_workers, made.n_questions)
-    found = Pairs.of(MeanVote.from_vectors(made.vectors, cells, "cosine"))
+    found = Pairs.from_vote(MeanVote.from_vectors(made.vectors, cells, "cosine"))
     found.total, found.shared  # noqa: B018 - computed when they are asked for
     return found
 

@@ -136,7 +136,7 @@ def measure(folder: Path) -> dict[str, Any]:
         "seconds": seconds,
         "embedding": embedding,
         "rest": seconds - embedding,
-        "windows": len(study.found.place),
+        "windows": len(study.similarity.place),
         "all_windows": sum(
             len(list_windows(one.reply.text)) for many in study.judged.values() for one in many
         ),

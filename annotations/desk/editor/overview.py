@@ -71,7 +71,7 @@ def move_item(request: HttpRequest, set_id: UUID) -> HttpResponse:
     try:
         with lock_draft(question_set) as draft:
             item = _find_item(draft, post.get("item", ""))
-            now = Order.of(draft)
+            now = Order.from_version(draft)
             # Up and down mean another place if the order is no longer the one on the page.
             if item is None or now.seen != post.get("seen"):
                 raise ValueError

@@ -53,14 +53,14 @@ class Command(SetCommand):
         records = list(writing.export_accepted(newest))
         try:
             with OutputFolder(output.parent) as folder:
-                lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in records)
+                lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
                 folder.write_lines(output.name, lines)
             if votes is not None:
                 with OutputFolder(votes.parent) as folder:
                     folder.write_csv(votes.name, VOTES, _votes(newest))
         except InputError as error:
             raise CommandError(str(error), returncode=USAGE) from error
-        n = sum(not one["answerable"] for one in records)
+        n = sum(not record["answerable"] for record in records)
         made_of = len(records) - n
         self.stdout.write(
             f"{n:,} accepted problems and {made_of:,} questions they were made of: {output}"

@@ -64,9 +64,9 @@ class Command(DeskCommand):
             both = ", and not both" if options["from_prolific"] else ""
             raise CommandError(f"name a FILE, or use --from-prolific{both}", returncode=USAGE)
         try:
-            given = options["file"] or self._asked(version, options["study"])
+            source = options["file"] or self._asked(version, options["study"])
             report = import_statuses(
-                version, given, user, instead=options["instead"], dry_run=options["dry_run"]
+                version, source, user, instead=options["instead"], dry_run=options["dry_run"]
             )
         except (InputError, PanelError, WhichStudyError) as error:
             raise CommandError(str(error), returncode=USAGE) from error

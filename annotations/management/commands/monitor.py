@@ -42,9 +42,9 @@ class Command(SetCommand):
         if options["json"]:
             facts = {"question_set": question_set.name, "version": collection.version.number}
             short_of = [row.as_dict() for row in list_least_answered(collection)]
-            told = {**facts, **now.as_dict(), "fewest_answers": short_of}
-            told["rank_notice"] = None if notice is None else notice.code
-            self.stdout.write(json.dumps(told, ensure_ascii=False))
+            report = {**facts, **now.as_dict(), "fewest_answers": short_of}
+            report["rank_notice"] = None if notice is None else notice.code
+            self.stdout.write(json.dumps(report, ensure_ascii=False))
             return
         self.stdout.write(f"{collection.version}: {now.state}")
         if notice is not None:
@@ -58,11 +58,11 @@ class Command(SetCommand):
         if now.median_minutes is not None:
             self.stdout.write(f"minutes from consent to the end (median): {now.median_minutes:g}")
         if now.minutes is not None and now.minutes.people > 1:
-            of = now.minutes
-            self.stdout.write(f"half of them took {of.low:.1f} to {of.high:.1f} minutes")
+            minutes = now.minutes
+            self.stdout.write(f"half of them took {minutes.low:.1f} to {minutes.high:.1f} minutes")
         self.stdout.write(f"did not agree: {now.declined:,}")
-        for at in now.stages:
-            self.stdout.write(f"now, {at.words}: {at.people:,}")
+        for stage in now.stages:
+            self.stdout.write(f"now, {stage.words}: {stage.people:,}")
         for left in now.left:
             self.stdout.write(left.words)
         for of_device in now.devices:

@@ -122,14 +122,14 @@ class Command(SetCommand):
 
 def _of_panel(options: dict[str, Any]) -> dict[str, str]:
     """Return the panel settings among the options; exit status 2 for invalid values."""
-    given: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for name in OF_PANEL:
         if options[name] is None:
             continue
         try:
             field: Any = Collection._meta.get_field(name)
-            given[name] = field.clean(options[name].strip(), None)
+            settings[name] = field.clean(options[name].strip(), None)
         except ValidationError as error:
             option = f"--{name.replace('_', '-')}"
             raise CommandError(f"{option}: {' '.join(error.messages)}", returncode=USAGE) from error
-    return given
+    return settings

@@ -202,7 +202,7 @@ class AQER:
         questions: ArrayLike,
         initial_scores: ArrayLike | None = None,
         progress: Progress | None = None,
-        kept: DrawStore | None = None,
+        draw_store: DrawStore | None = None,
         *,
         electorate: Electorate = EVERYBODY,
         camps: ArrayLike | None = None,
@@ -217,7 +217,7 @@ class AQER:
             answer all.
         initial_scores : (N,) for ``init="entailment"``, see `initialization.from_scores`.
         progress : called with (draws done, draws in all).
-        kept : store of finished draws, for a run that was interrupted; see `DrawStore`.
+        draw_store : store of finished draws, for a run that was interrupted; see `DrawStore`.
         electorate : who votes and how much, workers in order of first appearance.
         camps : (N,) camp of each answer within its question, for questions with more than one
             exemplary answer: the nearest one counts, see `CampedVote`.
@@ -254,7 +254,14 @@ class AQER:
             # last.
             groups[question] = np.where(labels == "", -1, encode_labels(labels)[0])
         fitted = self._fit_vote(
-            vote, worker_labels, question_labels, x, electorate, initial_scores, progress, kept
+            vote,
+            worker_labels,
+            question_labels,
+            x,
+            electorate,
+            initial_scores,
+            progress,
+            draw_store,
         )
         fitted = replace(fitted, question_groups=groups)
         if self.question_contrast:
@@ -305,7 +312,7 @@ class AQER:
             "error" for a missing one, which keeps the model out of the ranking.
         """
         crowd = self.fitted_.crowd
-        answers = ModelAnswers.of(models, questions, kind, crowd.questions)
+        answers = ModelAnswers.from_labels(models, questions, kind, crowd.questions)
         x = convert_vectors(vectors, unit_length=self.unit_length)
         if len(answers.model) != x.shape[0]:
             raise ValueError(f"{x.shape[0]} vectors for {len(answers.model)} answers of models")
@@ -350,7 +357,7 @@ class AQER:
         electorate: Electorate,
         initial_scores: ArrayLike | None,
         progress: Progress | None,
-        kept: DrawStore | None = None,
+        draw_store: DrawStore | None = None,
     ) -> FittedCrowd:
         """Run the iteration and the bootstrap on a vote; return all learned values."""
         cells = vote.cells
@@ -383,7 +390,7 @@ class AQER:
             # Without grades models' intervals are defined: the weights stay equal in all draws.
             votes = np.repeat(start[:, None], self.n_draws, axis=1)
             if ranked:
-                drawn_raw, votes = resample(vote, start, rules, draws, progress, kept)
+                drawn_raw, votes = resample(vote, start, rules, draws, progress, draw_store)
             drawn = DrawnVotes(draws, votes)
         low, high, reasons = nothing, nothing, [reason] * m
         if ranked:
@@ -455,7 +462,7 @@ class AQER:
                 raw, drawn_raw, n, leave_one_out=self.leave_one_out, cosine=cosine
             )
         if self.leave_one_out:
-            found = compute_t_interval(raw, compute_closed_form_errors(vote, means, rest), n)
-            return found.low, found.high, list(found.reasons)
+            interval = compute_t_interval(raw, compute_closed_form_errors(vote, means, rest), n)
+            return interval.low, interval.high, list(interval.reasons)
         nothing = np.full(cells.n_workers, np.nan)
         return nothing, nothing, ["no_draws"] * cells.n_workers

@@ -76,8 +76,8 @@ class MeanVote:
         Ones if a question's sum is <= 0.
         """
         v = weights[self.cells.worker]
-        nobody = self.cells.sum_by_question(v) <= 0
-        return np.where(self.cells.spread(nobody), 1.0, v) if nobody.any() else v
+        is_empty = self.cells.sum_by_question(v) <= 0
+        return np.where(self.cells.spread(is_empty), 1.0, v) if is_empty.any() else v
 
     def compute_exemplar_parts(self, v: Floats) -> tuple[Floats, Floats, Floats]:
         """Return squared norm, weight sum and sum of lengths of each question's weighted sum.
@@ -134,8 +134,8 @@ class MeanVote:
         Ones if a question's sum is <= 0.
         """
         v = weights[self.cells.worker[start:stop]].reshape(len(block), block.size, -1)
-        nobody = _sum(v) <= 0
-        return np.where(nobody[:, None, :], 1.0, v) if nobody.any() else v
+        is_empty = _sum(v) <= 0
+        return np.where(is_empty[:, None, :], 1.0, v) if is_empty.any() else v
 
     def _scale_votes(self, block: GramBlock, v: Floats) -> Floats:
         """Return the block's voting weights, under cosine multiplied by the vector lengths."""
@@ -189,10 +189,10 @@ class MeanVote:
         Write into `results`.
         """
         rest, rest_square, others = results
-        at = np.nonzero(redo)
+        indices = np.nonzero(redo)
         step = max(1, REDO // (block.size * block.width))
-        for begin in range(0, len(at[0]), step):
-            b, i, d = (index[begin : begin + step] for index in at)
+        for begin in range(0, len(indices[0]), step):
+            b, i, d = (index[begin : begin + step] for index in indices)
             each = np.arange(len(b))
             other_votes = v[b, :, d]
             other_votes[each, i] = 0.0
@@ -263,9 +263,9 @@ def compute_cosines(inner: Floats, square: Floats, lengths: Floats) -> Floats:
     square, lengths : (B, 1 or m, D) squared norms of the sums; sums of the summed lengths.
     """
     norm = np.sqrt(np.where(square > ZERO * lengths**2, square, np.inf))
-    found = inner * (1.0 / norm)
+    cosines = inner * (1.0 / norm)
     # Rounding brings cosines of parallel vectors slightly above 1.
-    return found.clip(-1.0, 1.0, out=found)
+    return cosines.clip(-1.0, 1.0, out=cosines)
 
 
 def compute_negative_distances(
@@ -467,8 +467,8 @@ class MajorityVote:
 
 def _use_equal_votes_if_none(v: Floats, axis: int) -> Floats:
     """Return votes, replaced by 1 along `axis` where none is above 0."""
-    nobody = ~(v > 0).any(axis=axis, keepdims=True)
-    return np.where(nobody, 1.0, v)
+    is_empty = ~(v > 0).any(axis=axis, keepdims=True)
+    return np.where(is_empty, 1.0, v)
 
 
 def find_majority_words(bag: Floats, v: Floats) -> Floats:

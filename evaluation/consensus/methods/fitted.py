@@ -85,12 +85,12 @@ def build_crowd_exemplars(
         left = np.flatnonzero(worker != without)
         x, question, votes = x[left], question[left], weights[worker[left]]
         # Where the weights of the others sum to 0, they count equally.
-        nobody = np.bincount(question, votes, cells.n_questions) <= 0
-        votes = np.where(nobody[question], 1.0, votes)
+        is_empty = np.bincount(question, votes, cells.n_questions) <= 0
+        votes = np.where(is_empty[question], 1.0, votes)
     shares = votes / np.bincount(question, votes, cells.n_questions)[question]
     if without is not None:
-        at = (question, np.arange(len(question)))
-        exemplars = sparse.csr_array((shares, at), shape=(cells.n_questions, len(question))) @ x
+        cell = (question, np.arange(len(question)))
+        exemplars = sparse.csr_array((shares, cell), shape=(cells.n_questions, len(question))) @ x
     return CrowdExemplars(exemplars, x, question, shares, groups)
 
 
@@ -123,9 +123,9 @@ def compute_rank_intervals(
     tail = compute_percentile_tail(n[members][defined], level)
     last = n_defined[defined] - 1
     first = ranks.shape[1] - n_defined[defined]
-    at = np.arange(len(ranks))
-    low[members[defined]] = ranks[at, first + np.floor(tail * last).astype(np.int64)]
-    high[members[defined]] = ranks[at, first + np.ceil((1 - tail) * last).astype(np.int64)]
+    indices = np.arange(len(ranks))
+    low[members[defined]] = ranks[indices, first + np.floor(tail * last).astype(np.int64)]
+    high[members[defined]] = ranks[indices, first + np.ceil((1 - tail) * last).astype(np.int64)]
     return low, high
 
 
@@ -141,8 +141,8 @@ def compute_draw_agreement(raw: Floats, drawn: Floats, ranked: NDArray[np.bool_]
     raw : (M,) of the run. drawn : (M, n_draws) in the draws. ranked : (M,) who has a rank.
     """
     raw, drawn = round_for_ties(raw), round_for_ties(drawn)
-    found = [spearman(raw, column, ranked) for column in drawn.T]
-    return np.array(found, dtype=np.float64)  # None becomes NaN
+    correlations = [spearman(raw, column, ranked) for column in drawn.T]
+    return np.array(correlations, dtype=np.float64)  # None becomes NaN
 
 
 FEWER_THAN_3_WORKERS = "fewer_than_3_workers"
@@ -161,8 +161,8 @@ class Learned(Generic[V]):
         self._name = name.removesuffix("_")
 
     def __get__(self, estimator: object, owner: type) -> V:
-        found: V = getattr(estimator.fitted_, self._name)  # type: ignore[attr-defined]
-        return found
+        result: V = getattr(estimator.fitted_, self._name)  # type: ignore[attr-defined]
+        return result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -356,8 +356,8 @@ class FittedCrowd(Fitted):
 
         Voting weights and exemplary answers stay those of the iteration.
         """
-        found, on_scale = self.contrasts, self.rules.electorate.on_scale
-        raw = found.means
+        contrasts, on_scale = self.contrasts, self.rules.electorate.on_scale
+        raw = contrasts.means
         if not self.ranked:
             fitted = replace(self, raw=raw)
         else:
@@ -369,25 +369,25 @@ class FittedCrowd(Fitted):
                 raw=raw,
                 grades=grades,
                 ranks=rank_within_groups(grades, self.supported, self.groups),
-                raw_low=found.low,
-                raw_high=found.high,
-                grade_low=map_to_grades(found.low, scaling),
-                grade_high=map_to_grades(found.high, scaling),
-                interval_reasons=found.interval_reasons,
-                drawn_raw=self._draw_contrasts(found),
+                raw_low=contrasts.low,
+                raw_high=contrasts.high,
+                grade_low=map_to_grades(contrasts.low, scaling),
+                grade_high=map_to_grades(contrasts.high, scaling),
+                interval_reasons=contrasts.interval_reasons,
+                drawn_raw=self._draw_contrasts(contrasts),
             )
         # `replace` starts with an empty cache, and a frozen dataclass refuses setattr: filling the
         # cache directly saves computing the contrasts a second time.
-        vars(fitted)["contrasts"] = found
+        vars(fitted)["contrasts"] = contrasts
         return fitted
 
-    def _draw_contrasts(self, found: Contrasts) -> Floats | None:
+    def _draw_contrasts(self, contrasts: Contrasts) -> Floats | None:
         """Return the workers' contrasts in the bootstrap draws; None without draws."""
         if self.drawn is None:
             return None
         cells = self.vote.cells
         worker, question = cells.to_rows(cells.worker), cells.to_rows(cells.question)
-        return found.average_in_draws(self.drawn, worker, question)
+        return contrasts.average_in_draws(self.drawn, worker, question)
 
     @property
     def left_out(self) -> Floats:
@@ -396,8 +396,8 @@ class FittedCrowd(Fitted):
 
     def _compute_scores_by_row(self, weights: Floats, *, leave_one_out: bool) -> Floats:
         """Return one similarity per answer, in input order, for one column of worker weights."""
-        found = self.vote.similarity(weights, leave_one_out=leave_one_out)
-        return self.vote.cells.to_rows(found[:, 0])
+        similarity = self.vote.similarity(weights, leave_one_out=leave_one_out)
+        return self.vote.cells.to_rows(similarity[:, 0])
 
     @cached_property
     def nearest(self) -> Integers:

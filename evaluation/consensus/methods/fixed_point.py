@@ -188,8 +188,8 @@ class History:
     @property
     def iterations(self) -> list[int]:
         """Numbers of the recorded iterations: 0 (the start), 1, ..., and always the last one."""
-        kept = list(range(len(self._rows)))
-        return kept if self._n == kept[-1] else [*kept, self._n]
+        indices = list(range(len(self._rows)))
+        return indices if self._n == indices[-1] else [*indices, self._n]
 
     @property
     def weights(self) -> Small:

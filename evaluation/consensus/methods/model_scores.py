@@ -56,29 +56,29 @@ def contrast_models(
         return Contrasts.undefined(r, n_models, crowd.contrast_obstacle)
     rows = np.flatnonzero(compared)
     exemplars = crowd.build_exemplars()
-    found = exemplars.compare_others(vectors[rows], model[rows], question[rows], n_models)
+    others = exemplars.compare_others(vectors[rows], model[rows], question[rows], n_models)
     answers, pseudovalues = np.full((2, r), np.nan)
-    answers[rows], pseudovalues[rows] = found.answers, found.pseudovalues
+    answers[rows], pseudovalues[rows] = others.answers, others.pseudovalues
     reasons = list(other_reasons)
-    for row, reason in zip(rows.tolist(), found.reasons, strict=True):
+    for row, reason in zip(rows.tolist(), others.reasons, strict=True):
         reasons[row] = reason
-    found = replace(found, answers=answers, reasons=reasons, pseudovalues=pseudovalues)
-    return _count_silent_answers(crowd, found, model, question, np.flatnonzero(silent))
+    others = replace(others, answers=answers, reasons=reasons, pseudovalues=pseudovalues)
+    return _count_silent_answers(crowd, others, model, question, np.flatnonzero(silent))
 
 
 def _count_silent_answers(
-    crowd: FittedCrowd, found: Contrasts, model: Integers, question: Integers, silent: Integers
+    crowd: FittedCrowd, contrasts: Contrasts, model: Integers, question: Integers, silent: Integers
 ) -> Contrasts:
     """Return the contrasts with empty and refused answers in the means of their models."""
     if not len(silent):
-        return found
-    answers, pseudovalues = found.answers.copy(), found.pseudovalues.copy()
-    reasons = list(found.reasons)
+        return contrasts
+    answers, pseudovalues = contrasts.answers.copy(), contrasts.pseudovalues.copy()
+    reasons = list(contrasts.reasons)
     lowest = _find_lowest_contrasts(crowd)[question[silent]]
     answers[silent] = pseudovalues[silent] = lowest
     for row, value in zip(silent.tolist(), lowest.tolist(), strict=True):
         reasons[row] = "no_exemplar" if np.isnan(value) else None
-    k = len(found.means)
+    k = len(contrasts.means)
     known = ~np.isnan(answers)
     n = np.bincount(model[known], minlength=k)
     means = divide_where_positive(np.bincount(model[known], answers[known], k), n)
@@ -87,10 +87,10 @@ def _count_silent_answers(
     spread = divide_where_positive(np.bincount(model, squares, k), np.where(n > 1, n * (n - 1), 0))
     # Other models keep their errors, which also count questions that they did not answer.
     affected = np.bincount(model[silent], minlength=k) > 0
-    errors = np.where(affected, np.sqrt(spread), found.errors)
+    errors = np.where(affected, np.sqrt(spread), contrasts.errors)
     interval = compute_t_interval(means, errors, n)
     return replace(
-        found,
+        contrasts,
         answers=answers,
         reasons=reasons,
         means=means,
@@ -99,7 +99,7 @@ def _count_silent_answers(
         high=interval.high,
         owner_reasons=[
             None if count else reason
-            for count, reason in zip(n.tolist(), found.owner_reasons, strict=True)
+            for count, reason in zip(n.tolist(), contrasts.owner_reasons, strict=True)
         ],
         interval_reasons=list(interval.reasons),
         n=n,
@@ -134,7 +134,7 @@ class ModelAnswers:
     names: NDArray[np.generic]
 
     @classmethod
-    def of(
+    def from_labels(
         cls,
         models: ArrayLike,
         questions: ArrayLike,
@@ -147,8 +147,8 @@ class ModelAnswers:
         """
         model, names = encode_labels(models)
         code_of = {label: code for code, label in enumerate(known.tolist())}
-        asked = np.asarray(questions).tolist()
-        question = np.array([code_of.get(label, -1) for label in asked], dtype=np.int64)
+        question_ids = np.asarray(questions).tolist()
+        question = np.array([code_of.get(label, -1) for label in question_ids], dtype=np.int64)
         kinds = np.full(len(model), TEXT) if kind is None else np.asarray(kind, dtype=np.str_)
         if not len(model) == len(question) == len(kinds):
             raise ValueError("models, questions and kind must be as many")
@@ -286,8 +286,8 @@ def _compute_intervals(
         mine = scores[(answers.model == code) & ~np.isnan(scores)]
         if len(mine) > 1:
             error[code] = mine.std(ddof=1) / np.sqrt(len(mine))
-    found = compute_t_interval(mean, error, n)
-    return found.low, found.high, list(found.reasons)
+    interval = compute_t_interval(mean, error, n)
+    return interval.low, interval.high, list(interval.reasons)
 
 
 def compute_answer_scores(
@@ -349,11 +349,11 @@ def compute_percentiles(
         is_of_model = answers.compared & (answers.model == code)
         if not is_of_model.any():
             continue
-        asked = np.zeros(cells.n_questions, dtype=bool)
-        asked[answers.question[is_of_model]] = True
+        has_answers = np.zeros(cells.n_questions, dtype=bool)
+        has_answers[answers.question[is_of_model]] = True
         # Workers' means over the same questions: otherwise a model that answered easy ones would
         # look better.
-        workers = compute_worker_means(leave_one_out, cells, asked)[able]
+        workers = compute_worker_means(leave_one_out, cells, has_answers)[able]
         place = compute_percentile(float(scores[is_of_model].mean()), workers)
         out[code] = np.nan if place is None else place
     return out
@@ -373,5 +373,5 @@ def rank_models(
     names = [str(answers.names[code]) for code in entered]
     comparisons = compare_models(table[entered], names, seed=seed)
     ranks = np.zeros(k, dtype=np.int64)
-    ranks[entered] = [found.rank or 0 for found in rank_by_significance(comparisons, names)]
+    ranks[entered] = [standing.rank or 0 for standing in rank_by_significance(comparisons, names)]
     return ranks, comparisons

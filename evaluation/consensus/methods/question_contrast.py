@@ -212,13 +212,13 @@ class CrowdExemplars:
         Others whose weights sum to 0 count equally.
         """
         pairs = [self.answers_of_question[code] for code in self.question[rows].tolist()]
-        at = np.repeat(np.arange(len(rows)), [len(one) for one in pairs])
+        indices = np.repeat(np.arange(len(rows)), [len(pair) for pair in pairs])
         other = np.concatenate([np.empty(0, dtype=np.int64), *pairs])
-        share = np.where(other == rows[at], 0.0, self.shares[other])
-        nobody = np.bincount(at, share, len(rows)) <= 0
-        share = np.where(nobody[at] & (other != rows[at]), 1.0, share)
+        share = np.where(other == rows[indices], 0.0, self.shares[other])
+        is_empty = np.bincount(indices, share, len(rows)) <= 0
+        share = np.where(is_empty[indices] & (other != rows[indices]), 1.0, share)
         used, place = np.unique(other, return_inverse=True)
-        sums = sparse.csr_array((share, (at, place)), shape=(len(rows), len(used)))
+        sums = sparse.csr_array((share, (indices, place)), shape=(len(rows), len(used)))
         x = _take(self.vectors, used)
         mean = sums @ x
         lengths = sums @ np.sqrt(_multiply_rows(x, x))
@@ -280,21 +280,21 @@ class _Compared:
 def _compare(crowd: CrowdExemplars, answers: _Compared, n_owners: int) -> Contrasts:
     """Return the contrasts of all answers, chunk by chunk, and the means of their owners."""
     r = len(answers.owner)
-    found, influence = np.full(r, np.nan), np.zeros(r)
+    contrast, influence = np.full(r, np.nan), np.zeros(r)
     variance = np.zeros(n_owners)
     sums = [(scope, crowd.sum_directions(scope)) for scope in crowd.scopes]
     for rows in answers.split_by_owner():
         chunk = _Chunk(crowd, answers, rows)
         for scope, common in sums:
             chunk.compare_with_scope(scope, common)
-        found[rows], influence[rows] = chunk.contrast, chunk.influence
+        contrast[rows], influence[rows] = chunk.contrast, chunk.influence
         variance += np.bincount(answers.owner[rows], chunk.unanswered, n_owners)
-    known = ~np.isnan(found)
+    known = ~np.isnan(contrast)
     owner = answers.owner
     n = np.bincount(owner[known], minlength=n_owners)
-    means = divide_where_positive(np.bincount(owner[known], found[known], n_owners), n)
+    means = divide_where_positive(np.bincount(owner[known], contrast[known], n_owners), n)
     # A question enters as an answer's own one and among the other ones of the owner's answers.
-    own = np.where(known, found - means[owner], 0.0)
+    own = np.where(known, contrast - means[owner], 0.0)
     variance += np.bincount(owner, (own - influence) ** 2, n_owners)
     errors = np.sqrt(divide_where_positive(variance, np.where(n > 1, n * (n - 1.0), 0.0)))
     interval = compute_t_interval(means, errors, n)
@@ -305,7 +305,7 @@ def _compare(crowd: CrowdExemplars, answers: _Compared, n_owners: int) -> Contra
     ]
     shared = np.bincount(owner[~answers.alone], minlength=n_owners) > 0
     return Contrasts(
-        answers=found,
+        answers=contrast,
         reasons=reasons,
         means=means,
         errors=errors,
@@ -317,7 +317,7 @@ def _compare(crowd: CrowdExemplars, answers: _Compared, n_owners: int) -> Contra
         ],
         interval_reasons=list(interval.reasons),
         n=n,
-        pseudovalues=found - influence + balance[owner],
+        pseudovalues=contrast - influence + balance[owner],
     )
 
 
@@ -359,11 +359,11 @@ class _Chunk:
 
     def _multiply_left_out(self, y: Vectors) -> Floats:
         """Return the inner product of each row of y with the left-out exemplary direction."""
-        found = self.keep * _multiply_rows(self.exemplar, y)
-        found -= self.minus * _multiply_rows(self.x, y)
+        product = self.keep * _multiply_rows(self.exemplar, y)
+        product -= self.minus * _multiply_rows(self.x, y)
         if self.lost.any():
-            found[self.lost] = _multiply_rows(self.anew, y[self.lost])
-        return found
+            product[self.lost] = _multiply_rows(self.anew, y[self.lost])
+        return product
 
     def compare_with_scope(self, scope: Scope, common: Vectors) -> None:
         """Add the contrasts of the answers to the scope's targets.
@@ -443,7 +443,7 @@ def _build_sum(
     """Return the 0/1 matrix that sums chosen rows by segment; `columns` flags the rows it has."""
     n_segments = int(segment.max(initial=-1)) + 1
     rows = np.arange(len(segment)) if columns is None else np.flatnonzero(columns)
-    kept = chosen[rows]
-    at = np.flatnonzero(kept)
-    data = (np.ones(len(at)), (segment[rows[kept]], at))
+    chosen_rows = chosen[rows]
+    indices = np.flatnonzero(chosen_rows)
+    data = (np.ones(len(indices)), (segment[rows[chosen_rows]], indices))
     return sparse.csr_array(data, shape=(n_segments, len(rows)))

@@ -108,14 +108,15 @@ def resample(
     rules: Rules,
     draws: Draws,
     progress: Progress | None = None,
-    kept: DrawStore | None = None,
+    draw_store: DrawStore | None = None,
 ) -> tuple[Floats, Floats]:
     """Return raw scores and voting weights, workers x draws, re-estimated in every bootstrap draw.
 
     Parameters
     ----------
     start : (M,) weights that every draw starts from, the run's own.
-    kept : store of draws: earlier ones of the same run are not computed again, new ones are added.
+    draw_store : store of draws: earlier ones of the same run are not computed again, new ones are
+        added.
 
     Returns
     -------
@@ -126,7 +127,7 @@ def resample(
     raw = np.empty((cells.n_workers, draws.n_draws))
     votes = np.empty_like(raw)
     known = 0
-    if kept is not None and (earlier := kept.earlier()) is not None:
+    if draw_store is not None and (earlier := draw_store.earlier()) is not None:
         known = earlier[0].shape[1]
         raw[:, :known], votes[:, :known] = earlier
     for columns, question_times, copies in draws:
@@ -141,8 +142,8 @@ def resample(
         votes[:, columns] = rest.weights if copies is None else rest.weights * copies
         if progress is not None:
             progress(columns.stop, draws.n_draws)
-        if kept is not None:
-            kept.keep(raw[:, : columns.stop], votes[:, : columns.stop])
+        if draw_store is not None:
+            draw_store.keep(raw[:, : columns.stop], votes[:, : columns.stop])
     return raw, votes
 
 
@@ -171,17 +172,17 @@ def compute_score_intervals(
     undefined = np.isnan(estimate)
     drawn = np.where(undefined[:, None], np.nan, drawn)
     if not leave_one_out:
-        found = compute_widened_percentile_interval(drawn, n)
-        return found.low, found.high, list(found.reasons)
+        bounds = compute_widened_percentile_interval(drawn, n)
+        return bounds.low, bounds.high, list(bounds.reasons)
     with np.errstate(invalid="ignore"):
         outside = (np.abs(np.column_stack([estimate, drawn])) > 1.0 + ROUNDING).any(axis=1)
     bent = np.full(len(estimate), cosine) & ~outside
     low, high = np.full(len(estimate), np.nan), np.full(len(estimate), np.nan)
     reasons: list[str | None] = [None] * len(estimate)
     for rows, scale in ((np.flatnonzero(bent), "arctanh"), (np.flatnonzero(~bent), "identity")):
-        found = compute_bootstrap_t_interval(estimate[rows], drawn[rows], n[rows], scale=scale)  # type: ignore[arg-type]
-        low[rows], high[rows] = found.low, found.high
-        for row, reason in zip(rows, found.reasons, strict=True):
+        bounds = compute_bootstrap_t_interval(estimate[rows], drawn[rows], n[rows], scale=scale)  # type: ignore[arg-type]
+        low[rows], high[rows] = bounds.low, bounds.high
+        for row, reason in zip(rows, bounds.reasons, strict=True):
             reasons[row] = reason
     return low, high, reasons
 

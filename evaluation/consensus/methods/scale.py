@@ -40,8 +40,8 @@ class RemedyError(ValueError):
 
     def __init__(self, code: str, **values: float) -> None:
         self.code, self.values = code, values
-        told = ", ".join(f"{name} {value:g}" for name, value in values.items())
-        super().__init__(f"{code}: {told}" if told else code)
+        settings = ", ".join(f"{name} {value:g}" for name, value in values.items())
+        super().__init__(f"{code}: {settings}" if settings else code)
 
 
 @dataclass(frozen=True)

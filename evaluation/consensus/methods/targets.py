@@ -127,17 +127,17 @@ class MajorityVoteTargets:
         place = np.empty(cells.n_questions, dtype=np.int64)
         place[cells.questions_in_order] = np.arange(cells.n_questions)
         self._n = len(question)
-        for at in np.unique(place[question]):
-            rows = np.flatnonzero(place[question] == at)
+        for index in np.unique(place[question]):
+            rows = np.flatnonzero(place[question] == index)
             bags = convert_to_dense(targets[rows])
-            self._of_place.append((int(at), rows, bags[:, vote.words[at]], bags.sum(axis=1)))
+            self._of_place.append((int(index), rows, bags[:, vote.words[index]], bags.sum(axis=1)))
 
     def similarity(self, weights: Floats) -> Floats:
         """Return each target's similarity to the exemplary bag, one column per weighting."""
         out = np.empty((self._n, weights.shape[1]))
-        for at, rows, known, sizes in self._of_place:
+        for index, rows, known, sizes in self._of_place:
             exemplar = find_majority_words(
-                self._vote.bags[at], self._vote.gather_votes(at, weights)
+                self._vote.bags[index], self._vote.gather_votes(index, weights)
             )
             out[rows] = self._vote.compare(known, exemplar, sizes)
         return out
@@ -165,10 +165,10 @@ def _split_into_parts(sizes: Integers, dimension: int) -> Iterator[slice]:
     """Yield slices of the target answers, each with few enough answer vectors for the memory."""
     most = max(1, CHUNK // dimension)
     begin, filled = 0, 0
-    for at, size in enumerate(sizes):
+    for index, size in enumerate(sizes):
         if filled and filled + size > most:
-            yield slice(begin, at)
-            begin, filled = at, 0
+            yield slice(begin, index)
+            begin, filled = index, 0
         filled += int(size)
     if filled:
         yield slice(begin, len(sizes))

@@ -45,7 +45,7 @@ class CampedVote:
     across_place: Integers
 
     @classmethod
-    def of(
+    def from_camps(
         cls, whole: Vote, vectors: Vectors, camps: Integers, make: Callable[[Cells], Vote]
     ) -> CampedVote:
         """Build the vote from the camp label of each answer.
@@ -55,21 +55,21 @@ class CampedVote:
         cells = whole.cells
         low = np.minimum.reduceat(camps, cells.starts)
         several = cells.spread(np.maximum.reduceat(camps, cells.starts) > low)
-        at = np.flatnonzero(several)
+        indices = np.flatnonzero(several)
         empty = np.empty(0, dtype=np.int64)
-        if not len(at):
+        if not len(indices):
             return cls(whole, None, empty, empty, None, empty)
         # A camp is a question of its own; each gets a code.
         label, _ = encode_labels(camps)
-        key = cells.question[at] * (label.max() + 1) + label[at]
+        key = cells.question[indices] * (label.max() + 1) + label[indices]
         camp, keys = encode_labels(key)
         question = keys.astype(np.int64) // (label.max() + 1)
-        local = Cells.from_codes(cells.worker[at], camp, cells.n_workers, len(keys))
-        place = at[local.row]
-        split = make(local.of_rows(cells.row[at]))
-        cell, other = _pair_answers_with_other_camps(cells.question[at], camp, question)
-        across = build_targets(split, vectors, vectors[cells.row[at[cell]]], other)
-        return cls(whole, split, place, question, across, at[cell])
+        local = Cells.from_codes(cells.worker[indices], camp, cells.n_workers, len(keys))
+        place = indices[local.row]
+        split = make(local.of_rows(cells.row[indices]))
+        cell, other = _pair_answers_with_other_camps(cells.question[indices], camp, question)
+        across = build_targets(split, vectors, vectors[cells.row[indices[cell]]], other)
+        return cls(whole, split, place, question, across, indices[cell])
 
     @property
     def cells(self) -> Cells:
@@ -94,17 +94,17 @@ class CampedVote:
 
         With camps, that of the heaviest camp.
         """
-        found = self.whole.exemplars(vectors, weights)
+        result = self.whole.exemplars(vectors, weights)
         if self.split is None:
-            return found
+            return result
         of_camps = self.split.exemplars(vectors, weights)
         chosen = self.find_heaviest_camps(weights)
-        if not sparse.issparse(found):
-            found[self.question[chosen]] = of_camps[chosen]
-            return found
+        if not sparse.issparse(result):
+            result[self.question[chosen]] = of_camps[chosen]
+            return result
         row = np.arange(self.cells.n_questions)
         row[self.question[chosen]] = self.cells.n_questions + chosen
-        return sparse.csr_array(sparse.vstack([found, of_camps], format="csr")[row])
+        return sparse.csr_array(sparse.vstack([result, of_camps], format="csr")[row])
 
     def find_heaviest_camps(self, weights: Floats) -> Integers:
         """Return the code of the heaviest camp, by voting weight, of each question with camps."""
@@ -191,11 +191,11 @@ class LeftOutVote:
 
         Answers flagged in `of_cells` are always left out of the vote.
         """
-        found = self.vote.similarity(weights, leave_one_out=leave_one_out)
+        cosines = self.vote.similarity(weights, leave_one_out=leave_one_out)
         if leave_one_out:
-            return found
+            return cosines
         left_out = self.vote.similarity(weights, leave_one_out=True)
-        return np.where(self.of_cells[:, None], left_out, found)
+        return np.where(self.of_cells[:, None], left_out, cosines)
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
         """Return one exemplary answer per question, as rows, made from all answers."""
@@ -238,7 +238,7 @@ def build_vote(
     # Order matters: the left-out rule must see the nearest camp's similarity, so it wraps the
     # camps.
     if camps is not None:
-        vote = CampedVote.of(vote, vectors, camps[cells.row], plain)
+        vote = CampedVote.from_camps(vote, vectors, camps[cells.row], plain)
     if left_out is not None and left_out.any():
         vote = LeftOutVote(vote, left_out[cells.worker])
     return vote

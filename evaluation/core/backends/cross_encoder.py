@@ -160,16 +160,16 @@ class EntailmentModel(CrossEncoder):
         """Return class probabilities (softmax), one row per pair of texts."""
         return np.asarray(softmax(self.logits(pairs, progress), axis=1), dtype=np.float64)
 
-    def _find_class(self, called: str, begins: str) -> int:
+    def _find_class(self, label: str, begins: str) -> int:
         """Return the index of the one class whose label begins with `begins`."""
         # "not_entailment" does not begin with "entail".
         matches = [int(i) for i, one in self.labels.items() if str(one).lower().startswith(begins)]
         if len(matches) != 1:
             raise EntailmentError(
-                f"{self.what}: the model {self.name!r} has no class for {called} (its classes: "
+                f"{self.what}: the model {self.name!r} has no class for {label} (its classes: "
                 f"{self._format_labels()}): {self.remedy}",
                 "no_class",
-                wanted=called,
+                wanted=label,
                 classes=list(map(str, self.labels.values())),
                 purpose=self.what,
             )

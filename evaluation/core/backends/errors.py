@@ -65,8 +65,8 @@ MODEL_AT_URL = re.compile(r"(?P<model>.+?)@(?P<url>[A-Za-z][A-Za-z0-9+.\-]*://.*
 
 def split_model_at_url(target: str) -> tuple[str, str] | None:
     """Return the model and the URL in `MODEL@URL`; None for text of another form."""
-    found = MODEL_AT_URL.fullmatch(target)
-    return None if found is None else (found["model"], found["url"])
+    match = MODEL_AT_URL.fullmatch(target)
+    return None if match is None else (match["model"], match["url"])
 
 
 PORTS = {"http": 80, "https": 443}
@@ -94,14 +94,16 @@ class KeyRule:
     origin: str = ""
 
     @classmethod
-    def of(cls, entry: str) -> Self:
+    def from_entry(cls, entry: str) -> Self:
         """Parse NAME, PREFIX* or either with @HOST, @HOST:PORT or @http://HOST:PORT.
 
         Without a scheme it is HTTPS, without a port that of the scheme.
         """
-        name, at, where = entry.partition("@")
+        name, separator, where = entry.partition("@")
         url = where if "://" in where else f"https://{where}"
-        return cls(name.removesuffix("*"), name.endswith("*"), parse_origin(url) if at else "")
+        return cls(
+            name.removesuffix("*"), name.endswith("*"), parse_origin(url) if separator else ""
+        )
 
     def allows(self, variable: str, url: str) -> bool:
         """Return whether the API key in an environment variable may be sent to a URL."""
@@ -117,9 +119,9 @@ class KeyRules:
     rules: tuple[KeyRule, ...] = ()
 
     @classmethod
-    def of(cls, entries: Iterable[str]) -> Self:
-        """Parse the installation's rules, one per entry (see `KeyRule.of`)."""
-        return cls(tuple(map(KeyRule.of, entries)))
+    def from_entries(cls, entries: Iterable[str]) -> Self:
+        """Parse the installation's rules, one per entry (see `KeyRule.from_entry`)."""
+        return cls(tuple(map(KeyRule.from_entry, entries)))
 
     def allow(self, variable: str, url: str) -> bool:
         """Return whether any rule allows sending an environment variable's key to a URL."""

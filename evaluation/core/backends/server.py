@@ -82,10 +82,10 @@ class Patience:
     first_wait: float = 0.5
     longest_wait: float = 60.0
 
-    def wait(self, attempt: int, asked: float | None = None) -> float:
+    def wait(self, attempt: int, requested: float | None = None) -> float:
         """Return the seconds to wait after a failed attempt: as the server asked, or doubling."""
-        if asked is not None:
-            return asked
+        if requested is not None:
+            return requested
         return float(min(self.first_wait * 2 ** (attempt - 1), self.longest_wait))
 
 
@@ -326,8 +326,8 @@ class OpenAIServer:
     def _compute_wait(self, state: tenacity.RetryCallState) -> float:
         """Return the seconds to wait before the next attempt."""
         reason = state.outcome.exception() if state.outcome else None
-        asked = reason.wait if isinstance(reason, FaultError) else None
-        return self.patience.wait(state.attempt_number, asked)
+        requested = reason.wait if isinstance(reason, FaultError) else None
+        return self.patience.wait(state.attempt_number, requested)
 
     def _read_key(self) -> str:
         """Return the API key from the environment; "" without one. Raises FaultError."""
@@ -397,13 +397,13 @@ def find_message(value: Any, depth: int = 0) -> str:
     return " ".join(message.split())[:LONGEST_MESSAGE]
 
 
-def _extract_excerpt(said: str) -> str:
+def _extract_excerpt(body: str) -> str:
     """Return the message in a server's error body, else the first 200 characters."""
     try:
-        found = find_message(json.loads(said))
+        message = find_message(json.loads(body))
     except (ValueError, RecursionError):
-        found = ""
-    return found or " ".join(said[:2000].split())[:200]
+        message = ""
+    return message or " ".join(body[:2000].split())[:200]
 
 
 def _is_retryable(error: BaseException) -> bool:

@@ -77,7 +77,7 @@ class Chart:
         return mark_safe(self.draw(width).markup())  # noqa: S308
 
 
-Look = Literal["", "-weak", "-model"]
+RowStyle = Literal["", "-weak", "-model"]
 # More rows than this are closer together and without names (the tooltips have them).
 NAMED = 60
 NAMED_HEIGHT = 22.0
@@ -95,7 +95,7 @@ class Row:
     Attributes
     ----------
     tip : lines of its tooltip. link : address; "" for none.
-    look : "" for a worker, "-weak" for one of too little support, "-model" for a model.
+    style : "" for a worker, "-weak" for one of too little support, "-model" for a model.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Row:
     high: float | None
     tip: str
     link: str = ""
-    look: Look = ""
+    style: RowStyle = ""
 
 
 @dataclass(frozen=True)
@@ -171,21 +171,21 @@ class Layout:
         """Height of the chart in pixels."""
         return self.bottom + BOTTOM
 
-    def y(self, at: int) -> float:
-        """Return the vertical position in pixels of the dot of row `at`."""
-        top = self.top + at * self.row_height
+    def y(self, index: int) -> float:
+        """Return the vertical position in pixels of the dot of row `index`."""
+        top = self.top + index * self.row_height
         return top + (27 if self.stacked else self.row_height / 2)
 
-    def draw_row(self, drawing: Drawing, at: int) -> None:
+    def draw_row(self, drawing: Drawing, index: int) -> None:
         """Draw a row's name if there is space, and the area that reacts to the pointer."""
-        top = self.top + at * self.row_height
+        top = self.top + index * self.row_height
         drawing.rectangle(0, top, self.width, self.row_height, "hit")
         if self.stacked:
-            name = self._labels[at]
+            name = self._labels[index]
             drawing.text(self.left, top + 14, name, "label")
         elif self.named:
-            name = self._labels[at]
-            drawing.text(self.left - 12, self.y(at) + 4, name, "label", "end")
+            name = self._labels[index]
+            drawing.text(self.left - 12, self.y(index) + 4, name, "label", "end")
 
     @cached_property
     def _labels(self) -> list[str]:
@@ -217,19 +217,19 @@ def draw_axis(drawing: Drawing, layout: Layout, scale: Scale, title: str, top: f
 
 def draw_rows(drawing: Drawing, layout: Layout, scale: Scale, rows: Sequence[Row]) -> None:
     """Draw each row: its interval, its dot (a diamond for a model), and its name."""
-    for at, row in enumerate(rows):
-        y = layout.y(at)
+    for index, row in enumerate(rows):
+        y = layout.y(index)
         drawing.mark(row.tip, row.link)
-        layout.draw_row(drawing, at)
+        layout.draw_row(drawing, index)
         if row.low is not None and row.high is not None:
-            drawing.line(scale(row.low), y, scale(row.high), y, f"whisker{row.look}")
+            drawing.line(scale(row.low), y, scale(row.high), y, f"whisker{row.style}")
         if row.value is None:
             drawing.text(layout.left + 4, y + 4, "undefined" if layout.named else "", "faint")
-        elif row.look == "-model":
+        elif row.style == "-model":
             drawing.diamond(scale(row.value), y, "dot-model")
         else:
             radius = 4.5 if layout.named else 2.5
-            drawing.dot(scale(row.value), y, f"dot{row.look}", radius)
+            drawing.dot(scale(row.value), y, f"dot{row.style}", radius)
         drawing.end_mark()
 
 
@@ -303,17 +303,17 @@ def draw_lines(
         y = build_scale(values, bottom, top) if heights is None else Scale(*heights, bottom, top)
         _draw_axes(drawing, x, y, axes, top)
         # SVG paints in order: the ranges of all series are drawn first and lie behind every line.
-        for at, line in enumerate(series):
+        for index, line in enumerate(series):
             for place, low, high in line.ranges:
-                drawing.line(x(place), y(low), x(place), y(high), WHISKERS[at % len(WHISKERS)])
-        for at, line in enumerate(series):
-            look = f"series-{at % LOOKS}"
-            left, row = keys[at]
+                drawing.line(x(place), y(low), x(place), y(high), WHISKERS[index % len(WHISKERS)])
+        for index, line in enumerate(series):
+            css_class = f"series-{index % LOOKS}"
+            left, row = keys[index]
             level = 12 + row * KEY_ROW
-            drawing.line(left, level, left + KEY, level, look)
+            drawing.line(left, level, left + KEY, level, css_class)
             drawing.text(left + KEY + 6, level + 4, line.name, "label")
             for part in _split_at_gaps(line.points):
-                drawing.path([(x(a), y(b)) for a, b in part], look)
+                drawing.path([(x(a), y(b)) for a, b in part], css_class)
                 for a, b in part:
                     drawing.mark(
                         f"{line.name}\n{axes[0]} {format_tick(a)}: {b:.3f}{_format_range(line, a)}"
@@ -362,10 +362,10 @@ def _split_at_gaps(points: Sequence[tuple[float, float | None]]) -> list[list[tu
     return [part for part in parts if part]
 
 
-def _format_range(line: Series, at: float) -> str:
-    """Return the range around a line's point at x = `at` in words; "" without one."""
-    found = next(((low, high) for place, low, high in line.ranges if place == at), None)
-    return "" if found is None else f"\n{found[0]:.3f} to {found[1]:.3f}"
+def _format_range(line: Series, index: float) -> str:
+    """Return the range around a line's point at x = `index` in words; "" without one."""
+    bounds = next(((low, high) for place, low, high in line.ranges if place == index), None)
+    return "" if bounds is None else f"\n{bounds[0]:.3f} to {bounds[1]:.3f}"
 
 
 class Occasion(NamedTuple):
@@ -380,24 +380,24 @@ class Occasion(NamedTuple):
 
 def draw_history(occasions: Iterable[Occasion], axis: str, whose: str, of_model: bool) -> Chart:
     """Return the chart of one worker's or model's scores, one row each, oldest at the top."""
-    strong: Look = "-model" if of_model else ""
+    strong: RowStyle = "-model" if of_model else ""
     rows = [
         Row(
-            name=one.name,
-            value=one.score.value,
-            low=one.score.low,
-            high=one.score.high,
-            tip=f"{one.name}, {one.when}\n{format_number(one.score.value)}"
+            name=occasion.name,
+            value=occasion.score.value,
+            low=occasion.score.low,
+            high=occasion.score.high,
+            tip=f"{occasion.name}, {occasion.when}\n{format_number(occasion.score.value)}"
             + (
-                f" ({format_interval(one.score.low, one.score.high)})"
-                if one.score.has_interval
+                f" ({format_interval(occasion.score.low, occasion.score.high)})"
+                if occasion.score.has_interval
                 else ""
             ),
-            link=one.link,
-            look="-weak" if one.weak else strong,
+            link=occasion.link,
+            style="-weak" if occasion.weak else strong,
         )
-        for one in occasions
-        if one.score.value is not None
+        for occasion in occasions
+        if occasion.score.value is not None
     ]
     return draw_estimates(
         "history",

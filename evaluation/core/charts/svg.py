@@ -156,7 +156,7 @@ class Drawing:
         )
         self._parent = self.root
 
-    def line(self, x1: float, y1: float, x2: float, y2: float, look: str) -> None:
+    def line(self, x1: float, y1: float, x2: float, y2: float, css_class: str) -> None:
         """Add a straight line."""
         ends = {
             "x1": format_coordinate(x1),
@@ -164,22 +164,24 @@ class Drawing:
             "x2": format_coordinate(x2),
             "y2": format_coordinate(y2),
         }
-        self._add("line", ends, look)
+        self._add("line", ends, css_class)
 
-    def path(self, points: list[tuple[float, float]], look: str) -> None:
+    def path(self, points: list[tuple[float, float]], css_class: str) -> None:
         """Add a polyline through the points."""
         through = " ".join(f"{format_coordinate(x)},{format_coordinate(y)}" for x, y in points)
-        self._add("polyline", {"points": through}, look)
+        self._add("polyline", {"points": through}, css_class)
 
-    def rectangle(self, x: float, y: float, width: float, height: float, look: str) -> None:
+    def rectangle(self, x: float, y: float, width: float, height: float, css_class: str) -> None:
         """Add a rectangle."""
         sides = {
             "width": format_coordinate(max(0, width)),
             "height": format_coordinate(max(0, height)),
         }
-        self._add("rect", {"x": format_coordinate(x), "y": format_coordinate(y), **sides}, look)
+        self._add(
+            "rect", {"x": format_coordinate(x), "y": format_coordinate(y), **sides}, css_class
+        )
 
-    def dot(self, x: float, y: float, look: str, radius: float = 4.5) -> None:
+    def dot(self, x: float, y: float, css_class: str, radius: float = 4.5) -> None:
         """Add a filled circle."""
         self._add(
             "circle",
@@ -188,16 +190,16 @@ class Drawing:
                 "cy": format_coordinate(y),
                 "r": format_coordinate(radius),
             },
-            look,
+            css_class,
         )
 
-    def diamond(self, x: float, y: float, look: str, radius: float = 6) -> None:
+    def diamond(self, x: float, y: float, css_class: str, radius: float = 6) -> None:
         """Add a diamond, which differs from a dot without colours too."""
         corners = ((x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y))
         points = " ".join(f"{format_coordinate(a)},{format_coordinate(b)}" for a, b in corners)
-        self._add("polygon", {"points": points}, look)
+        self._add("polygon", {"points": points}, css_class)
 
-    def star(self, x: float, y: float, look: str, radius: float = 9) -> None:
+    def star(self, x: float, y: float, css_class: str, radius: float = 9) -> None:
         """Add a star of five points."""
         points = []
         for corner in range(10):
@@ -205,14 +207,14 @@ class Drawing:
             angle = math.pi * (corner / 5 - 0.5)
             corner_x, corner_y = x + far * math.cos(angle), y + far * math.sin(angle)
             points.append(f"{format_coordinate(corner_x)},{format_coordinate(corner_y)}")
-        self._add("polygon", {"points": " ".join(points)}, look)
+        self._add("polygon", {"points": " ".join(points)}, css_class)
 
     def text(
         self,
         x: float,
         y: float,
         text: str,
-        look: str = "label",
+        css_class: str = "label",
         anchor: Anchor = "start",
         size: float | None = None,
         turned: bool = False,
@@ -232,7 +234,7 @@ class Drawing:
             where["font-size"] = format_coordinate(size)
         if turned:
             where["transform"] = f"rotate(-90 {format_coordinate(x)} {format_coordinate(y)})"
-        added = self._add("text", where, look)
+        added = self._add("text", where, css_class)
         added.text = remove_control_characters(text)
         if full and " ".join(full.split()) != text:
             ET.SubElement(added, "title").text = remove_control_characters(full)
@@ -268,8 +270,8 @@ class Drawing:
         self.text(10, -14, fit_text(title, self.width - 20, 15), "label", size=15)
         most = int((self.width - 20) / (LETTERS * LETTER_WIDTH))
         lines = [line for caption in captions for line in wrap(caption, most)]
-        for at, line in enumerate(lines):
-            self.text(10, self.height + 16 + at * CAPTION, line, "faint")
+        for index, line in enumerate(lines):
+            self.text(10, self.height + 16 + index * CAPTION, line, "faint")
         height = TITLE + self.height + len(lines) * CAPTION + 10
         top, sides = (
             format_coordinate(-TITLE),
@@ -284,9 +286,9 @@ class Drawing:
         """Return the drawing as XML that is valid HTML too."""
         return ET.tostring(self.root, encoding="unicode")
 
-    def _add(self, tag: str, attributes: dict[str, str], look: str) -> ET.Element:
-        """Add a shape with SVG attributes and the CSS class of `look`; return its element."""
-        known = {"class": f"chart-{look}", **LOOKS[look], **attributes}
+    def _add(self, tag: str, attributes: dict[str, str], css_class: str) -> ET.Element:
+        """Add a shape with SVG attributes and the CSS class of `css_class`; return its element."""
+        known = {"class": f"chart-{css_class}", **LOOKS[css_class], **attributes}
         return ET.SubElement(self._parent, tag, known)
 
 
@@ -391,10 +393,10 @@ def shorten_distinctly(names: Sequence[str], most: int) -> list[str]:
 
 def _group_equal_labels(short: dict[str, str]) -> list[list[str]]:
     """Return the groups of names that have the same short label."""
-    of: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for name, label in short.items():
-        of.setdefault(label, []).append(name)
-    return [alike for alike in of.values() if len(alike) > 1]
+        groups.setdefault(label, []).append(name)
+    return [alike for alike in groups.values() if len(alike) > 1]
 
 
 def _cut_middle(name: str, most: int) -> str:

@@ -67,7 +67,7 @@ class Catalogue:
 
     def said(self, message: Message | Mapping[str, Any] | str) -> str:
         """Return the sentence of a message, also of one stored as JSON or text."""
-        message = Message.of(message)
+        message = Message.from_stored(message)
         if SENTENCE in message.values:
             return self._older(message.values[SENTENCE])
         sentence = self.own.get(message.code) or COMMON.get(message.code)

@@ -178,12 +178,12 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str
     """Return a text table for the terminal: numbers right-aligned with three decimals."""
     cells = [[_format_cell(value) for value in row] for row in rows]
     widths = [
-        max(len(title), *(len(row[at]) for row in cells)) if cells else len(title)
-        for at, title in enumerate(header)
+        max(len(title), *(len(row[index]) for row in cells)) if cells else len(title)
+        for index, title in enumerate(header)
     ]
     right = [
-        all(isinstance(row[at], int | float | None) for row in rows) and bool(rows)
-        for at in range(len(header))
+        all(isinstance(row[index], int | float | None) for row in rows) and bool(rows)
+        for index in range(len(header))
     ]
 
     def line(values: Sequence[str]) -> str:
@@ -213,7 +213,7 @@ def find_remedy_option(code: str, message: str) -> str:
     """
     if code != "bad_request":
         return FAULT_OPTIONS.get(code, "")
-    named = next((one for one in _PARAMETERS if one in message), None)
+    named = next((parameter for parameter in _PARAMETERS if parameter in message), None)
     if named is None:
         return 'See --parameters: null leaves out a parameter, such as {"seed": null}.'
     if named == "max_tokens" and "max_completion_tokens" in message:

@@ -33,15 +33,18 @@ class ThresholdNumber(float):
 
     def __format__(self, spec: str) -> str:
         """Return the number with the digits of `spec`, or more to stay on its side."""
-        value, found = float(self), SPEC.fullmatch(spec)
-        if found is None:
+        value, match = float(self), SPEC.fullmatch(spec)
+        if match is None:
             return format(value, spec)
-        before, kind = found["before"], found["kind"]
+        before, kind = match["before"], match["kind"]
         text = format(value, spec)
-        for digits in range(int(found["digits"]), MOST_DIGITS + 1):
+        for digits in range(int(match["digits"]), MOST_DIGITS + 1):
             text = format(value, f"{before}.{digits}{kind}")
-            shown = float(text.rstrip("%").replace(",", "")) / (100 if kind == "%" else 1)
-            if all(_side(shown, one) == _side(value, one) for one in self.thresholds):
+            rounded = float(text.rstrip("%").replace(",", "")) / (100 if kind == "%" else 1)
+            if all(
+                _side(rounded, threshold) == _side(value, threshold)
+                for threshold in self.thresholds
+            ):
                 break
         return text
 
@@ -81,12 +84,12 @@ class Message:
     values: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, stored: Message | Mapping[str, Any] | str) -> Message:
+    def from_stored(cls, stored: Message | Mapping[str, Any] | str) -> Message:
         """Return a message from its stored form: of `as_dict`, `as_text`, or an older sentence."""
         if isinstance(stored, Message):
             return stored
         if isinstance(stored, str) and stored.startswith(TEXT):
-            return cls.of(json.loads(stored))
+            return cls.from_stored(json.loads(stored))
         if isinstance(stored, str):
             known = (code for words, code in OF_OLDER_RUNS.items() if words in stored)
             return cls(next(known, SENTENCE), {SENTENCE: stored})
@@ -142,8 +145,8 @@ def format_p_value(p: float) -> str:
     if p < LEAST_P:
         return "p < 0.001"
     # The page of all words has a name in place of the number.
-    shown = ThresholdNumber(p, SIGNIFICANT) if isinstance(p, int | float) else p
-    return f"p = {shown:.2g}"
+    p_value = ThresholdNumber(p, SIGNIFICANT) if isinstance(p, int | float) else p
+    return f"p = {p_value:.2g}"
 
 
 class _Templates(string.Formatter):

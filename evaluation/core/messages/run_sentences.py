@@ -14,25 +14,25 @@ from evaluation.core.messages.message import Message, Sentence, format_count
 from evaluation.core.messages.reasons import describe_not_chosen, describe_reason
 
 
-def _format_no_reply(of: Mapping[str, Any]) -> str:
+def _format_no_reply(values: Mapping[str, Any]) -> str:
     """Return the sentence on a run in which no model gave a reply."""
-    reason = of["reason"]
+    reason = values["reason"]
     return f"No model replied at all. {f'The first reason: {reason}' if reason else ''}"
 
 
-def _format_unknown_workers(of: Mapping[str, Any]) -> str:
+def _format_unknown_workers(values: Mapping[str, Any]) -> str:
     """Return the sentence that a run's options name ids of no known worker."""
-    more = f" and {of['more']} more" if of["more"] else ""
+    more = f" and {values['more']} more" if values["more"] else ""
     return (
         "Ids in the settings that are not those of one worker who answered here: "
-        f"{of['ids']}{more}."
+        f"{values['ids']}{more}."
     )
 
 
-def _format_no_rewording(of: Mapping[str, Any]) -> str:
+def _format_no_rewording(values: Mapping[str, Any]) -> str:
     """Return the sentences on rewordings that cannot be used; older runs only have the count."""
-    reasons, silent = _get_counts(of, "reasons"), _get_counts(of, "silent")
-    parts = [f"The rewriter gave no usable rewording: 0 of {of['rewordings']:,} kept."]
+    reasons, silent = _get_counts(values, "reasons"), _get_counts(values, "silent")
+    parts = [f"The rewriter gave no usable rewording: 0 of {values['rewordings']:,} kept."]
     if reasons:
         told = (f"{count:,} ({describe_reason(reason)})" for reason, count in reasons.items())
         parts.append(f"Rejected: {', '.join(told)}.")
@@ -40,12 +40,12 @@ def _format_no_rewording(of: Mapping[str, Any]) -> str:
         told = (f"{count:,} ({_STATUSES.get(status, status)})" for status, count in silent.items())
         parts.append(f"Replies without a rewording: {', '.join(told)}.")
     if "cut_off" in silent:
-        parts.append(f"Raise {of['option']['rewriter_tokens']}.")
+        parts.append(f"Raise {values['option']['rewriter_tokens']}.")
     if reasons:
         parts += [
             f"For example, question {one['question']}: “{one['text']}” "
             f"({describe_reason(one['reason'])})."
-            for one in of["examples"]
+            for one in values["examples"]
         ]
     parts.append(
         "Start it again: the rewriter is asked anew. Or choose another rewriter, or type other "
@@ -54,10 +54,10 @@ def _format_no_rewording(of: Mapping[str, Any]) -> str:
     return " ".join(parts)
 
 
-def _get_counts(of: Mapping[str, Any], name: str) -> Mapping[str, int]:
+def _get_counts(values: Mapping[str, Any], name: str) -> Mapping[str, int]:
     """Return a failure's counts stored under a name; empty for older runs."""
-    found = of.get(name)
-    return found if isinstance(found, Mapping) else {}
+    counts = values.get(name)
+    return counts if isinstance(counts, Mapping) else {}
 
 
 _STATUSES = {
@@ -114,30 +114,33 @@ FAILURES: Mapping[str, Sentence] = {
 def build_english_warning(choose: str) -> Callable[[Mapping[str, Any]], str]:
     """Return the warning for texts that an English model does not know; `choose` is the advice."""
 
-    def sentence(of: Mapping[str, Any]) -> str:
-        if "script" in of:
-            share, script = of["share"], of["script"]
-            found = f"{share:.0%} of the letters are of another script (mostly {script})"
+    def sentence(values: Mapping[str, Any]) -> str:
+        if "script" in values:
+            share, script = values["share"], values["script"]
+            finding = f"{share:.0%} of the letters are of another script (mostly {script})"
         else:
-            found = (
-                f"{of['foreign']} of {of['sentences']} checked sentences are in another language "
-                f"(mostly '{of['language']}')"
+            finding = (
+                f"{values['foreign']} of {values['sentences']} checked sentences are in another "
+                "language "
+                f"(mostly '{values['language']}')"
             )
         return (
-            f"THE MODEL {of['model']} KNOWS ENGLISH ONLY, but {found}: similarities and grades "
-            f"mean little. Choose {choose.format_map(of)}."
+            f"THE MODEL {values['model']} KNOWS ENGLISH ONLY, but {finding}: similarities and "
+            "grades "
+            f"mean little. Choose {choose.format_map(values)}."
         )
 
     return sentence
 
 
-def _format_cut_off_replies(of: Mapping[str, Any]) -> str:
+def _format_cut_off_replies(values: Mapping[str, Any]) -> str:
     """Return the warning that models' replies were cut off."""
-    option = of["option"][of["raise"]] if of["raise"] else "max_tokens"
-    where = "" if of["raise"] else " in the parameters of the registered model"
+    option = values["option"][values["raise"]] if values["raise"] else "max_tokens"
+    where = "" if values["raise"] else " in the parameters of the registered model"
     return (
         f"Replies that were cut off before an answer came, because their length was used up: "
-        f"{of['count']} ({of['names']}). They count in no number. Raise {option}{where} and start "
+        f"{values['count']} ({values['names']}). They count in no number. Raise {option}{where} "
+        "and start "
         "the run again"
     )
 
@@ -260,13 +263,14 @@ def _build_trend_sentence(words: str) -> Sentence:
     )
 
 
-def _format_too_few(of: Mapping[str, Any]) -> str:
+def _format_too_few(values: Mapping[str, Any]) -> str:
     """Return the sentence that there are too few scores to test for a trend."""
     have = {0: "There is no score yet", 1: "There is one score"}.get(
-        of["n"], f"There are {of['n']} scores"
+        values["n"], f"There are {values['n']} scores"
     )
     return (
-        f"{have}: a trend needs {of['fewest']} or more, because chance alone puts four in rising "
+        f"{have}: a trend needs {values['fewest']} or more, because chance alone puts four in "
+        "rising "
         f"or "
         "falling order once in 12 times."
     )
@@ -332,62 +336,70 @@ def _format_interval(
     return f"{_format_number(value)}{most} (95% {_format_number(low)} to {_format_number(high)})"
 
 
-def _format_agreement(of: Mapping[str, Any]) -> str:
+def _format_agreement(values: Mapping[str, Any]) -> str:
     """Return a method's correlation with the grades and its interval as text."""
-    return _format_interval(of["r"], of["low"], of["high"], " of at most 1")
+    return _format_interval(values["r"], values["low"], values["high"], " of at most 1")
 
 
-def _format_lead(of: Mapping[str, Any]) -> str:
+def _format_lead(values: Mapping[str, Any]) -> str:
     """Return a method's lead over another one and its interval as text."""
-    return _format_interval(of["lead"], of["lead_low"], of["lead_high"])
+    return _format_interval(values["lead"], values["lead_low"], values["lead_high"])
 
 
-def format_better(of: Mapping[str, Any]) -> str:
+def format_better(values: Mapping[str, Any]) -> str:
     """Return the sentence that a method agrees better with the grades than the default."""
     return (
-        f"Trust {of['method']} here: on the {format_count(of['held'], 'question')} that it was not "
-        f"chosen by, its scores of workers agree with their grades at {_format_agreement(of)}, "
-        f"and its lead over {of['default']}, the default, is {_format_lead(of)}."
+        f"Trust {values['method']} here: on the {format_count(values['held'], 'question')} that "
+        "it was not "
+        f"chosen by, its scores of workers agree with their grades at {_format_agreement(values)}, "
+        f"and its lead over {values['default']}, the default, is {_format_lead(values)}."
     )
 
 
-def format_default(of: Mapping[str, Any]) -> str:
+def format_default(values: Mapping[str, Any]) -> str:
     """Return the sentence that the default method agrees better than the others."""
     return (
-        f"Trust {of['method']}, the default, here: on the {format_count(of['held'], 'question')} "
+        f"Trust {values['method']}, the default, here: on the "
+        f"{format_count(values['held'], 'question')} "
         "held "
-        f"out its scores of workers agree with their grades at {_format_agreement(of)}, and its "
-        f"lead over {of['rival']}, the next best, is {_format_lead(of)}."
+        f"out its scores of workers agree with their grades at {_format_agreement(values)}, and "
+        "its "
+        f"lead over {values['rival']}, the next best, is {_format_lead(values)}."
     )
 
 
-def format_inconclusive(of: Mapping[str, Any]) -> str:
+def format_inconclusive(values: Mapping[str, Any]) -> str:
     """Return the sentence that the methods do not differ significantly."""
     stay = (
-        f"stay with {of['default']}, the default, whose scores of workers agree with their grades"
+        f"stay with {values['default']}, the default, "
+        "whose scores of workers agree with their grades"
     )
-    if of["best"] == of["default"]:
-        why = f"its lead over {of['rival']}, the next best, is {_format_lead(of)}"
+    if values["best"] == values["default"]:
+        why = f"its lead over {values['rival']}, the next best, is {_format_lead(values)}"
         return (
-            f"The methods do not differ significantly here, so {stay} at {_format_agreement(of)} "
+            f"The methods do not differ significantly here, so {stay} at "
+            f"{_format_agreement(values)} "
             f"on the "
-            f"{format_count(of['held'], 'question')} held out: {why}."
+            f"{format_count(values['held'], 'question')} held out: {why}."
         )
     return (
-        f"The methods do not differ significantly here, so {stay} at {_format_agreement(of)} on "
+        f"The methods do not differ significantly here, so {stay} at {_format_agreement(values)} "
+        "on "
         f"the "
-        f"{format_count(of['held'], 'question')} held out: {of['best']} was best on the others, "
-        f"but its lead there is {_format_lead(of)}."
+        f"{format_count(values['held'], 'question')} held out: {values['best']} was best on the "
+        "others, "
+        f"but its lead there is {_format_lead(values)}."
     )
 
 
-def format_too_small(of: Mapping[str, Any]) -> str:
+def format_too_small(values: Mapping[str, Any]) -> str:
     """Return the sentence that there are too few workers or questions to compare methods."""
     return (
         f"The methods do not differ significantly here: with fewer than 5 workers to compare, or "
         f"fewer "
-        f"than 4 questions, nothing is shown to be better than {of['default']}, the default, whose "
-        f"scores of workers agree with their grades at {_format_agreement(of)}."
+        f"than 4 questions, nothing is shown to be better than {values['default']}, the default, "
+        "whose "
+        f"scores of workers agree with their grades at {_format_agreement(values)}."
     )
 
 

@@ -47,9 +47,9 @@ class OptionError(ValueError):
         self.problems = tuple(problems)
         super().__init__(
             "; ".join(
-                f"{one.option}: {one.code}"
-                + "".join(f", {name}={value}" for name, value in one.values.items())
-                for one in self.problems
+                f"{problem.option}: {problem.code}"
+                + "".join(f", {name}={value}" for name, value in problem.values.items())
+                for problem in self.problems
             )
         )
 
@@ -377,9 +377,9 @@ class Ids(Option):
 
     def brief(self, value: Any, names: Mapping[str, str]) -> str:
         """Return the names of the first three ids and the number of the others."""
-        shown = [names.get(one, self.gone or one) for one in value[:IDS_SHOWN]]
-        more = len(value) - len(shown)
-        return ", ".join(shown) + (f" and {more:,} more" if more else "") or "none"
+        labels = [names.get(one, self.gone or one) for one in value[:IDS_SHOWN]]
+        more = len(value) - len(labels)
+        return ", ".join(labels) + (f" and {more:,} more" if more else "") or "none"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,9 +67,9 @@ class Parameters:
     def problems(self) -> list[Problem]:
         """Return the problems of single values; if none, those between options."""
         checked = (known.check(getattr(self, name)) for name, known in self.options().items())
-        found = [wrong for wrong in checked if wrong is not None]
+        problems = [wrong for wrong in checked if wrong is not None]
         # Checks between options rely on the types of the single values.
-        return found or [*self._idle(), *self.contradictions()]
+        return problems or [*self._idle(), *self.contradictions()]
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield the problems of options that are valid alone but not together."""
@@ -86,15 +86,15 @@ class Parameters:
 
     def reserved(self, models: Collection[str]) -> list[Problem]:
         """Return problems of values only operators may use; `models` are open to everyone."""
-        found = []
+        names = []
         for name, known in self.options().items():
             value = getattr(self, name)
             if known.reserved and (what := known.reserved(value)):
-                found.append(build_problem("operators_only", name, what=what))
+                names.append(build_problem("operators_only", name, what=what))
             if known.loads and (model := known.loads(value)) and model not in models:
                 # The same for a missing model: the problem must not reveal what the server has.
-                found.append(_build_offer_problem(name, models))
-        return found
+                names.append(_build_offer_problem(name, models))
+        return names
 
     def as_dict(self) -> dict[str, Any]:
         """Return the option values as plain values by name, ready for JSON."""
@@ -123,15 +123,15 @@ class Parameters:
     @classmethod
     def settings(cls, stored: Mapping[str, Any]) -> list[Setting]:
         """Return all options of stored parameters as people read them."""
-        known, found = cls.options(), []
+        known, result = cls.options(), []
         for name, value in cls.completed(stored).items():
             if name not in known:
-                found.append(Setting(name, name, str(value), False))
+                result.append(Setting(name, name, str(value), False))
                 continue
             kind = known[name]
             default = value == kind.plain(kind.default)
-            found.append(Setting(name, kind.label, kind.words(value), default))
-        return found
+            result.append(Setting(name, kind.label, kind.words(value), default))
+        return result
 
     @classmethod
     def differences(cls, stored: Mapping[str, Any]) -> list[Setting]:
@@ -169,13 +169,13 @@ def build_signature_parts(parameters: Parameters) -> dict[str, str]:
             if value := _format_value(option, parameters):
                 parts[key] = value
             continue
-        found = gathered.setdefault(key, [])
+        texts = gathered.setdefault(key, [])
         parts.setdefault(key, NOTHING)  # its place among the others
         value = getattr(parameters, name)
         if value != option.default:
             plain = value is True and option.sign is None
-            found.append(name if plain else f"{name}({_format_value(option, parameters)})")
-    return parts | {key: "+".join(found) for key, found in gathered.items() if found}
+            texts.append(name if plain else f"{name}({_format_value(option, parameters)})")
+    return parts | {key: "+".join(texts) for key, texts in gathered.items() if texts}
 
 
 def compute_short_hash(texts: Sequence[str]) -> str:

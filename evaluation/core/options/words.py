@@ -71,46 +71,46 @@ class Words(Catalogue):
     called: Callable[[Option], str]
     with_value: Callable[[Option, str | None], str]
 
-    def text(self, of: type[Parameters], text: str, **values: Any) -> str:
+    def text(self, parameters: type[Parameters], text: str, **values: Any) -> str:
         """Return a text with options named as the interface names them, and values filled in."""
-        mentioned = {name: _Mention(known, self) for name, known in of.options().items()}
+        mentioned = {name: _Mention(known, self) for name, known in parameters.options().items()}
         return text.format_map({**mentioned, **values})
 
-    def help(self, of: type[Parameters], name: str) -> str:
+    def help(self, parameters: type[Parameters], name: str) -> str:
         """Return an option's help text in the words of the interface."""
-        return self.text(of, of.options()[name].help)
+        return self.text(parameters, parameters.options()[name].help)
 
-    def described(self, of: type[Parameters], name: str) -> str:
+    def described(self, parameters: type[Parameters], name: str) -> str:
         """Return an option's label and help, for places that do not show the label."""
-        option = of.options()[name]
+        option = parameters.options()[name]
         by = BY_ID.get(type(option), "")
-        return f"{option.label}. {by}{self.help(of, name)}"
+        return f"{option.label}. {by}{self.help(parameters, name)}"
 
-    def sentence(self, of: type[Parameters], problem: Problem) -> str:
+    def sentence(self, parameters: type[Parameters], problem: Problem) -> str:
         """Return the sentence on a problem; problems of one value omit the option's name."""
         values = dict(problem.values)
         template = _find_value_template(problem)
         if template is None:
-            template = {**SENTENCES, **of.sentences}[problem.code]
+            template = {**SENTENCES, **parameters.sentences}[problem.code]
             if problem.option:
-                values["option"] = _Mention(of.options()[problem.option], self)
+                values["option"] = _Mention(parameters.options()[problem.option], self)
             if problem.code == "only_with":
-                other = of.options()[values["other"]]
+                other = parameters.options()[values["other"]]
                 values["setting"] = format(_Mention(other, self), str(values["wanted"]))
         elif problem.code == "invalid_choice":
             values["choices"] = ", ".join(map(repr, values["choices"]))
-        return self.text(of, template, **values)
+        return self.text(parameters, template, **values)
 
-    def told(self, of: type[Parameters], problem: Problem) -> str:
+    def told(self, parameters: type[Parameters], problem: Problem) -> str:
         """Return the sentence on a problem, always with the option's name."""
-        said = self.sentence(of, problem)
+        sentence = self.sentence(parameters, problem)
         if _find_value_template(problem) is None:
-            return said
-        return f"{self.called(of.options()[problem.option])}: {said}"
+            return sentence
+        return f"{self.called(parameters.options()[problem.option])}: {sentence}"
 
-    def all_told(self, of: type[Parameters], problems: Iterable[Problem]) -> list[str]:
+    def all_told(self, parameters: type[Parameters], problems: Iterable[Problem]) -> list[str]:
         """Return the sentences on several problems, always with the options' names."""
-        return [self.told(of, one) for one in problems]
+        return [self.told(parameters, problem) for problem in problems]
 
 
 @dataclass(frozen=True)

@@ -126,9 +126,9 @@ class SparseGramBlock(GramBlock):
         which = range(*part.indices(len(self)))
         answers = np.arange(self.size) if chosen is None else chosen
         out = np.empty((len(which), len(answers), len(answers)))
-        for at, question in enumerate(which):
+        for index, question in enumerate(which):
             x = self._select_rows(question)[answers]
-            out[at] = (x @ x.T).toarray()
+            out[index] = (x @ x.T).toarray()
         return out
 
     def multiply(self, v: Floats) -> Floats:
@@ -322,9 +322,9 @@ def _pack_rows(x: Vectors, size: int) -> Floats:
     used, place = np.unique(question * dimension + x.indices, return_inverse=True)
     firsts = np.searchsorted(used, np.arange(count + 1) * dimension)
     width = max(1, int(np.diff(firsts).max(initial=0)))
-    at = row * width + place - firsts[question]
+    indices = row * width + place - firsts[question]
     # A row may name a column twice: both count.
-    summed = np.bincount(at, x.data, x.shape[0] * width).astype(np.float64, copy=False)
+    summed = np.bincount(indices, x.data, x.shape[0] * width).astype(np.float64, copy=False)
     return summed.reshape(count, size, width)
 
 

@@ -136,8 +136,8 @@ def simulate(
     vectors = np.empty((n_questions, each, dimension))
     for question in range(n_questions):
         kind = group[workers[question]]
-        for at, members in enumerate(groups):
-            here = kind == at
+        for index, members in enumerate(groups):
+            here = kind == index
             vectors[question, here] = _draw_answers(rng, members, truth[question], int(here.sum()))
     return SimulatedCrowd(
         vectors=vectors.reshape(-1, dimension),
@@ -153,7 +153,7 @@ def build_honest_groups(
 ) -> list[WorkerGroup]:
     """Return groups of independent workers, of equal size, one group for each noise."""
     parts = len(noise)
-    sizes = [n_workers // parts + (at < n_workers % parts) for at in range(parts)]
+    sizes = [n_workers // parts + (index < n_workers % parts) for index in range(parts)]
     return [WorkerGroup(size, sd) for size, sd in zip(sizes, noise, strict=True)]
 
 

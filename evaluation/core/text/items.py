@@ -67,7 +67,7 @@ class Choices:
         self.texts = tuple(texts)
         known = [fold_spaces(text) for text in texts]
         # Reversed, so that of equal texts the first keeps its place.
-        self._spaced = {text: at for at, text in reversed(list(enumerate(known)))}
+        self._spaced = {text: index for index, text in reversed(list(enumerate(known)))}
         self._known = known
         # Where every text is longer than a letter with its punctuation, none is a letter's.
         self._letters_only = min(map(len, known), default=0) > LONGEST_LETTER
@@ -80,9 +80,9 @@ class Choices:
         if len(self._spaced) == len(self._known):
             return None
         return next(
-            (self._spaced[text], at)
-            for at, text in enumerate(self._known)
-            if self._spaced[text] != at
+            (self._spaced[text], index)
+            for index, text in enumerate(self._known)
+            if self._spaced[text] != index
         )
 
     @cached_property
@@ -137,8 +137,8 @@ class Choices:
 
     def _find_by_letter(self, letter: str) -> ParsedChoice:
         """Return the choice of a letter, or the fault that it is out of range."""
-        at = ord(letter.upper()) - ord("A")
-        return ParsedChoice(frozenset([at])) if at < len(self) else OUT_OF_RANGE
+        index = ord(letter.upper()) - ord("A")
+        return ParsedChoice(frozenset([index])) if index < len(self) else OUT_OF_RANGE
 
     def _parse_several(self, text: str) -> ParsedChoice | None:
         """Return the choices in a list of texts or letters; None if any element is neither."""
@@ -151,12 +151,12 @@ class Choices:
         if len(parts) < 2 and not text.lstrip().startswith("["):
             return None
         parsed_parts = list(self._parse_parts(parts))
-        if not parsed_parts or any(one is None for one in parsed_parts):
+        if not parsed_parts or any(part is None for part in parsed_parts):
             return None
-        choices_named = [one for one in parsed_parts if one is not None]
-        if any(one.fault for one in choices_named):
+        choices_named = [part for part in parsed_parts if part is not None]
+        if any(part.fault for part in choices_named):
             return OUT_OF_RANGE
-        return ParsedChoice(frozenset().union(*(one.choices for one in choices_named)))
+        return ParsedChoice(frozenset().union(*(part.choices for part in choices_named)))
 
     def _parse_parts(self, parts: list[str]) -> Iterator[ParsedChoice | None]:
         """Yield the choice of each list element, rejoining choices that contain a comma."""
@@ -178,8 +178,8 @@ def _list_candidates(text: str) -> Iterator[str]:
     """Yield the reply, then the reply without beginnings such as "The answer is"."""
     yield text
     for pattern in (_SAID, _NAMED):
-        if (found := pattern.fullmatch(text)) and len(found[1]) < len(text):
-            yield found[1]
+        if (match := pattern.fullmatch(text)) and len(match[1]) < len(text):
+            yield match[1]
 
 
 def _split_list(text: str) -> list[str]:
@@ -289,14 +289,14 @@ def parse_score(reply: str) -> ReadScore:
     may have decimals, be followed by "/5" or "out of 5", and be in bold or brackets; words may
     follow it.
     """
-    found = None
-    for found in _LABEL.finditer(reply):  # noqa: B007 - the last one
+    match = None
+    for match in _LABEL.finditer(reply):  # noqa: B007 - the last one
         pass
-    if found is None:
+    if match is None:
         return ReadScore(None, reply.strip(), NO_LINE)
-    start = reply.rfind("\n", 0, found.start()) + 1
-    end = reply.find("\n", found.end())
-    value = reply[found.end() : len(reply) if end < 0 else end].rstrip("\r")
+    start = reply.rfind("\n", 0, match.start()) + 1
+    end = reply.find("\n", match.end())
+    value = reply[match.end() : len(reply) if end < 0 else end].rstrip("\r")
     score, reason = _parse_value(value)
     return ReadScore(score, reply[:start].strip(), reason)
 

@@ -64,8 +64,8 @@ def normalise(text: str) -> str:
 
 def extract_numbers(text: str) -> frozenset[str]:
     """Return the numbers in a text as digits: 1,250 is 1250, and .50 is 0.5."""
-    found = _NUMBER.findall(_THOUSANDS.sub("", unicodedata.normalize("NFKC", text)))
-    return frozenset(_normalise_number(number) for number in found)
+    numbers = _NUMBER.findall(_THOUSANDS.sub("", unicodedata.normalize("NFKC", text)))
+    return frozenset(_normalise_number(number) for number in numbers)
 
 
 def _normalise_number(number: str) -> str:
@@ -90,8 +90,8 @@ def compute_ratio(one: str, other: str) -> float:
         return 0.0
     # Bit i of `row` is 0 where the i-th letter of `one` ends a longer subsequence (Hyyrö 2004).
     places: dict[str, int] = {}
-    for at, letter in enumerate(one):
-        places[letter] = places.get(letter, 0) | 1 << at
+    for index, letter in enumerate(one):
+        places[letter] = places.get(letter, 0) | 1 << index
     # Python integers have no width: the mask cuts off carries beyond the text.
     mask = (1 << len(one)) - 1
     row = mask
@@ -131,8 +131,8 @@ def find_similar_ids(typed: str, known: Collection[str]) -> list[str]:
 
 def format_suggestion(typed: str, known: Collection[str]) -> str:
     """Return "ID (perhaps ONE or OTHER)", or the typed id alone if none is similar."""
-    found = " or ".join(one[:60] for one in find_similar_ids(typed, known))
-    return f"{typed[:60]} (perhaps {found})" if found else typed[:60]
+    suggestions = " or ".join(one[:60] for one in find_similar_ids(typed, known))
+    return f"{typed[:60]} (perhaps {suggestions})" if suggestions else typed[:60]
 
 
 def _fold(text: str) -> str:
@@ -242,7 +242,7 @@ def align(left: str, right: str) -> Aligned:
     # autojunk would ignore frequent words of texts with 200 words or more.
     blocks = SequenceMatcher(None, words[0], words[1], autojunk=False).get_matching_blocks()
     same = [
-        {at for block in blocks for at in range(block[side], block[side] + block.size)}
+        {index for block in blocks for index in range(block[side], block[side] + block.size)}
         for side in (0, 1)
     ]
     parts = [
@@ -263,8 +263,8 @@ def _split_parts(
     """Yield a text's segments; consecutive words of one kind form one segment."""
     begin = end = 0
     kind: Kind = "between"
-    for at, (start, stop) in enumerate(spans):
-        own: Kind = "same" if at in same else "changed"
+    for index, (start, stop) in enumerate(spans):
+        own: Kind = "same" if index in same else "changed"
         if own != kind:
             if end > begin:
                 yield AlignedPart(text[begin:end], kind)

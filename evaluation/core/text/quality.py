@@ -117,8 +117,8 @@ def is_dont_know(text: str) -> bool:
         return True
     words = plain.split()
     if len(words) <= _MOST_WORDS and not _TELLING.isdisjoint(plain.replace("?", " ").split()):
-        found = _SPACED.search(plain)
-        if found and len(words) - len(found[0].split()) <= MOST_OTHERS:
+        match = _SPACED.search(plain)
+        if match and len(words) - len(match[0].split()) <= MOST_OTHERS:
             return True
     return len(plain) <= MOST_CHARACTERS and _UNSPACED.search(plain) is not None
 

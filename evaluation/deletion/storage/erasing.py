@@ -297,16 +297,16 @@ def withdrawing(sender: Any, submission: Submission, **kwargs: Any) -> None:
     """
     if known(SUBMISSION, submission) is not None:
         return
-    of = Submission.objects.filter(pk=submission.pk)
+    submissions = Submission.objects.filter(pk=submission.pk)
     ask(
         SUBMISSION,
         submission,
         AuditEntry.Action.ERASE,
-        Hanging(counted(_parts(of)), []),
+        Hanging(counted(_parts(submissions)), []),
         name=f"{submission.version.question_set.name}: worker {submission.worker.external_id}",
         owner_id=submission.version.question_set.owner_id,
         asked_by=None,
-        pending=_found(of),
+        pending=_found(submissions),
     )
 
 
@@ -359,10 +359,10 @@ def _scrub(removal: Removal) -> None:
         # Stored once, so that all batches remove the same texts.
         pending["own"] = sorted(own)
     place, after = pending["places"][0], pending.get("after", 0)
-    found = scrub(place, Texts(pending["own"]), pending["versions"], after)
-    if found is None:
-        pending["places"], found = pending["places"][1:], 0
-    pending["after"] = found
+    result = scrub(place, Texts(pending["own"]), pending["versions"], after)
+    if result is None:
+        pending["places"], result = pending["places"][1:], 0
+    pending["after"] = result
     removal.save(update_fields=["pending"])
 
 
@@ -400,15 +400,15 @@ def _rows_of(removal: Removal) -> Parts:
 
 
 def _parts(submissions: QuerySet[Submission, Submission]) -> Parts:
-    of = {"response__submission__in": submissions}
+    lookup = {"response__submission__in": submissions}
     return [
         # Dependent rows come first: deleting an answer would cascade to all of them in one
         # transaction, and they would be missing from the progress.
-        ("judgements", HumanJudgement.objects.filter(**of)),
-        ("requests to judge", JudgementRequest.objects.filter(**of)),
-        ("answers in samples for experts", AuditItem.objects.filter(**of)),
-        ("scores of answers", AnswerScore.objects.filter(**of)),
-        ("facts of answers", AnswerFact.objects.filter(**of)),
+        ("judgements", HumanJudgement.objects.filter(**lookup)),
+        ("requests to judge", JudgementRequest.objects.filter(**lookup)),
+        ("answers in samples for experts", AuditItem.objects.filter(**lookup)),
+        ("scores of answers", AnswerScore.objects.filter(**lookup)),
+        ("facts of answers", AnswerFact.objects.filter(**lookup)),
         ("rows of files from panels", PanelRow.objects.filter(submission__in=submissions)),
         ("answers", Response.objects.filter(submission__in=submissions)),
         ("places in the order of questions", Assignment.objects.filter(submission__in=submissions)),
@@ -425,9 +425,9 @@ def _notes(worker: Worker, n_appeals: int, staying: Mapping[str, int]) -> list[N
     notes.append(Note("copies_go"))
     if n_appeals:
         notes.append(Note("appeals_go", n=n_appeals))
-    said = ", ".join(f"{n:,} {name}" for name, n in staying.items() if n)
-    if said:
-        notes.append(Note("reasons_kept", kept=said))
+    listing = ", ".join(f"{n:,} {name}" for name, n in staying.items() if n)
+    if listing:
+        notes.append(Note("reasons_kept", kept=listing))
     notes.append(Note("id_stays", id=worker.external_id))
     notes.append(Note("uploads_go"))
     return notes
@@ -435,9 +435,9 @@ def _notes(worker: Worker, n_appeals: int, staying: Mapping[str, int]) -> list[N
 
 def _staying(worker: Worker) -> dict[str, QuerySet[Any, Any]]:
     """Return the rows that stay after a worker's erasure, by label."""
-    of = {"submission__worker": worker}
+    lookup = {"submission__worker": worker}
     return {
-        "decisions": Decision.objects.filter(**of),
-        "payments": BonusPayment.objects.filter(**of),
+        "decisions": Decision.objects.filter(**lookup),
+        "payments": BonusPayment.objects.filter(**lookup),
         "verdicts of runs": WorkerVerdict.objects.filter(worker=worker),
     }

@@ -257,7 +257,7 @@ def hanging_on_set(question_set: QuestionSet) -> Hanging:
     of_set = {"submission__version__question_set": question_set}
     runs = Run.objects.filter(version__question_set=question_set).values("pk")
     written = "problem__project__version__question_set"
-    kept = {
+    remaining = {
         "payments_kept": BonusPayment.objects.filter(**of_set),
         "decisions_kept": Decision.objects.filter(**of_set),
         "writing_kept": WritingEvent.objects.filter(**{written: question_set}),
@@ -268,11 +268,11 @@ def hanging_on_set(question_set: QuestionSet) -> Hanging:
             *_of_people(runs),
             ("versions", question_set.versions.all()),
             ("shares", question_set.shares.all()),
-            *kept.items(),
+            *remaining.items(),
         ]
     )
     counts.setdefault("versions", 0)
-    obstacles = tuple(Note(code, n=counts.pop(code)) for code in kept if code in counts)
+    obstacles = tuple(Note(code, n=counts.pop(code)) for code in remaining if code in counts)
     hashes = Run.objects.filter(version__question_set=question_set).exclude(input_hash="")
     notes = tuple(map(Note, ("workers_go_with_set", "models_stay", "downloads_stay")))
     inputs = sorted(set(hashes.values_list("input_hash", flat=True)))
@@ -281,8 +281,8 @@ def hanging_on_set(question_set: QuestionSet) -> Hanging:
 
 def counted(parts: Sequence[tuple[str, QuerySet[Any, Any]]]) -> dict[str, int]:
     """Return the non-zero numbers of rows by name; one query."""
-    found = read_numbers({name: TableCounts(rows, (Count("pk"),)) for name, rows in parts})
-    return {name: n for name, [(n,)] in found.items() if n}
+    numbers = read_numbers({name: TableCounts(rows, (Count("pk"),)) for name, rows in parts})
+    return {name: n for name, [(n,)] in numbers.items() if n}
 
 
 BATCH = 2000

@@ -124,13 +124,13 @@ def _is_needed(model: int, public_id: str) -> bool:
 
 
 def _parts(model: int) -> Parts:
-    of = {"llm_response__model": model}
+    lookup = {"llm_response__model": model}
     return [
-        ("judgements", HumanJudgement.objects.filter(**of)),
-        ("requests to judge", JudgementRequest.objects.filter(**of)),
-        ("answers in samples for experts", AuditItem.objects.filter(**of)),
-        ("scores of answers", LLMAnswerScore.objects.filter(**of)),
-        ("facts of answers", AnswerFact.objects.filter(**of)),
+        ("judgements", HumanJudgement.objects.filter(**lookup)),
+        ("requests to judge", JudgementRequest.objects.filter(**lookup)),
+        ("answers in samples for experts", AuditItem.objects.filter(**lookup)),
+        ("scores of answers", LLMAnswerScore.objects.filter(**lookup)),
+        ("facts of answers", AnswerFact.objects.filter(**lookup)),
         ("raw replies", RawReply.objects.filter(response__model=model)),
         ("answers", LLMResponse.objects.filter(model=model)),
         ("comparisons in runs", LLMComparison.objects.filter(Q(model_a=model) | Q(model_b=model))),
@@ -274,8 +274,8 @@ def name_of(thing: Thing) -> str:
     """Return the display name of a set, run or model."""
     if not isinstance(thing, Run):
         return thing.name
-    called = thing.name or f"run of {thing.created_at:%-d %B %Y, %H:%M} UTC"
-    return f"{thing.version.question_set.name}: {called}"[:300]
+    label = thing.name or f"run of {thing.created_at:%-d %B %Y, %H:%M} UTC"
+    return f"{thing.version.question_set.name}: {label}"[:300]
 
 
 def _kind(thing: Thing) -> str:

@@ -121,8 +121,8 @@ def undo_items_step(removal: Removal, brought: Import) -> Went:
 
 
 def _take(removal: Removal, brought: Import, keys: list[int]) -> None:
-    found = _free(brought).filter(pk__in=keys).prefetch_related(*_beside(brought))
-    going = [item for item in found if hash_item(item) == item.brought_as]
+    rows = _free(brought).filter(pk__in=keys).prefetch_related(*_beside(brought))
+    going = [item for item in rows if hash_item(item) == item.brought_as]
     ITEMS[brought.what]._default_manager.filter(pk__in=[item.pk for item in going]).delete()
     n = len(going) + sum(
         len(getattr(item, name).all()) for item in going for name in _beside(brought)
@@ -144,12 +144,12 @@ def _free(brought: Import) -> QuerySet[Any, Any]:
     """Select the import's items on which no other data depends."""
     if brought.what == Import.What.PASSAGES:
         return _items(brought).filter(questions=None, readings=None)
-    asked = {"question": OuterRef("pk")}
+    lookup = {"question": OuterRef("pk")}
     return _items(brought).filter(
-        ~Exists(Response.objects.filter(**asked)),
-        ~Exists(LLMResponse.objects.filter(**asked)),
-        ~Exists(ExemplaryAnswer.objects.filter(**asked)),
-        ~Exists(Assignment.objects.filter(**asked)),
+        ~Exists(Response.objects.filter(**lookup)),
+        ~Exists(LLMResponse.objects.filter(**lookup)),
+        ~Exists(ExemplaryAnswer.objects.filter(**lookup)),
+        ~Exists(Assignment.objects.filter(**lookup)),
         written=None,
     )
 
@@ -159,10 +159,10 @@ def _beside(brought: Import) -> tuple[str, ...]:
 
 
 def _hanging(brought: Import) -> dict[str, QuerySet[Any, Any]]:
-    found: dict[str, QuerySet[Any, Any]] = {"translations": Translation.objects.all()}
+    result: dict[str, QuerySet[Any, Any]] = {"translations": Translation.objects.all()}
     if brought.what == Import.What.QUESTIONS:
-        found["other wordings"] = Variant.objects.all()
-    return found
+        result["other wordings"] = Variant.objects.all()
+    return result
 
 
 def _key(brought: Import) -> str:
@@ -256,8 +256,8 @@ def _runs(brought: Import) -> dict[str, int]:
         scores = LLMAnswerScore.objects.filter(llm_response__in=_model_answers(brought))
         by_run = scores.order_by().values("run").annotate(n=Count("pk"))
         return {str(run): n for run, n in by_run.values_list("run", "n")}
-    of = Q(brought_by=brought)
-    n_of = runs_made_of(of, [brought.version_id], brought.created_at)
+    condition = Q(brought_by=brought)
+    n_of = runs_made_of(condition, [brought.version_id], brought.created_at)
     return {str(run): n for run, n in n_of.items()}
 
 
@@ -269,13 +269,13 @@ def _model_answers(brought: Import) -> QuerySet[LLMResponse, LLMResponse]:
 def _parts(brought: Import) -> Parts:
     if brought.what == Import.What.MODEL_ANSWERS:
         answers = _model_answers(brought)
-        of = {"llm_response__in": answers}
+        lookup = {"llm_response__in": answers}
         return [
-            ("judgements", HumanJudgement.objects.filter(**of)),
-            ("requests to judge", JudgementRequest.objects.filter(**of)),
-            ("answers in samples for experts", AuditItem.objects.filter(**of)),
-            (MODEL_SCORES, LLMAnswerScore.objects.filter(**of)),
-            ("facts of models' answers", AnswerFact.objects.filter(**of)),
+            ("judgements", HumanJudgement.objects.filter(**lookup)),
+            ("requests to judge", JudgementRequest.objects.filter(**lookup)),
+            ("answers in samples for experts", AuditItem.objects.filter(**lookup)),
+            (MODEL_SCORES, LLMAnswerScore.objects.filter(**lookup)),
+            ("facts of models' answers", AnswerFact.objects.filter(**lookup)),
             ("raw replies", RawReply.objects.filter(response__in=answers)),
             ("answers of models", answers),
         ]
@@ -303,12 +303,12 @@ def _leftovers(brought: Import) -> Parts:
         source=Submission.Source.IMPORTED,
         withdrawn_at=None,
     )
-    asked = {"question": OuterRef("pk")}
+    lookup = {"question": OuterRef("pk")}
     questions = Question.objects.filter(
-        ~Exists(others.filter(**asked)),
-        ~Exists(LLMResponse.objects.filter(**asked)),
-        ~Exists(ExemplaryAnswer.objects.filter(**asked)),
-        ~Exists(Assignment.objects.filter(**asked)),
+        ~Exists(others.filter(**lookup)),
+        ~Exists(LLMResponse.objects.filter(**lookup)),
+        ~Exists(ExemplaryAnswer.objects.filter(**lookup)),
+        ~Exists(Assignment.objects.filter(**lookup)),
         brought_by=brought,
         version=brought.version_id,
         variants=None,
@@ -368,12 +368,12 @@ def _notes(brought: Import) -> list[Note]:
         notes.append(Note("import_in_use"))
     runs = _runs(brought)
     if runs:
-        called = ", ".join(
+        labels = ", ".join(
             run.name or f"run of {run.created_at:%-d %B %Y, %H:%M} UTC"
             for run in Run.objects.filter(pk__in=list(map(int, runs))).order_by("-pk")[:NAMED]
         )
         more = f" and {len(runs) - NAMED} more" if len(runs) > NAMED else ""
-        n, named = len(runs), f"{called}{more}"
+        n, named = len(runs), f"{labels}{more}"
         notes.append(Note("import_runs", n=n, runs_were=runs_were(n), named=named))
     later = Import.objects.filter(
         what=brought.what,
@@ -391,21 +391,23 @@ def _notes(brought: Import) -> list[Note]:
     free = dict(_leftovers(brought))["questions that it made"].count()
     if made > free:
         notes.append(Note("questions_stay", n=made - free))
-    if kept := Submission.objects.filter(
+    if n_submissions := Submission.objects.filter(
         Exists(Response.objects.filter(submission=OuterRef("pk"), brought_by=brought)),
         Exists(_of(Decision, submission=OuterRef("pk")))
         | Exists(_of(BonusPayment, submission=OuterRef("pk"))),
     ).count():
-        notes.append(Note("workers_stay", n=kept))
+        notes.append(Note("workers_stay", n=n_submissions))
     notes.append(Note("workers_go"))
     return notes
 
 
 def _notes_on_models(brought: Import) -> list[Note]:
     notes = []
-    kept = LLMResponse.objects.filter(brought_by=brought).count() - _model_answers(brought).count()
-    if kept:
-        notes.append(Note("asked_anew", n=kept))
+    n_remaining = (
+        LLMResponse.objects.filter(brought_by=brought).count() - _model_answers(brought).count()
+    )
+    if n_remaining:
+        notes.append(Note("asked_anew", n=n_remaining))
     made = LanguageModel.objects.filter(brought_by=brought).count()
     if staying := made - _models(brought).count():
         notes.append(Note("models_in_use", n=staying))

@@ -62,7 +62,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class GroupShown:
+class ReportedGroup:
     """A group of items with its model ranks and pairwise comparisons, for readers."""
 
     title: str
@@ -78,18 +78,18 @@ class ComparedReport:
 
     systems: tuple[str, ...]
     judged: bool
-    whole: GroupShown | None
-    variations: list[GroupShown]
-    languages: list[GroupShown]
-    across: list[GroupShown]
+    whole: ReportedGroup | None
+    variations: list[ReportedGroup]
+    languages: list[ReportedGroup]
+    across: list[ReportedGroup]
 
 
 def build_comparison_report(findings: Findings, groups: Sequence[ComparedGroup]) -> ComparedReport:
     """Return the report of model comparisons, by kind of item group."""
-    shown = [_build_shown_group(findings.systems, group) for group in groups]
+    group_rows = [_build_shown_group(findings.systems, group) for group in groups]
 
-    def select(kind: str) -> list[GroupShown]:
-        return [group for group in shown if group.found.kind == kind]
+    def select(kind: str) -> list[ReportedGroup]:
+        return [group for group in group_rows if group.found.kind == kind]
 
     whole = select("")
     return ComparedReport(
@@ -122,21 +122,21 @@ MEASURE_PHRASES = {
 }
 
 
-def _build_shown_group(systems: Sequence[str], group: ComparedGroup) -> GroupShown:
+def _build_shown_group(systems: Sequence[str], group: ComparedGroup) -> ReportedGroup:
     lower_wins = group.measure == LANGUAGE_RANGE
     verdicts = []
-    for one in group.comparisons:
-        more = (one.difference or 0) >= 0
+    for comparison in group.comparisons:
+        more = (comparison.difference or 0) >= 0
         # A higher mean is better, except for the range over languages.
-        better, other = (one.model_a, one.model_b)[:: 1 if more != lower_wins else -1]
-        apart = one.adjusted_p_value is not None and one.adjusted_p_value < ALPHA
-        verdicts.append(Verdict(better, other, apart and bool(one.difference), one))
+        better, other = (comparison.model_a, comparison.model_b)[:: 1 if more != lower_wins else -1]
+        apart = comparison.adjusted_p_value is not None and comparison.adjusted_p_value < ALPHA
+        verdicts.append(Verdict(better, other, apart and bool(comparison.difference), comparison))
     title, ahead = MEASURE_PHRASES.get(group.measure, (group.name, "has more similar replies"))
     standings = [
         Standing(system, rank, mean)
         for system, rank, mean in zip(systems, group.ranks, group.means, strict=True)
     ]
-    return GroupShown(title, ahead, group, standings, verdicts)
+    return ReportedGroup(title, ahead, group, standings, verdicts)
 
 
 @dataclass(frozen=True)
@@ -185,8 +185,8 @@ def build_differences_page(
         return -abs(one - other)
 
     both.sort(key=apart)
-    shown = both[start : start + most]
-    texts = build_set_texts(findings, [row for pair in shown for row in pair])
+    page = both[start : start + most]
+    texts = build_set_texts(findings, [row for pair in page for row in pair])
     items = [
         ItemDifference(
             one.item,
@@ -197,7 +197,7 @@ def build_differences_page(
             texts[one.key],
             texts[other.key],
         )
-        for one, other in shown
+        for one, other in page
     ]
     after = start + most
     return DifferencesPage(

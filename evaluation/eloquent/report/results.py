@@ -52,12 +52,12 @@ def _build_exhibits(run: Run, rng: np.random.Generator) -> list[Exhibit]:
 def _build_parts(replies: list[Reply], rng: np.random.Generator) -> tuple[Part, ...]:
     first = min(replies, key=lambda reply: reply.place)
     order = rng.permutation(len(replies)).tolist()
-    shown = [replies[index] for index in order]
+    ordered = [replies[index] for index in order]
     return (
         Part("What was asked, in one of its wordings", first.prompt, folded=True),
         *(
             Part(f"Reply {number}", reply.text.strip() if reply.answered else "", NO_ANSWER, True)
-            for number, reply in enumerate(shown, 1)
+            for number, reply in enumerate(ordered, 1)
         ),
     )
 
@@ -117,15 +117,15 @@ def _evaluate_with_people(run_id: int, judgements: tuple[ExpertJudgement, ...]) 
     run = Run.objects.get(pk=run_id)
     stored = load_findings(run)
     human_judgements = [
-        Judgement(item, system, language, one.judge, "1", float(one.value), None)
-        for one in sorted(judgements, key=lambda one: one.expert)
-        for system, item, language in [one.key]
+        Judgement(item, system, language, judgement.judge, "1", float(judgement.value), None)
+        for judgement in sorted(judgements, key=lambda judgement: judgement.expert)
+        for system, item, language in [judgement.key]
     ]
     return evaluate_judgements(
         _restore_items(stored),
         stored.replies,
         [*stored.judgements, *human_judgements],
-        ReplySimilarity.of(stored),
+        ReplySimilarity.from_findings(stored),
         load_parameters(run).evaluation(),
         Exclusions(),
     )
@@ -228,12 +228,12 @@ class EloquentReport:
     @property
     def names(self) -> list[str]:
         """Names of the models, in column order."""
-        return [one.system for one in self.systems]
+        return [system.system for system in self.systems]
 
 
 def build_report(run: Run) -> EloquentReport:
     """Return the results of a finished ELOQUENT run for its main page."""
-    findings, summary = load_findings_with_people(run), EloquentSummary.of(run.summary)
+    findings, summary = load_findings_with_people(run), EloquentSummary.from_json(run.summary)
     return EloquentReport(
         [_build_system_scores(findings, system) for system in findings.systems],
         list(findings.judges),
@@ -350,7 +350,7 @@ SETS_SHOWN = 20
 
 
 @dataclass(frozen=True)
-class ReplyShown:
+class ComparedReply:
     """A reply to show, its turns split into pieces, marked where replies of its set differ."""
 
     reply: Reply
@@ -362,7 +362,7 @@ class SetTexts:
     """One model's replies to all wordings of an item in a language, with their judgements."""
 
     row: SetRow
-    replies: list[ReplyShown]
+    replies: list[ComparedReply]
     judgements: list[Judgement]
     why: str
 
@@ -421,7 +421,7 @@ def build_set_texts(findings: Findings, rows: Sequence[SetRow]) -> dict[SetKey, 
     }
 
 
-def _mark_differences(replies: Sequence[Reply]) -> list[ReplyShown]:
+def _mark_differences(replies: Sequence[Reply]) -> list[ComparedReply]:
     """Return the replies with differences marked, compared turn by turn."""
     turns: dict[int, list[list[Piece]]] = defaultdict(list)
     answered = [reply for reply in replies if reply.answered]
@@ -429,9 +429,9 @@ def _mark_differences(replies: Sequence[Reply]) -> list[ReplyShown]:
         pieces = iter(mark_differences([_find_answer(reply, turn) for reply in answered]))
         for number, _ in enumerate(answered):
             turns[number].append(next(pieces))
-    shown = iter(range(len(answered)))
+    positions = iter(range(len(answered)))
     return [
-        ReplyShown(reply, turns[next(shown)][: len(reply.turns)] if reply.answered else [])
+        ComparedReply(reply, turns[next(positions)][: len(reply.turns)] if reply.answered else [])
         for reply in replies
     ]
 

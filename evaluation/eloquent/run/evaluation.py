@@ -268,8 +268,10 @@ def _list_sets(
 ) -> list[SetKey]:
     """Return (system, item, language) keys of all reply sets; "" for whole-item judgements."""
     # Judges of files may score an item as a whole, in place of each language or in addition.
-    whole = {(one.system, one.item) for one in judgements if not one.language}
-    in_part = {(one.system, one.item) for one in judgements if one.language}
+    whole = {
+        (judgement.system, judgement.item) for judgement in judgements if not judgement.language
+    }
+    in_part = {(judgement.system, judgement.item) for judgement in judgements if judgement.language}
     keys = []
     for system in systems:
         for item in items:

@@ -148,7 +148,7 @@ class ReplySimilarity:
     warnings: Sequence[Message] = field(default_factory=tuple)
 
     @classmethod
-    def of(cls, findings: Findings) -> ReplySimilarity:
+    def from_findings(cls, findings: Findings) -> ReplySimilarity:
         """Return the similarities contained in stored findings."""
         return cls(
             {row.key: (row.similarity, row.similarity_answered) for row in findings.sets},

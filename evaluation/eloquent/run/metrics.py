@@ -91,12 +91,12 @@ def _build_group_rows(
         why = None if n else _explain_missing_score(sets)
         total = float(np.sum(known)) if n else None
         yield MetricRow(system, group, "sum", total, None, None, n, why)
-        mean = MetricRow.of(system, group, "mean", scores[index])
+        mean = MetricRow.from_estimate(system, group, "mean", scores[index])
         yield mean if n else mean._replace(reason=why)
         yield MetricRow(system, group, "n", float(n), None, None, n, None)
         if any(row.n_replies for row in sets if row.system == system):
-            yield MetricRow.of(system, group, "similarity", similarity[index])
-            yield MetricRow.of(system, group, "similarity_answered", answered[index])
+            yield MetricRow.from_estimate(system, group, "similarity", similarity[index])
+            yield MetricRow.from_estimate(system, group, "similarity_answered", answered[index])
 
 
 def _explain_missing_score(sets: Sequence[SetRow]) -> str:
@@ -175,7 +175,7 @@ def _build_further_rows(
     for index, system in enumerate(systems):
         yield _build_row(system, "spread", spread[index], NOT_JUDGED_TWICE)
         if human[index].value is not None:
-            yield MetricRow.of(system, OVERALL, "human_mean", human[index])
+            yield MetricRow.from_estimate(system, OVERALL, "human_mean", human[index])
         own = [row for row in items if row.system == system]
         for name in ("language_range", "similarity_across_languages"):
             known = [v for v in (getattr(row, name) for row in own) if v is not None]
@@ -189,7 +189,7 @@ def _build_further_rows(
 
 
 def _build_row(system: str, metric: str, estimate: SampleEstimate, undefined: str) -> MetricRow:
-    row = MetricRow.of(system, OVERALL, metric, estimate)
+    row = MetricRow.from_estimate(system, OVERALL, metric, estimate)
     return row._replace(reason=undefined) if row.value is None else row
 
 

@@ -102,7 +102,7 @@ class MatchedReplies:
 
 
 def match_replies(
-    items: Iterable[PromptItem], given: Sequence[PromptReply], exclusions: Exclusions
+    items: Iterable[PromptItem], prompt_replies: Sequence[PromptReply], exclusions: Exclusions
 ) -> MatchedReplies:
     """Match the replies in files to the prompts; count the others in `exclusions`.
 
@@ -116,11 +116,11 @@ def match_replies(
     a system to a wording).
     """
     by_id = {item.id: item for item in items}
-    table_rows = [row for row in given if not row.turns]
+    table_rows = [row for row in prompt_replies if not row.turns]
     numbering = Numbering(by_id, table_rows) if table_rows else None
-    found: dict[tuple[str, str, int], Reply] = {}
+    replies: dict[tuple[str, str, int], Reply] = {}
     changed: list[tuple[PromptReply, PromptItem]] = []
-    for one in given:
+    for one in prompt_replies:
         item = _find_item(by_id, one)
         if item is None:
             exclusions.add(UNKNOWN_ITEM, _describe_reply(one))
@@ -130,25 +130,25 @@ def match_replies(
                 if reply is None:
                     changed.append((one, item))
                 else:
-                    _add_reply(found, reply, one, exclusions)
+                    _add_reply(replies, reply, one, exclusions)
             continue
         assert numbering is not None
         variant = numbering.find_variant(item, one)
         if variant is None:
             exclusions.add(_explain_mismatch(item, one), _describe_reply(one))
             continue
-        _add_reply(found, _build_table_reply(item, variant, one), one, exclusions)
+        _add_reply(replies, _build_table_reply(item, variant, one), one, exclusions)
     # After all others, so that a changed prompt gets a wording that has no reply.
     for one, item in changed:
-        _add_changed_reply(found, one, item, exclusions)
-    return MatchedReplies(list(found.values()), numbering)
+        _add_changed_reply(replies, one, item, exclusions)
+    return MatchedReplies(list(replies.values()), numbering)
 
 
-def _find_item(items: dict[str, PromptItem], given: PromptReply) -> PromptItem | None:
+def _find_item(items: dict[str, PromptItem], prompt_reply: PromptReply) -> PromptItem | None:
     """Return the item of a reply; the JSON number 12 also matches an id such as "012"."""
-    if given.item in items or not given.number:
-        return items.get(given.item)
-    matches = [name for name in items if name.isdecimal() and int(name) == int(given.item)]
+    if prompt_reply.item in items or not prompt_reply.number:
+        return items.get(prompt_reply.item)
+    matches = [name for name in items if name.isdecimal() and int(name) == int(prompt_reply.item)]
     return items[matches[0]] if len(matches) == 1 else None
 
 
@@ -157,64 +157,68 @@ def _find_only_language(item: PromptItem) -> str:
     return item.languages[0] if len(item.languages) == 1 else ""
 
 
-def _explain_mismatch(item: PromptItem, given: PromptReply) -> str:
+def _explain_mismatch(item: PromptItem, prompt_reply: PromptReply) -> str:
     """Return the reason code why a table row matches no wording of its item."""
-    if not given.language:
+    if not prompt_reply.language:
         return UNKNOWN_VARIANT if _find_only_language(item) else LANGUAGE_MISSING
-    return UNKNOWN_VARIANT if given.language in item.languages else UNKNOWN_LANGUAGE
+    return UNKNOWN_VARIANT if prompt_reply.language in item.languages else UNKNOWN_LANGUAGE
 
 
-def _build_table_reply(item: PromptItem, variant: PromptVariant, given: PromptReply) -> Reply:
+def _build_table_reply(
+    item: PromptItem, variant: PromptVariant, prompt_reply: PromptReply
+) -> Reply:
     return Reply(
-        given.system,
+        prompt_reply.system,
         item.id,
         variant.language,
         variant.place,
         variant.prompt,
-        given.text,
-        given.status,
-        (Turn(variant.prompt, given.text),),
+        prompt_reply.text,
+        prompt_reply.status,
+        (Turn(variant.prompt, prompt_reply.text),),
     )
 
 
-def _split_conversations(item: PromptItem, given: PromptReply) -> Iterator[Reply | None]:
+def _split_conversations(item: PromptItem, prompt_reply: PromptReply) -> Iterator[Reply | None]:
     """Yield a reply per wording of a submission entry; None for an unknown prompt."""
     starts = [
         index
-        for index, turn in enumerate(given.turns)
-        if _find_variant(item, given, turn) is not None
+        for index, turn in enumerate(prompt_reply.turns)
+        if _find_variant(item, prompt_reply, turn) is not None
     ]
     if not starts or starts[0] != 0:
         yield None
         if not starts:
             return
-    for start, end in zip(starts, [*starts[1:], len(given.turns)], strict=True):
-        turns = given.turns[start:end]
-        variant = _find_variant(item, given, turns[0])
+    for start, end in zip(starts, [*starts[1:], len(prompt_reply.turns)], strict=True):
+        turns = prompt_reply.turns[start:end]
+        variant = _find_variant(item, prompt_reply, turns[0])
         assert variant is not None
-        yield _build_reply(item, variant, given, turns, changed=False)
+        yield _build_reply(item, variant, prompt_reply, turns, changed=False)
 
 
-def _find_variant(item: PromptItem, given: PromptReply, turn: Turn) -> PromptVariant | None:
+def _find_variant(item: PromptItem, prompt_reply: PromptReply, turn: Turn) -> PromptVariant | None:
     """Return the wording that equals a turn's question except for case and spaces, or None."""
     exact, folded = normalise_text(turn.question), _fold_text(turn.question)
     matches = [variant for variant in item.variants if _fold_text(variant.prompt) == folded]
     # Wordings may differ in case or white space alone, and languages may share a wording.
-    matches.sort(key=lambda v: (normalise_text(v.prompt) != exact, v.language != given.language))
+    matches.sort(
+        key=lambda v: (normalise_text(v.prompt) != exact, v.language != prompt_reply.language)
+    )
     return matches[0] if matches else None
 
 
 def _build_reply(
     item: PromptItem,
     variant: PromptVariant,
-    one: PromptReply,
+    prompt_reply: PromptReply,
     turns: Sequence[Turn],
     *,
     changed: bool,
 ) -> Reply:
     answers = [turn.answer for turn in turns if turn.answer]
     return Reply(
-        one.system,
+        prompt_reply.system,
         item.id,
         variant.language,
         variant.place,
@@ -227,56 +231,58 @@ def _build_reply(
 
 
 def _add_reply(
-    found: dict[tuple[str, str, int], Reply],
+    replies: dict[tuple[str, str, int], Reply],
     reply: Reply,
-    given: PromptReply,
+    prompt_reply: PromptReply,
     exclusions: Exclusions,
 ) -> None:
     # The first reply to a wording counts.
     key = (reply.system, reply.item, reply.place)
-    if found.setdefault(key, reply) is not reply:
-        exclusions.add(REPEATED, _describe_reply(given))
+    if replies.setdefault(key, reply) is not reply:
+        exclusions.add(REPEATED, _describe_reply(prompt_reply))
 
 
 def _add_changed_reply(
-    found: dict[tuple[str, str, int], Reply],
-    given: PromptReply,
+    replies: dict[tuple[str, str, int], Reply],
+    prompt_reply: PromptReply,
     item: PromptItem,
     exclusions: Exclusions,
 ) -> None:
-    language = given.language or _find_only_language(item)
+    language = prompt_reply.language or _find_only_language(item)
     if language not in item.languages:
-        exclusions.add(UNKNOWN_LANGUAGE if language else LANGUAGE_MISSING, _describe_reply(given))
+        exclusions.add(
+            UNKNOWN_LANGUAGE if language else LANGUAGE_MISSING, _describe_reply(prompt_reply)
+        )
         return
     free = (
         variant
         for variant in item.variants_in(language)
-        if (given.system, item.id, variant.place) not in found
+        if (prompt_reply.system, item.id, variant.place) not in replies
     )
     variant = next(free, None)
     if variant is None:
-        exclusions.add(UNKNOWN_VARIANT, _describe_reply(given))
+        exclusions.add(UNKNOWN_VARIANT, _describe_reply(prompt_reply))
         return
     # Later turns that repeat a known prompt are replies of their own already.
     until = next(
         (
             index
-            for index, turn in enumerate(given.turns)
-            if _find_variant(item, given, turn) is not None
+            for index, turn in enumerate(prompt_reply.turns)
+            if _find_variant(item, prompt_reply, turn) is not None
         ),
-        len(given.turns),
+        len(prompt_reply.turns),
     )
-    reply = _build_reply(item, variant, given, given.turns[:until], changed=True)
-    _add_reply(found, reply, given, exclusions)
+    reply = _build_reply(item, variant, prompt_reply, prompt_reply.turns[:until], changed=True)
+    _add_reply(replies, reply, prompt_reply, exclusions)
 
 
-def _describe_reply(given: PromptReply) -> dict[str, Any]:
+def _describe_reply(prompt_reply: PromptReply) -> dict[str, Any]:
     return {
-        "line": given.line,
-        "system": given.system,
-        "item": given.item,
-        "language": given.language,
-        "variant": given.variant,
+        "line": prompt_reply.line,
+        "system": prompt_reply.system,
+        "item": prompt_reply.item,
+        "language": prompt_reply.language,
+        "variant": prompt_reply.variant,
     }
 
 
@@ -307,7 +313,7 @@ class Conversations:
         self,
         items: Sequence[PromptItem],
         changed: Mapping[tuple[str, int], ChangedPrompt] | None = None,
-        told: str = "",
+        message: str = "",
     ) -> None:
         self.changed = changed or {}
         self.wordings = {
@@ -318,7 +324,9 @@ class Conversations:
         self.prompts = {
             name: self._find_prompt(*wording) for name, wording in self.wordings.items()
         }
-        self._first: tuple[Message, ...] = ({"role": "system", "content": told},) if told else ()
+        self._first: tuple[Message, ...] = (
+            ({"role": "system", "content": message},) if message else ()
+        )
         self._turns: dict[str, list[Turn]] = {name: [] for name in self.wordings}
         self._status: dict[str, AnswerStatus] = {}
 

@@ -258,7 +258,7 @@ class Crowd:
 
 
 @dataclass(frozen=True)
-class MeanOfAnswers:
+class MeanAnswer:
     """Decorator that turns a function scoring answers into a method scoring workers.
 
     Attributes

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from evaluation.core.stats.cells import Floats, Integers
-from evaluation.evidence.baselines.corpus import Crowd, MeanOfAnswers, UnavailableError
+from evaluation.evidence.baselines.corpus import Crowd, MeanAnswer, UnavailableError
 from evaluation.evidence.baselines.weighting import Variant
 
 PLAIN_AQER = Variant()
@@ -48,7 +48,7 @@ def _score_pairs(crowd: Crowd, score: Callable[[Integers], Floats] | None) -> Fl
     return scores
 
 
-@MeanOfAnswers
+@MeanAnswer
 def score_contradiction(crowd: Crowd) -> Floats:
     """Return each answer's negative probability to contradict the exemplary one; 0 is best.
 
@@ -58,13 +58,13 @@ def score_contradiction(crowd: Crowd) -> Floats:
     return -_score_pairs(crowd, crowd.corpus.contradicts)
 
 
-@MeanOfAnswers
+@MeanAnswer
 def score_entailment(crowd: Crowd) -> Floats:
     """Return the probability that the exemplary answer entails each answer, 0 to 1."""
     return _score_pairs(crowd, crowd.corpus.entails)
 
 
-@MeanOfAnswers
+@MeanAnswer
 def score_entailment_by_reference(crowd: Crowd) -> Floats:
     """Return the probability that the reference answer entails each answer, 0 to 1."""
     if crowd.corpus.reference_entails is None:
@@ -73,13 +73,13 @@ def score_entailment_by_reference(crowd: Crowd) -> Floats:
     return crowd.corpus.reference_entails(crowd.rows)
 
 
-@MeanOfAnswers
+@MeanAnswer
 def score_aqer_and_entailment(crowd: Crowd) -> Floats:
     """Return the sum of z-scores of AQER and `score_entailment` of each answer."""
     return _add_z_scores(PLAIN_AQER.answers(crowd), score_entailment.answers(crowd))
 
 
-@MeanOfAnswers
+@MeanAnswer
 def score_aqer_and_reference(crowd: Crowd) -> Floats:
     """Return the sum of z-scores of AQER and `score_entailment_by_reference` of each answer."""
     return _add_z_scores(PLAIN_AQER.answers(crowd), score_entailment_by_reference.answers(crowd))

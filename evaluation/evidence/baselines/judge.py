@@ -12,7 +12,7 @@ from evaluation.core.backends.chat.registry import get_chat
 from evaluation.core.backends.errors import ChatError
 from evaluation.core.backends.server import Patience
 from evaluation.core.stats.cells import Floats
-from evaluation.evidence.baselines.corpus import Crowd, MeanOfAnswers, UnavailableError
+from evaluation.evidence.baselines.corpus import Crowd, MeanAnswer, UnavailableError
 from evaluation.llm_judge.prompts import SCORE
 from evaluation.llm_judge.prompts import read_score as read_score
 from evaluation.runs.flow.asking.asker import Settings, ask
@@ -26,7 +26,7 @@ AT_ONCE = 8
 Progress = Callable[[int, int], None]
 
 
-@MeanOfAnswers
+@MeanAnswer
 def score_by_judge(crowd: Crowd) -> Floats:
     """Return a language model's score of each answer, 0 to 5 (Zheng et al. 2023).
 

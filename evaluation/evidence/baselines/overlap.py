@@ -18,7 +18,7 @@ from evaluation.core.backends import BackendError
 from evaluation.core.stats.cells import Floats, Integers, divide_where_positive
 from evaluation.core.stats.grams import convert_to_dense
 from evaluation.core.text.length import compute_log_words
-from evaluation.evidence.baselines.corpus import Corpus, Crowd, MeanOfAnswers, UnavailableError
+from evaluation.evidence.baselines.corpus import Corpus, Crowd, MeanAnswer, UnavailableError
 
 WORD = re.compile(r"\w+")
 ARTICLES = frozenset({"a", "an", "the"})
@@ -31,7 +31,7 @@ def split_words(text: str) -> list[str]:
     return WORD.findall(text.lower())
 
 
-@MeanOfAnswers
+@MeanAnswer
 def score_by_length(crowd: Crowd) -> Floats:
     """Return the logarithm of each answer's number of words.
 
@@ -108,19 +108,19 @@ def score_by_bleu(crowd: Crowd, order: int) -> Floats:
     return crowd.compute_mean_to_others(pairs)
 
 
-@MeanOfAnswers
+@MeanAnswer
 def score_by_bleu1(crowd: Crowd) -> Floats:
     """Return each answer's mean sentence BLEU-1 against the other answers."""
     return score_by_bleu(crowd, 1)
 
 
-@MeanOfAnswers
+@MeanAnswer
 def score_by_bleu4(crowd: Crowd) -> Floats:
     """Return each answer's mean sentence BLEU-4 against the other answers."""
     return score_by_bleu(crowd, 4)
 
 
-@MeanOfAnswers
+@MeanAnswer
 def score_by_token_f1(crowd: Crowd) -> Floats:
     """Return each answer's mean token F1 against the other answers to its question.
 
@@ -144,7 +144,7 @@ FEWEST_ANSWERS = 2
 Pattern = tuple[str, ...]
 
 
-@MeanOfAnswers
+@MeanAnswer
 def score_by_shared_patterns(crowd: Crowd) -> Floats:
     """Return each answer's weighted share of the crowd's common word sequences, 0 to 1.
 
@@ -181,10 +181,10 @@ def find_patterns(words: Sequence[str]) -> set[Pattern]:
     """Return the sequences of 1 to 3 words in order, with at most 2 words between neighbours."""
     patterns: set[Pattern] = set()
 
-    def grow(pattern: Pattern, at: int) -> None:
+    def grow(pattern: Pattern, index: int) -> None:
         patterns.add(pattern)
         if len(pattern) < LONGEST:
-            for place in range(at + 1, min(at + 2 + GAP, len(words))):
+            for place in range(index + 1, min(index + 2 + GAP, len(words))):
                 grow((*pattern, words[place]), place)
 
     for place, word in enumerate(words):
@@ -221,7 +221,7 @@ def _tabulate_question_patterns(texts: Sequence[str]) -> tuple[sparse.csr_array,
     return matrix, lengths
 
 
-@MeanOfAnswers
+@MeanAnswer
 def score_by_bertscore(crowd: Crowd) -> Floats:
     """Return each answer's mean BERTScore F1 against the other answers to its question.
 
@@ -244,7 +244,7 @@ def compute_bertscore_f1(tokens: Sequence[Floats]) -> Floats:
     some = np.flatnonzero(sizes)
     if not len(some):
         return precision
-    x = np.concatenate([tokens[at] for at in some.tolist()])
+    x = np.concatenate([tokens[index] for index in some.tolist()])
     # A token vector of zeros has cosine 0 with every other.
     x = x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
     # Empty texts are left out: `reduceat` would give them the value of the next text.
@@ -278,7 +278,7 @@ def _tabulate_bertscore(corpus: Corpus) -> Floats:
     return pairs
 
 
-@MeanOfAnswers
+@MeanAnswer
 def score_by_modal_answer(crowd: Crowd) -> Floats:
     """Return the cosine of each answer to the question's most frequent answer.
 
@@ -304,7 +304,7 @@ def score_by_modal_answer(crowd: Crowd) -> Floats:
     return np.where(modal_row >= 0, cosine, np.nan)
 
 
-@MeanOfAnswers
+@MeanAnswer
 def score_by_mean_vote(crowd: Crowd) -> Floats:
     """Return the cosine of each answer to the plain mean vector of the voters' answers.
 
@@ -321,7 +321,7 @@ def score_by_mean_vote(crowd: Crowd) -> Floats:
     return np.where(answered[crowd.questions], cosine, np.nan)
 
 
-@MeanOfAnswers
+@MeanAnswer
 def score_by_reference(crowd: Crowd) -> Floats:
     """Return the cosine of each answer to the instructor's reference answer.
 

@@ -33,7 +33,7 @@ from evaluation.core.stats.cells import (
     encode_labels,
 )
 from evaluation.core.stats.grams import Vectors, compact_vectors, convert_to_dense
-from evaluation.evidence.baselines.corpus import Corpus, Crowd, MeanOfAnswers, UnavailableError
+from evaluation.evidence.baselines.corpus import Corpus, Crowd, MeanAnswer, UnavailableError
 from evaluation.evidence.baselines.overlap import tabulate_gleu
 
 
@@ -133,8 +133,8 @@ def _contrast_nonvoters(crowd: Crowd, model: AQER, x: Vectors) -> Floats:
     question = code_of_question[crowd.questions]
     out = np.flatnonzero(~crowd.votes & (question >= 0))
     exemplars = model.fitted_.crowd.build_exemplars()
-    nobody = np.zeros(len(out), dtype=np.int64)
-    scores[out] = exemplars.compare_others(x[crowd.rows[out]], nobody, question[out], 1).answers
+    is_empty = np.zeros(len(out), dtype=np.int64)
+    scores[out] = exemplars.compare_others(x[crowd.rows[out]], is_empty, question[out], 1).answers
     return scores
 
 
@@ -328,7 +328,7 @@ LEAST_ERROR = 1e-6
 COLLOCATIONS = {"ngram_range": (1, 2), "sublinear_tf": True, "token_pattern": r"(?u)\b\w+\b"}
 
 
-@MeanOfAnswers
+@MeanAnswer
 def score_by_error_consistency(crowd: Crowd) -> Floats:
     """Return the negative error of each answer (Chai et al. 2022); 0 is best.
 

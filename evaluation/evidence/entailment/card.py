@@ -60,17 +60,22 @@ def format_figures(figures: Figures) -> str:
     return f"{', '.join(parts)}."
 
 
-def format_estimate(found: ClusteredEstimate) -> str:
+def format_estimate(estimate: ClusteredEstimate) -> str:
     """Return "0.70 (95% 0.61 to 0.78)", or that it was not measured, with the reason."""
-    if found.value is None:
-        return f"not measured ({(found.reason or 'undefined').replace('_', ' ')})"
-    if found.low is None:
-        return f"{found.value:.2f}"
-    return f"{found.value:.2f} (95% {found.low:.2f} to {found.high:.2f})"
+    if estimate.value is None:
+        return f"not measured ({(estimate.reason or 'undefined').replace('_', ' ')})"
+    if estimate.low is None:
+        return f"{estimate.value:.2f}"
+    return f"{estimate.value:.2f} (95% {estimate.low:.2f} to {estimate.high:.2f})"
 
 
-def _describe_estimate(found: ClusteredEstimate) -> dict[str, object]:
-    return {"value": found.value, "low": found.low, "high": found.high, "reason": found.reason}
+def _describe_estimate(estimate: ClusteredEstimate) -> dict[str, object]:
+    return {
+        "value": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "reason": estimate.reason,
+    }
 
 
 def build_card(
@@ -82,7 +87,7 @@ def build_card(
     schedule: Schedule,
 ) -> str:
     """Return the model card as Markdown."""
-    n_with_reference = sum(one in answers.references for one in set(answers.questions))
+    n_with_reference = sum(question in answers.references for question in set(answers.questions))
     used = (
         f"{n_with_reference} of {len(set(answers.questions))} questions have a reference answer; "
         "otherwise the right answer of a pair is another person's correct answer."

@@ -97,30 +97,36 @@ def select_labelled_answers(marked: MarkedFile) -> LabelledAnswers:
             texts = correct.setdefault(answer.question, [])
             if answer.text not in texts:
                 texts.append(answer.text)
-    found = LabelledAnswers([], [], [], dict(marked.references), correct, 0)
+    labelled_answers = LabelledAnswers([], [], [], dict(marked.references), correct, 0)
     n_unpaired = 0
     for answer, label in zip(marked.answers, labels, strict=True):
         others = [one for one in correct.get(answer.question, ()) if one != answer.text]
-        if answer.question not in found.references and not others:
+        if answer.question not in labelled_answers.references and not others:
             n_unpaired += 1
             continue
-        found.texts.append(answer.text)
-        found.questions.append(answer.question)
-        found.labels.append(label)
-    n_questions = len(set(found.questions))
-    if len(found.texts) < FEWEST_ANSWERS or n_questions < FEWEST_QUESTIONS:
+        labelled_answers.texts.append(answer.text)
+        labelled_answers.questions.append(answer.question)
+        labelled_answers.labels.append(label)
+    n_questions = len(set(labelled_answers.questions))
+    if len(labelled_answers.texts) < FEWEST_ANSWERS or n_questions < FEWEST_QUESTIONS:
         raise InputError.single(
             marked.name,
-            f"{len(found.texts)} answers to {n_questions} questions can be paired with a right "
+            f"{len(labelled_answers.texts)} answers to {n_questions} questions can be paired "
+            "with a right "
             f"answer; {FEWEST_ANSWERS} answers to {FEWEST_QUESTIONS} questions are needed",
             "Add graded answers, or reference answers for questions without a right answer.",
         )
-    if len(set(found.classes)) < 2:
+    if len(set(labelled_answers.classes)) < 2:
         raise InputError.single(
-            marked.name, f"all answers have the label {found.labels[0]}", REMEDY
+            marked.name, f"all answers have the label {labelled_answers.labels[0]}", REMEDY
         )
     return LabelledAnswers(
-        found.texts, found.questions, found.labels, found.references, correct, n_unpaired
+        labelled_answers.texts,
+        labelled_answers.questions,
+        labelled_answers.labels,
+        labelled_answers.references,
+        correct,
+        n_unpaired,
     )
 
 
@@ -184,6 +190,6 @@ def build_held_out_pairs(
         reference = answers.references.get(answers.questions[row])
         premises = [reference] if reference is not None else answers.list_premises(row)
         chosen = rng.permutation(len(premises))[:PREMISES]
-        pairs += [(premises[at], answers.texts[row]) for at in chosen.tolist()]
+        pairs += [(premises[index], answers.texts[row]) for index in chosen.tolist()]
         places += [place] * len(chosen)
     return pairs, np.array(places, dtype=np.int64)

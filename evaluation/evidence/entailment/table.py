@@ -54,12 +54,12 @@ class EntailmentRow:
     def cells(self) -> tuple[object, ...]:
         """Return the table row in the order of `HEADER`; None for an empty cell."""
         gain = self.gain
-        found = self.agreement
+        agreement = self.agreement
         return (
-            *(self.setting, self.method, found.value, found.low, found.high),
+            *(self.setting, self.method, agreement.value, agreement.low, agreement.high),
             *((None, None, None) if gain is None else (gain.difference, gain.low, gain.high)),
             *(self.auc.value, self.auc.low, self.auc.high),
-            *(found.n, self.n_questions, found.reason or self.auc.reason),
+            *(agreement.n, self.n_questions, agreement.reason or self.auc.reason),
         )
 
 
@@ -115,7 +115,7 @@ def build_entailment_rows(
             measured = measure_answer_scores(
                 setting, trials[0], values, one.method, {NAME: contrast}, seed
             )
-            of_labels = next(found.found for found in measured if found.measure == NAME)
+            of_labels = next(found.estimate for found in measured if found.measure == NAME)
         rows.append(
             EntailmentRow(setting, one.method.name, agreement, gain, of_labels, n_questions)
         )

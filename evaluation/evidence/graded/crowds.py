@@ -72,7 +72,7 @@ class GradedCrowds:
         if counts.max() > MOST_ANSWERS:
             share = MOST_ANSWERS / counts.max()
             drawn = np.random.default_rng(seed).permutation(len(names))
-            sampled = {names[at] for at in drawn[: max(1, int(share * len(names)))]}
+            sampled = {names[index] for index in drawn[: max(1, int(share * len(names)))]}
             graded = [one for one in graded if one.worker in sampled]
             values = {"all": len(names), "workers": len(sampled), "most": MOST_ANSWERS}
             notes.append(Message("graded.sampled_workers", values))

@@ -118,9 +118,9 @@ def _build_corpus(
         return embedded[spec]
 
     def embed_references(spec: str) -> Vectors:
-        found = embed_once(spec).models
-        assert found is not None
-        return found
+        models = embed_once(spec).models
+        assert models is not None
+        return models
 
     return Corpus(
         *(

@@ -48,7 +48,7 @@ FEWEST_IN_HALF = 2
 # Methods whose correlations differ by less, with the whole interval, count as equal.
 SAME = 0.0005
 
-Told = Callable[[], None]
+ReportStep = Callable[[], None]
 # Stored between turns by part and method: (R, M) scores, or the reason for having none.
 Aside = dict[str, "Floats | str"]
 PARTS = ("full", "choosing", "held")
@@ -115,7 +115,7 @@ def compare_on_grades(
             done += 1
             if on_step is not None:
                 on_step(done, total)
-        scored_parts[name] = _ScoredPart.of(scored, trials)
+        scored_parts[name] = _ScoredPart.from_trials(scored, trials)
     if not np.ptp(scored_parts["full"].truth, axis=1).any():
         raise TooFewGradesError(Message("graded.no_spread"))
     setting = DEALT if crowds.workers is None else REAL
@@ -146,7 +146,7 @@ class _ScoredPart:
     truth: Floats
 
     @classmethod
-    def of(cls, scored: Sequence[MethodScores], trials: Sequence[Trial]) -> _ScoredPart:
+    def from_trials(cls, scored: Sequence[MethodScores], trials: Sequence[Trial]) -> _ScoredPart:
         """Return the scores of the workers with a true value in any trial."""
         truth = np.array([trial.truth for trial in trials])
         known = ~np.isnan(truth).all(axis=0)
@@ -182,8 +182,8 @@ class _ScoredPart:
         stacked = np.array(list(scores.values()))
         differences = compare_correlations(stacked, reference, self.truth, seed=seed)
         return {
-            name: Estimate(one.difference, one.low, one.high)
-            for name, one in zip(scores, differences, strict=True)
+            name: Estimate(difference.difference, difference.low, difference.high)
+            for name, difference in zip(scores, differences, strict=True)
         }
 
 
@@ -327,7 +327,7 @@ def build_summary(
 ) -> GradedSummary:
     """Return the stored summary of a comparison of methods."""
     assignment = "best" if crowds.best else "random"
-    notes = [*(Message.of(text) for text in graded_file.warnings), *crowds.notes]
+    notes = [*(Message.from_stored(text) for text in graded_file.warnings), *crowds.notes]
     return GradedSummary(
         version=VERSION,
         file=graded_file.name,

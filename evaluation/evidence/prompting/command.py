@@ -102,11 +102,11 @@ def run_study(
         parameters,
         arguments["output"],
     )
-    found = study_prompting(request, asking, progress)
-    return Studied(format_study(found, request.output), found.complete)
+    prompting = study_prompting(request, asking, progress)
+    return Studied(format_study(prompting, request.output), prompting.complete)
 
 
-def format_study(found: Prompting, output: Path) -> str:
+def format_study(prompting: Prompting, output: Path) -> str:
     """Return the scores under both prompts and what was left out, as text for the terminal."""
     header = ("model", "method", "first", "second", "difference", "low", "high", "p (Holm)", "n")
     rows = [
@@ -114,12 +114,12 @@ def format_study(found: Prompting, output: Path) -> str:
             *(row.model, row.method, row.first, row.second, row.difference),
             *(row.low, row.high, row.adjusted_p_value, row.n),
         )
-        for row in found.scores
+        for row in prompting.scores
         if row.difference is not None
     ]
     left_out = [
         f"Left out: {entry['count']:,} ({describe_reason(entry['reason'])})"
-        for entry in found.exclusions.as_list()
+        for entry in prompting.exclusions.as_list()
     ]
     return "\n\n".join(
         [format_table(header, rows), *left_out, f"Written into {output}: {', '.join(FILES)}"]

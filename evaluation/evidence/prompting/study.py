@@ -183,10 +183,10 @@ def study_prompting(
         scores = score_prompts(
             list(models), texts, workers, vectors.embed_texts, request.parameters
         )
-        found = Prompting(scores, compare_rankings(scores), exclusions, folder.complete)
+        prompting = Prompting(scores, compare_rankings(scores), exclusions, folder.complete)
         with OutputFolder(request.output) as tables:
-            write_table(tables, SCORES, ScoreRow._fields, found.scores)
-            write_table(tables, AGREEMENT, AgreementRow._fields, found.agreement)
+            write_table(tables, SCORES, ScoreRow._fields, prompting.scores)
+            write_table(tables, AGREEMENT, AgreementRow._fields, prompting.agreement)
             tables.write_csv(
                 REPLIES,
                 ("model", "question", "answer", "status"),
@@ -215,12 +215,12 @@ def study_prompting(
                             for name, one in zip(PROMPTS, prompts, strict=True)
                         },
                         "embedders": vectors.describe(),
-                        "complete": found.complete,
+                        "complete": prompting.complete,
                         "asked": folder.steps(),
                     },
                 ),
             )
-    return found
+    return prompting
 
 
 def read_prompt(path: Path | None, system: str) -> Prompt:
@@ -239,7 +239,7 @@ def read_prompt(path: Path | None, system: str) -> Prompt:
 def _name_models(request: PromptingRequest, asking: AskSettings) -> dict[str, AskSettings]:
     """Return each model's settings by name; raises `InputError` if two have the same name."""
     settings = [asking, *(replace(asking, model=spec, name=None) for spec in request.models)]
-    named = {one.name_of(one.chat()): one for one in settings}
+    named = {setting.name_of(setting.chat()): setting for setting in settings}
     if len(named) < len(settings):
         raise InputError.single("--also", "two models have the same name", "Name each model once.")
     return named
@@ -342,17 +342,17 @@ def _compare_by_aqer(
         # The second prompt first, because a comparison is first less second.
         pair = table[[2 * code + 1, 2 * code]]
         tests += compare_models(pair, PROMPTS, n_draws=parameters.bootstrap, seed=parameters.seed)
-    p_values = np.array([np.nan if one.p_value is None else one.p_value for one in tests])
+    p_values = np.array([np.nan if test.p_value is None else test.p_value for test in tests])
     adjusted = CORRECTIONS["holm"](p_values)
     return {
-        name: PromptTest(one.low, one.high, one.p_value, convert_nan_to_none(float(corrected)))
-        for name, one, corrected in zip(models, tests, adjusted, strict=True)
+        name: PromptTest(test.low, test.high, test.p_value, convert_nan_to_none(float(corrected)))
+        for name, test, corrected in zip(models, tests, adjusted, strict=True)
     }
 
 
 def compare_rankings(rows: Sequence[ScoreRow]) -> list[AgreementRow]:
     """Return the correlation of the models' scores under the two prompts, by method."""
-    found = []
+    rankings = []
     for method in dict.fromkeys(row.method for row in rows):
         pairs = [
             (row.first, row.second)
@@ -360,10 +360,10 @@ def compare_rankings(rows: Sequence[ScoreRow]) -> list[AgreementRow]:
             if row.method == method and row.first is not None and row.second is not None
         ]
         if len(pairs) < FEWEST_MODELS:
-            found.append(AgreementRow(method, len(pairs), None, None, "fewer_than_3_models"))
+            rankings.append(AgreementRow(method, len(pairs), None, None, "fewer_than_3_models"))
             continue
         first, second = zip(*pairs, strict=True)
-        found.append(
+        rankings.append(
             AgreementRow(method, len(pairs), pearson(first, second), spearman(first, second), None)
         )
-    return found
+    return rankings

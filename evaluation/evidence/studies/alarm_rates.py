@@ -58,19 +58,19 @@ def edit_lightly(text: str, rng: np.random.Generator) -> str:
     """Return the text with every eighth word dropped, swapped, misspelt, capitalised or added."""
     words = text.split()
     for _ in range(max(1, len(words) // EVERY) if words else 0):
-        at, kind = int(rng.integers(len(words))), int(rng.integers(5))
+        index, kind = int(rng.integers(len(words))), int(rng.integers(5))
         if kind == 0 and len(words) > 3:
-            words.pop(at)
-        elif kind == 1 and at + 1 < len(words):
-            words[at], words[at + 1] = words[at + 1], words[at]
-        elif kind == 2 and len(words[at]) > 3:
-            letter = int(rng.integers(len(words[at]) - 1))
-            word = words[at]
-            words[at] = word[:letter] + word[letter + 1] + word[letter] + word[letter + 2 :]
+            words.pop(index)
+        elif kind == 1 and index + 1 < len(words):
+            words[index], words[index + 1] = words[index + 1], words[index]
+        elif kind == 2 and len(words[index]) > 3:
+            letter = int(rng.integers(len(words[index]) - 1))
+            word = words[index]
+            words[index] = word[:letter] + word[letter + 1] + word[letter] + word[letter + 2 :]
         elif kind == 3:
-            words[at] = words[at].capitalize()
+            words[index] = words[index].capitalize()
         else:
-            words.insert(at, str(rng.choice(FILLERS)))
+            words.insert(index, str(rng.choice(FILLERS)))
     if rng.random() < OPENED:
         words = ["I", "think", *words]
     return " ".join(words)
@@ -98,10 +98,10 @@ class RaisedAlarms:
         return cls._from_triples([(row.kind, row.severity, map(int, row.workers)) for row in rows])
 
     @classmethod
-    def from_findings(cls, found: list[Finding], workers: NDArray[np.int64]) -> RaisedAlarms:
+    def from_findings(cls, findings: list[Finding], workers: NDArray[np.int64]) -> RaisedAlarms:
         """Build the object from findings; `workers` maps worker codes to worker numbers."""
         return cls._from_triples(
-            [(f.kind, f.severity, map(int, workers[f.workers])) for f in found]
+            [(f.kind, f.severity, map(int, workers[f.workers])) for f in findings]
         )
 
     @classmethod
@@ -363,7 +363,7 @@ def _build_row(name: str, alarms: list[RaisedAlarms], exact: float | None) -> tu
     """Return a table row: share of crowds with each kind of alarm raised."""
 
     def compute_share(which: Callable[[RaisedAlarms], bool]) -> float:
-        return float(np.mean([which(one) for one in alarms]))
+        return float(np.mean([which(alarm) for alarm in alarms]))
 
     return (
         name,

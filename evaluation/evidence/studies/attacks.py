@@ -208,9 +208,9 @@ def reproduce_attacks(request: Request, progress: Progress | None = None) -> Stu
     """
     with OutputFolder(request.output) as folder:
         students = load_beetle(request.data)
-        asked = load_beetle_questions(request.data)
-        crowd = AttackedCrowd(students, encode_labels(students.workers)[0], asked)
-        attacks = [one for one in ATTACKS if asked or one.name != "question"]
+        question_texts = load_beetle_questions(request.data)
+        crowd = AttackedCrowd(students, encode_labels(students.workers)[0], question_texts)
+        attacks = [one for one in ATTACKS if question_texts or one.name != "question"]
         vectors = _AttackVectors(CorpusVectors(students.texts, progress), request.embedder)
         rows = []
         for done, attack in enumerate(attacks):
@@ -258,8 +258,8 @@ class _AttackVectors:
         out = convert_to_dense(self._students).copy()
         new = list(dict.fromkeys(t for row in written if (t := texts[row]) not in self._known))
         if new:
-            found = convert_to_dense(self.corpus.embed_further(self.embedder, new))
-            for text, row in zip(new, found, strict=True):
+            vectors = convert_to_dense(self.corpus.embed_further(self.embedder, new))
+            for text, row in zip(new, vectors, strict=True):
                 self._known[text] = len(self._further)
                 self._further.append(row)
         for row in written.tolist():
@@ -277,13 +277,13 @@ def _measure(
     worker, question = crowd.worker, crowd.students.questions
     aqer = parameters.estimator().fit(x, worker, question)
     answers = GradedAnswers(texts, worker.tolist(), question.tolist(), x)
-    alarms = [one for one in detect_alarms(parameters, aqer, answers).found if one.workers]
+    alarms = [alarm for alarm in detect_alarms(parameters, aqer, answers).found if alarm.workers]
     m = len(aqer.workers_)
     is_attacker = np.isin(np.arange(m), attackers)
     # Scores of very few answers are unreliable, so only ranked students are compared.
     honest = ~is_attacker & aqer.supported_
-    is_repeated = _find_named([one for one in alarms if one.kind == "repeated"], m)
-    is_named = _find_named([one for one in alarms if one.severity == "alarm"], m)
+    is_repeated = _find_named([alarm for alarm in alarms if alarm.kind == "repeated"], m)
+    is_named = _find_named([alarm for alarm in alarms if alarm.severity == "alarm"], m)
     return AttackOutcome(
         compute_beaten_share(_average_left_out(aqer, worker), is_attacker, honest),
         compute_beaten_share(aqer.contrasts_.means, is_attacker, honest),

@@ -219,11 +219,11 @@ def reproduce_false_rings(request: Request, progress: Progress | None = None) ->
                         "file": "table.csv",
                         "column": column,
                         "reason": "too_few_answers_to_look",
-                        "count": sum(row[at] is None for row in rows),
-                        "rows": [list(row[:3]) for row in rows if row[at] is None],
+                        "count": sum(row[index] is None for row in rows),
+                        "rows": [list(row[:3]) for row in rows if row[index] is None],
                     }
-                    for at, column in enumerate(HEADER)
-                    if any(row[at] is None for row in rows)
+                    for index, column in enumerate(HEADER)
+                    if any(row[index] is None for row in rows)
                 ],
                 "versions": collect_versions(),
             },
@@ -238,8 +238,8 @@ def build_rows(setting: Setting, inspections: Sequence[Inspection]) -> list[tupl
     rows: list[tuple[object, ...]] = []
     for case, severity in cases:
         cases_counted = set(ALARMS) if case == ANY else {case}
-        was_inspected = [bool(cases_counted & one.inspected) for one in inspections]
-        was_raised = [bool(cases_counted & one.raised) for one in inspections]
+        was_inspected = [bool(cases_counted & inspection.inspected) for inspection in inspections]
+        was_raised = [bool(cases_counted & inspection.raised) for inspection in inspections]
         n, k = sum(was_inspected), sum(was_raised)
         share = k / n if n else None
         low, high = map(float, wilson_interval(share, n)) if share is not None else (None, None)

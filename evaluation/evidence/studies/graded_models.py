@@ -144,43 +144,45 @@ def reproduce_graded_models(request: Request, progress: Progress | None = None) 
     Numbers of workers beyond the crowd's are left out; the whole crowd is the last setting.
     models.csv has each model's mean score by each method. Raises `InputError`, `BackendError`.
     """
-    given = load_graded_models(request)
+    graded_models = load_graded_models(request)
     refuse_to_replace(request.output, FILES, (request.file, request.models, request.judgements))
     methods = list_methods(core=request.core)
-    sizes = [*(size for size in VOTERS if size < given.n_workers), given.n_workers]
+    sizes = [*(size for size in VOTERS if size < graded_models.n_workers), graded_models.n_workers]
     with OutputFolder(request.output) as folder:
-        vectors = CorpusVectors(given.texts, progress)
-        corpus, _ = build_corpus(given.texts, given.questions, vectors, request, progress)
+        vectors = CorpusVectors(graded_models.texts, progress)
+        corpus, _ = build_corpus(
+            graded_models.texts, graded_models.questions, vectors, request, progress
+        )
         rows: list[EvidenceRow] = []
         model_rows: list[tuple[object, ...]] = []
         done, total = 0, len(sizes) * len(methods)
         for size in sizes:
-            trials = [draw_trial(given, corpus, size, seed) for seed in request.seeds]
+            trials = [draw_trial(graded_models, corpus, size, seed) for seed in request.seeds]
             scored = []
             for method in methods:
-                scored.append(_keep_models(score_trials(trials, method), len(given.models)))
+                scored.append(_keep_models(score_trials(trials, method), len(graded_models.models)))
                 done += 1
                 if progress is not None:
                     progress("methods", done, total)
             truth = np.array([trial.truth for trial in trials])
             setting = f"M={size}"
             rows += build_rows(setting, scored, truth, request.seed)
-            model_rows += _build_model_rows(setting, scored, given)
+            model_rows += _build_model_rows(setting, scored, graded_models)
         write_table(folder, "models", MODELS_HEADER, model_rows)
         write_evidence(
             folder,
             rows,
             {
                 "study": "graded-models",
-                "models": given.models,
-                "workers": given.n_workers,
-                "graded_answers": sum(given.n),
-                "left_out": given.left_out,
+                "models": graded_models.models,
+                "workers": graded_models.n_workers,
+                "graded_answers": sum(graded_models.n),
+                "left_out": graded_models.left_out,
                 "repetitions": request.repetitions,
                 "seeds": [request.seeds.start, request.seeds.stop - 1],
                 "best_baseline": find_best_baselines(rows),
                 "embedders": vectors.describe(),
-                "input_hash": combine_hashes(given.hashes),
+                "input_hash": combine_hashes(graded_models.hashes),
                 "versions": collect_versions(),
             },
             [_draw_chart(rows, sizes)],
@@ -188,21 +190,21 @@ def reproduce_graded_models(request: Request, progress: Progress | None = None) 
     return build_study_table(rows)
 
 
-def draw_trial(given: GradedModels, corpus: Corpus, size: int, seed: int) -> Trial:
+def draw_trial(graded_models: GradedModels, corpus: Corpus, size: int, seed: int) -> Trial:
     """Return a crowd of `size` random workers who vote and all models, who do not.
 
     The models have the codes 0..K-1. The truth is their grades.
     """
-    n_models = len(given.models)
+    n_models = len(graded_models.models)
     rng = np.random.default_rng([seed, size])
-    voters = n_models + np.sort(rng.choice(given.n_workers, size, replace=False))
+    voters = n_models + np.sort(rng.choice(graded_models.n_workers, size, replace=False))
     members = np.concatenate([np.arange(n_models), voters])
-    code = np.full(n_models + given.n_workers, -1)
+    code = np.full(n_models + graded_models.n_workers, -1)
     code[members] = np.arange(len(members))
-    rows = np.flatnonzero(code[given.owners] >= 0)
+    rows = np.flatnonzero(code[graded_models.owners] >= 0)
     voting = np.arange(len(members)) >= n_models
-    crowd = Crowd(corpus, rows, code[given.owners[rows]], voting, seed)
-    return Trial(crowd, given.grades)
+    crowd = Crowd(corpus, rows, code[graded_models.owners[rows]], voting, seed)
+    return Trial(crowd, graded_models.grades)
 
 
 def _keep_models(scored: MethodScores, n_models: int) -> MethodScores:
@@ -212,20 +214,22 @@ def _keep_models(scored: MethodScores, n_models: int) -> MethodScores:
 
 
 def _build_model_rows(
-    setting: str, scored: Sequence[MethodScores], given: GradedModels
+    setting: str, scored: Sequence[MethodScores], graded_models: GradedModels
 ) -> list[tuple[object, ...]]:
     """Return a row for each method and model: mean score over the repetitions, and its grade."""
     rows: list[tuple[object, ...]] = []
     for one in scored:
         if one.scores is None:
             continue
-        for code, model in enumerate(given.models):
+        for code, model in enumerate(graded_models.models):
             own = one.scores[:, code]
             known = own[~np.isnan(own)]
             mean = float(known.mean()) if len(known) else None
             spread = float(known.std(ddof=1)) if len(known) > 1 else None
-            grade = float(given.grades[code])
-            rows.append((setting, one.method.name, model, mean, spread, grade, given.n[code]))
+            grade = float(graded_models.grades[code])
+            rows.append(
+                (setting, one.method.name, model, mean, spread, grade, graded_models.n[code])
+            )
     return rows
 
 

@@ -136,13 +136,13 @@ class Contradictions:
 
 def count_contradictions(pairs: Sequence[MinimalPair]) -> Contradictions:
     """Count the facts of paraphrases and of changes that contradict the originals."""
-    answers = Answers.of(
+    answers = Answers.from_rows(
         (f"{pair.id}/{worker}", worker, pair.id, pair.original, False)
         for pair in pairs
         for worker in range(WORKERS)
     )
     texts_by_name = {PARAPHRASE: [p.paraphrase for p in pairs], CHANGED: [p.changed for p in pairs]}
-    models = ModelAnswers.of(
+    models = ModelAnswers.from_rows(
         (f"{pair.id}/{name}", name, pair.id, text, AnswerStatus.TEXT, 0)
         for name, texts in texts_by_name.items()
         for pair, text in zip(pairs, texts, strict=True)
@@ -282,11 +282,11 @@ def _build_rows(
 
 
 def _count_flagged(
-    pairs: Sequence[MinimalPair], found: Contradictions
+    pairs: Sequence[MinimalPair], contradictions: Contradictions
 ) -> Iterator[tuple[str, int, int, int]]:
     """Yield (kind, flagged paraphrases, flagged changes, number of pairs)."""
     for kind, chosen in _group_by_kind(pairs):
-        yield kind, *found.select(chosen).flagged, sum(chosen)
+        yield kind, *contradictions.select(chosen).flagged, sum(chosen)
 
 
 def _group_by_kind(pairs: Sequence[MinimalPair]) -> Iterator[tuple[str, list[bool]]]:
@@ -308,7 +308,7 @@ def _draw_chart(rows: Sequence[tuple[str, str, float | None, int]]) -> Chart:
         ),
         axis="AUC: paraphrases against minimal changes",
         rows=[
-            Row(f"{spec}, {kind}", value, None, None, f"{spec}, {kind}: {value}", look=look)
+            Row(f"{spec}, {kind}", value, None, None, f"{spec}, {kind}: {value}", style=look)
             for spec, kind, value, _ in rows
             for look in ("" if kind == ALL else "-weak",)
         ],

@@ -180,13 +180,13 @@ def _read_answers(request: Request) -> tuple[list[Row], str]:
                 "the graded answers name no workers",
                 "Give a file with a column for the worker, or name it by --columns.",
             )
-        graded = marked.graded(Labels(request.labels))
-        return [(one.worker, one.question, one.text, one.grade) for one in graded], marked.sha256
+        records = marked.graded(Labels(request.labels))
+        return [(row.worker, row.question, row.text, row.grade) for row in records], marked.sha256
     answers = read_worker_answers(request.file, DEFAULT_COLUMNS, Duplicates.FIRST)
     return [
-        (one.worker, one.question, one.text, None)
-        for one in answers.records
-        if one.text and not one.is_rejected
+        (record.worker, record.question, record.text, None)
+        for record in answers.records
+        if record.text and not record.is_rejected
     ], answers.sha256
 
 
@@ -337,7 +337,7 @@ def compute_alarm(
     """
     codes, order = aqer.questions_.astype(np.int64), aqer.workers_.astype(np.int64)
     vote = aqer.mean_vote_
-    pairs = Pairs.of(vote, aqer.seed)
+    pairs = Pairs.from_vote(vote, aqer.seed)
     m = len(order)
     z, closed, named = np.full(m, np.nan), np.full(m, np.nan), np.zeros(m, dtype=bool)
     for own in known:

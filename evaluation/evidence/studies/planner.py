@@ -135,7 +135,7 @@ def simulate_errors(similarities: Floats, dimension: int, rng: np.random.Generat
 
 def _draw_chart(rows: Sequence[Sequence[Any]], column: str) -> Chart:
     """Return the chart of one error column by number of workers, a line per mean similarity."""
-    at = HEADER.index(column)
+    index = HEADER.index(column)
     kind = "on average" if column == "error_average" else f"at worst ({1 - DELTA:.0%})"
     return draw_lines(
         name=column,
@@ -146,7 +146,7 @@ def _draw_chart(rows: Sequence[Sequence[Any]], column: str) -> Chart:
         ),
         axes=("workers M", "error"),
         series=[
-            Series(f"mu {mu:g}", [(row[2], row[at]) for row in rows if row[0] == mu])
+            Series(f"mu {mu:g}", [(row[2], row[index]) for row in rows if row[0] == mu])
             for mu in CHARTED
         ],
     )
@@ -180,7 +180,7 @@ def reproduce_forecasts(request: Request, progress: Progress | None = None) -> S
     ]
     rows: list[tuple[object, ...]] = []
     with OutputFolder(request.output) as folder:
-        for at, (name, texts, questions, workers) in enumerate(data):
+        for index, (name, texts, questions, workers) in enumerate(data):
             vectors = np.asarray(
                 CorpusVectors(texts, progress).embed_texts(request.embedder), dtype=float
             )
@@ -190,7 +190,7 @@ def reproduce_forecasts(request: Request, progress: Progress | None = None) -> S
                     (name, "width", *_forecast_widths(vectors, questions, workers, request))
                 )
             if progress is not None:
-                progress("forecasts", at + 1, len(data))
+                progress("forecasts", index + 1, len(data))
         write_table(folder, "forecasts", FORECASTS_HEADER, rows)
         files = [MOHLER, BEETLE, *(path for name in crowds for path in list_crowdwsa_files(name))]
         folder.write_json(

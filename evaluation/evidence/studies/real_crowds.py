@@ -137,11 +137,11 @@ def _score_crowd(
     crowd = Crowd(corpus, np.arange(len(workers)), workers, seed=request.seeds.start)
     methods_used = list_methods(core=request.core)
     scored = []
-    for at, method in enumerate(methods_used):
+    for index, method in enumerate(methods_used):
         # There is one crowd, so methods are scored once for both truths.
         scored.append(score_trials([Trial(crowd, np.empty(crowd.n_workers))], method))
         if progress is not None:
-            progress(f"methods on {name}", at + 1, len(methods_used))
+            progress(f"methods on {name}", index + 1, len(methods_used))
     truths = {
         name: compute_gleu(translations),
         f"{name}-cosine": compute_cosine(translations, progress),
@@ -173,7 +173,7 @@ def reproduce_graded(request: Request, progress: Progress | None = None) -> Stud
             answers = crowds.answers
             labels = list(dict.fromkeys(answers.questions.tolist()))
             references = [
-                graded_file.references[one] for one in labels if one in graded_file.references
+                graded_file.references[label] for label in labels if label in graded_file.references
             ]
             complete = len(references) == len(labels)
             vectors = CorpusVectors(answers.texts, progress, references if complete else None)
@@ -181,7 +181,7 @@ def reproduce_graded(request: Request, progress: Progress | None = None) -> Stud
                 *(answers.texts, answers.questions, vectors, request, progress),
                 # A judge needs the text of every question.
                 asked=graded_file.asked
-                if all(one in graded_file.asked for one in labels)
+                if all(label in graded_file.asked for label in labels)
                 else None,
                 references=complete,
             )

@@ -35,7 +35,7 @@ from evaluation.evidence.baselines import (
     Method,
     list_methods,
 )
-from evaluation.evidence.baselines.corpus import MeanOfAnswers
+from evaluation.evidence.baselines.corpus import MeanAnswer
 from evaluation.evidence.corpus import CorpusVectors, build_corpus
 from evaluation.evidence.data_sets import (
     BEETLE,
@@ -73,7 +73,7 @@ from evaluation.evidence.method_comparison import (
 )
 from evaluation.evidence.tables import Request, StudyTable, write_evidence, write_table
 from evaluation.grading.facts.methods import Verdict
-from evaluation.grading.facts.run import AskedFor, CrowdFacts, find_crowd_facts
+from evaluation.grading.facts.run import CrowdFacts, RequestedSlots, find_crowd_facts
 from evaluation.grading.facts.texts import Reader
 
 CORRECT = "correct"
@@ -93,7 +93,7 @@ def write_facts(
     answers to its question that state the slot; where there are several values, each has a row.
     """
     columns = (students.workers.tolist(), students.questions.tolist(), students.texts)
-    answers = Answers.of(
+    answers = Answers.from_rows(
         (row, *cells, False) for row, cells in enumerate(zip(*columns, strict=True))
     )
     wanted = _find_wanted_slots(answers, question_texts)
@@ -118,20 +118,24 @@ def write_facts(
     )
 
 
-def _find_wanted_slots(answers: Answers, question_texts: Mapping[str, str]) -> dict[str, AskedFor]:
+def _find_wanted_slots(
+    answers: Answers, question_texts: Mapping[str, str]
+) -> dict[str, RequestedSlots]:
     """Return for each question the fact slots that its answers state, and their shares."""
     reader = Reader(answers.texts)
     texts: dict[str, list[str]] = {}
     for question, text in zip(answers.questions, answers.texts, strict=True):
         texts.setdefault(question, []).append(text)
     return {
-        question: AskedFor.of(given, reader.read(question_texts.get(question, ""), given))
+        question: RequestedSlots.from_texts(
+            given, reader.read(question_texts.get(question, ""), given)
+        )
         for question, given in texts.items()
     }
 
 
 def _build_question_rows(
-    answers: Answers, wanted: Mapping[str, AskedFor], found: Mapping[float, CrowdFacts]
+    answers: Answers, wanted: Mapping[str, RequestedSlots], found: Mapping[float, CrowdFacts]
 ) -> Iterator[tuple[str, int, float, str, float, str]]:
     """Yield a table row per question with its most stated fact slot, by decreasing share."""
     silent = found[GATES[0]].silent
@@ -143,28 +147,30 @@ def _build_question_rows(
     yield from sorted(rows, key=lambda row: (-row[4], row[0]))
 
 
-def _list_flagged(found: CrowdFacts) -> list[int]:
+def _list_flagged(crowd_facts: CrowdFacts) -> list[int]:
     """Return the sorted row numbers of the answers that contradict the crowd."""
-    return sorted({one.key for one in found.answers if one.verdict == Verdict.CONTRADICTS})
+    return sorted(
+        {answer.key for answer in crowd_facts.answers if answer.verdict == Verdict.CONTRADICTS}
+    )
 
 
 def _build_gate_row(
-    gate: float, found: CrowdFacts, students: StudentAnswers
+    gate: float, crowd_facts: CrowdFacts, students: StudentAnswers
 ) -> tuple[float, int, int, int, float | None, float | None, float | None]:
     """Return a gate's counts of questions, flagged and wrong answers, and the share wrong."""
-    flagged = _list_flagged(found)
+    flagged = _list_flagged(crowd_facts)
     wrong = int((students.labels[flagged] != CORRECT).sum())
     share = wrong / len(flagged) if flagged else None
     low, high = wilson_interval(share, len(flagged)) if share is not None else (None, None)
     ends = (None if low is None else float(low), None if high is None else float(high))
-    return gate, len(found.questions), len(flagged), wrong, share, *ends
+    return gate, len(crowd_facts.questions), len(flagged), wrong, share, *ends
 
 
 def _build_flag_rows(
-    found: CrowdFacts, students: StudentAnswers, wanted: Mapping[str, AskedFor]
+    crowd_facts: CrowdFacts, students: StudentAnswers, wanted: Mapping[str, RequestedSlots]
 ) -> Iterator[tuple[object, ...]]:
     """Yield each contradicting fact with its answer and label, by decreasing share of its slot."""
-    rows = [one for one in found.answers if one.verdict == Verdict.CONTRADICTS]
+    rows = [one for one in crowd_facts.answers if one.verdict == Verdict.CONTRADICTS]
     rows.sort(key=lambda one: (-wanted[one.question].shares[one.slot], one.question, one.key))
     for one in rows:
         yield (
@@ -295,7 +301,7 @@ def describe_contradiction_auc(measures: Sequence[AnswerMeasure]) -> str:
     With three-way labels it is on all incorrect answers instead of partly right ones. The methods
     are cosine (`aqer`), and those that need a model.
     """
-    by_measure = {(one.method, one.measure): one.found for one in measures}
+    by_measure = {(one.method, one.measure): one.estimate for one in measures}
     parts = []
     for higher in reversed(HIGHER[1:]):
         measure = f"auc_{higher}_over_{CONTRADICTORY}"
@@ -319,8 +325,8 @@ def describe_contradiction_auc(measures: Sequence[AnswerMeasure]) -> str:
 
 def _load_question_texts(request: Request, students: StudentAnswers) -> Mapping[str, str]:
     """Return the text of each question; empty unless all are known."""
-    asked = load_beetle_questions(request.data)
-    return asked if set(students.questions.tolist()) <= set(asked) else {}
+    question_texts = load_beetle_questions(request.data)
+    return question_texts if set(students.questions.tolist()) <= set(question_texts) else {}
 
 
 def _build_contrasts(students: StudentAnswers) -> dict[str, tuple[Booleans, Booleans]]:
@@ -343,8 +349,8 @@ def _measure_likelihoods(
     """
     if request.likelihood is None:
         return None
-    asked = _load_question_texts(request, students)
-    if not asked:
+    question_texts = _load_question_texts(request, students)
+    if not question_texts:
         raise InputError.single(
             str(request.data / BEETLE_QUESTIONS),
             "the texts of the questions are missing, which --likelihood needs",
@@ -353,19 +359,19 @@ def _measure_likelihoods(
     names = sorted(set(students.questions.tolist()))
     drawn = np.random.default_rng([request.seed, 8]).permutation(names)
     chosen = set(drawn[: request.likelihood_questions].tolist())
-    rows = np.flatnonzero([one in chosen for one in students.questions.tolist()])
+    rows = np.flatnonzero([question in chosen for question in students.questions.tolist()])
     questions = students.questions[rows].tolist()
-    found = measure_likelihoods(
+    likelihoods = measure_likelihoods(
         request.likelihood,
         [students.texts[row] for row in rows.tolist()],
-        [asked[one] for one in questions],
+        [question_texts[question] for question in questions],
         draw_others(questions, students.workers[rows].tolist(), request.seed),
         request.output,
         progress or (lambda *_: None),
     )
     scores = np.full(len(students.texts), np.nan)
-    scores[rows] = found.scores
-    return replace(found, scores=scores)
+    scores[rows] = likelihoods.scores
+    return replace(likelihoods, scores=scores)
 
 
 def _build_likelihood_rows(
@@ -379,7 +385,7 @@ def _build_likelihood_rows(
         return []
     scores = likelihoods.scores
     trial = crowd.build_trial(~np.isnan(scores), request.seeds.start)
-    method = Method("likelihood", MeanOfAnswers(lambda crowd: scores[crowd.rows]))
+    method = Method("likelihood", MeanAnswer(lambda crowd: scores[crowd.rows]))
     return build_entailment_rows(
         "likelihood",
         [trial],
@@ -463,7 +469,7 @@ def _measure_answers(
     return measures
 
 
-def _list_empty_agreements(found: Sequence[Agreement]) -> list[dict[str, object]]:
+def _list_empty_agreements(agreements: Sequence[Agreement]) -> list[dict[str, object]]:
     """Return the summary entries of methods without a correlation."""
     return [
         {
@@ -473,21 +479,21 @@ def _list_empty_agreements(found: Sequence[Agreement]) -> list[dict[str, object]
             "count": 1,
             "rows": [[one.row.setting, one.row.method]],
         }
-        for one in found
+        for one in agreements
         if np.isnan(one.row.pearson_mean)
     ]
 
 
-def _list_empty_answers(found: Sequence[AnswerMeasure]) -> list[dict[str, object]]:
+def _list_empty_answers(answer_measures: Sequence[AnswerMeasure]) -> list[dict[str, object]]:
     """Return the summary entries of measures without a number or an interval."""
     return [
         {
             "file": "answers.csv",
-            "column": "low" if one.found.value is not None else "value",
-            "reason": one.found.reason,
+            "column": "low" if one.estimate.value is not None else "value",
+            "reason": one.estimate.reason,
             "count": 1,
             "rows": [[one.setting, one.method, one.measure]],
         }
-        for one in found
-        if one.found.reason is not None
+        for one in answer_measures
+        if one.estimate.reason is not None
     ]

@@ -403,7 +403,7 @@ class CopyingCrowds:
         workers, questions, texts, copiers = self.draw_answers(seed)
         distinct = list(dict.fromkeys(questions.tolist()))
         chosen = np.random.default_rng([seed, 3]).permutation(len(distinct))[:n_questions]
-        rows = np.flatnonzero(np.isin(questions, [distinct[at] for at in chosen]))
+        rows = np.flatnonzero(np.isin(questions, [distinct[index] for index in chosen]))
         x: Vectors = self._vectors[[self._row[texts[row]] for row in rows]]
         workers_used, questions_used = workers[rows], questions[rows]
         parameters = AqerParameters(bootstrap=0, leave_one_out=True, collapse_copies=True)
@@ -437,8 +437,8 @@ def edit_text(text: str, rng: np.random.Generator) -> str:
     words = text.split()
     if len(words) > 3:
         del words[int(rng.integers(len(words)))]
-    at = int(rng.integers(len(words)))
-    if words[at]:
-        letter = int(rng.integers(len(words[at])))
-        words[at] = words[at][: letter + 1] + words[at][letter:]
+    index = int(rng.integers(len(words)))
+    if words[index]:
+        letter = int(rng.integers(len(words[index])))
+        words[index] = words[index][: letter + 1] + words[index][letter:]
     return " ".join(words).rstrip(" .") + ("." if rng.random() < 0.5 else " !")

@@ -73,14 +73,14 @@ def correlate_with_truth(
     method: AQER, vectors: Vectors, corpus: GradedAnswers, tier: int, seeds: range
 ) -> Correlations:
     """Return the correlations of a method's raw scores with the truth, over seeded crowds."""
-    found = Correlations.empty()
+    correlations = Correlations.empty()
     for seed in seeds:
         dealt = assign_answers(corpus, tier, seed)
         method.fit(vectors[dealt.rows], dealt.workers, corpus.questions[dealt.rows])
         raw = np.empty(CROWD)
         raw[method.workers_.astype(int)] = method.raw_
-        found.add(raw, dealt.compute_true_grades(corpus.grades))
-    return found
+        correlations.add(raw, dealt.compute_true_grades(corpus.grades))
+    return correlations
 
 
 def reproduce_worker_grading(request: Request, progress: Progress | None = None) -> StudyTable:

@@ -14,52 +14,54 @@ from evaluation.core.messages.reasons import describe_unchecked
 from evaluation.grading.methods.check_results import Result, find_needed
 
 
-def _describe_alike(of: Mapping[str, Any]) -> str:
+def _describe_alike(values: Mapping[str, Any]) -> str:
     """Return the clause that counts the nearly identical answers of a group of workers."""
-    if of.get("n_pairs") is None:  # of a run from before they were counted
+    if values.get("n_pairs") is None:  # of a run from before they were counted
         return "their answers to the same questions are nearly the same"
-    rest = "" if of["mostly_alike"] else ", and the rest are closer than being good explains"
-    if of["workers"] == 2:
+    rest = "" if values["mostly_alike"] else ", and the rest are closer than being good explains"
+    if values["workers"] == 2:
         return (
-            f"{of['n_alike']} of the {of['n_pairs']} answers that they gave to the same questions "
+            f"{values['n_alike']} of the {values['n_pairs']} answers that they gave to the same "
+            "questions "
             f"are nearly identical{rest}"
         )
     return (
-        f"compared two by two, {of['n_alike']} of {format_count(of['n_pairs'], 'pair')} of their "
+        f"compared two by two, {values['n_alike']} of {format_count(values['n_pairs'], 'pair')} "
+        "of their "
         f"answers to the same question are nearly identical{rest}"
     )
 
 
-def _format_people(of: Mapping[str, Any]) -> str:
+def _format_people(values: Mapping[str, Any]) -> str:
     """Return the number of workers with their noun, such as "3 workers"."""
-    return str(of["people"])
+    return str(values["people"])
 
 
-def _format_proven(of: Mapping[str, Any]) -> str:
+def _format_proven(values: Mapping[str, Any]) -> str:
     """Return the text of a `copies` alarm whose texts prove that a group copied."""
-    people, alike = _format_people(of), _describe_alike(of)
+    people, alike = _format_people(values), _describe_alike(values)
     return (
         f"{people} gave the same answers but for light edits: {alike}. Agreement counts "
         "as quality here, so copies lift each other's grades and can outvote the rest. Read their "
         "answers side by side; if they were copied, grade again with the group as one voter "
-        f"({of['option']['collapse_copies']})."
+        f"({values['option']['collapse_copies']})."
     )
 
 
-def _format_much_alike(of: Mapping[str, Any]) -> str:
+def _format_much_alike(values: Mapping[str, Any]) -> str:
     """Return the text of a `copies` alarm about workers with unusually similar answers."""
-    people, alike = _format_people(of), _describe_alike(of)
+    people, alike = _format_people(values), _describe_alike(values)
     return (
         f"{people} answer much more alike than other workers who are as good: {alike}. "
         "Copying from each other or from one source is the usual reason, and it lifts each other's "
         "grades. Read their answers side by side; if they were copied, grade again with the group "
-        f"as one voter ({of['option']['collapse_copies']})."
+        f"as one voter ({values['option']['collapse_copies']})."
     )
 
 
-def _format_identical(of: Mapping[str, Any]) -> str:
+def _format_identical(values: Mapping[str, Any]) -> str:
     """Return the text of a `copies` alarm about identical texts to few questions."""
-    people, alike = _format_people(of), _describe_alike(of)
+    people, alike = _format_people(values), _describe_alike(values)
     return (
         f"{people} gave the same texts: {alike}. There are too few questions for the "
         "full copy check, and long texts are hardly the same by chance. Read their answers side by "
@@ -67,10 +69,10 @@ def _format_identical(of: Mapping[str, Any]) -> str:
     )
 
 
-def _format_clique(of: Mapping[str, Any]) -> str:
+def _format_clique(values: Mapping[str, Any]) -> str:
     """Return the text of an alarm about similar workers who may honestly share one opinion."""
-    people, alike = _format_people(of), _describe_alike(of)
-    option = of["option"]
+    people, alike = _format_people(values), _describe_alike(values)
+    option = values["option"]
     return (
         f"{people} answer much more alike than other workers who are as good: {alike}. "
         "That does not prove that they copied or are wrong: in a crowd of two camps, honest "
@@ -80,21 +82,21 @@ def _format_clique(of: Mapping[str, Any]) -> str:
     )
 
 
-def _format_camps(of: Mapping[str, Any]) -> str:
+def _format_camps(values: Mapping[str, Any]) -> str:
     """Return the text of an alarm that the crowd has two camps (groups of one opinion each)."""
-    people = _format_people(of)
-    option, sampled = of["option"], of["sampled"]
+    people = _format_people(values)
+    option, sampled = values["option"], values["sampled"]
     effect = (
         "Which of them ends on top depends on where the grading starts: the ranking cannot be "
         "known from the answers alone."
-        if of["open"]
+        if values["open"]
         else "The grades follow the camp that agrees more, which need not be the one that is "
         "right; started from either camp, the ranking stays much the same."
     )
     sample = "" if sampled is None else f" (seen in a sample of {format_count(sampled, 'worker')})"
     return (
         f"The crowd falls into two camps{sample}: these {people} agree with each "
-        f"other clearly more than with the {of['other']} of the other camp, who do likewise. "
+        f"other clearly more than with the {values['other']} of the other camp, who do likewise. "
         f"{effect} It may be a shared error, collusion, or two honest ways to answer. Do not pay "
         "or reject by these grades before an expert has graded some answers that separate the "
         "camps "
@@ -102,15 +104,16 @@ def _format_camps(of: Mapping[str, Any]) -> str:
     )
 
 
-def _format_concentrated(of: Mapping[str, Any]) -> str:
+def _format_concentrated(values: Mapping[str, Any]) -> str:
     """Return the text of the notice that few workers hold most of the voting weight."""
-    voters = of["statistic"] * of["n_workers"]
+    voters = values["statistic"] * values["n_workers"]
     return (
-        f"Few workers decide: the votes of all {of['n_workers']} have no more weight than those "
+        f"Few workers decide: the votes of all {values['n_workers']} have no more weight than "
+        "those "
         f"of about {_count(voters, 'person')} would if every vote counted the same. The workers "
         "named carry half of the weight. That is right if they are the good ones, and dangerous "
         "if they agree for another reason. Compare with a grading that caps each vote "
-        f"({of['option']['weight_cap']})."
+        f"({values['option']['weight_cap']})."
     )
 
 
@@ -335,14 +338,14 @@ def format_rate(
 
 def format_case_rates(size: int, rates: Sequence[tuple[str, str]], *, often: bool) -> str:
     """Return sentences with the false-alarm rate of one alarm in each crowd, and their meaning."""
-    rate_list = "; ".join(f"{name}: {said}" for name, said in rates)
+    rate_list = "; ".join(f"{name}: {rate}" for name, rate in rates)
     meaning = "So this alarm is seldom false in a crowd of this size."
     if often:
         meaning = (
             "So this alarm is often false in a crowd of this size: use it only as a reason to read "
             "the answers."
         )
-    elif all(said == NOT_LOOKED for _, said in rates):
+    elif all(rate == NOT_LOOKED for _, rate in rates):
         meaning = "So the rate of false alarms in a crowd of this size is not known."
     return (
         f"False alarms in random groups of {size} workers of crowds without known faults (95% "

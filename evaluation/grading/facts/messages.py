@@ -8,79 +8,79 @@ from typing import Any
 from evaluation.core.messages.message import Sentence, format_count
 
 
-def _count_others(of: Mapping[str, Any], said: str) -> str:
+def _count_others(values: Mapping[str, Any], key: str) -> str:
     """Return how many other workers state something, such as "3 of 12 others"."""
-    return f"{of[said]} of {format_count(of['of'], 'other')}"
+    return f"{values[key]} of {format_count(values['of'], 'other')}"
 
 
-def _format_contradicts(of: Mapping[str, Any]) -> str:
+def _format_contradicts(values: Mapping[str, Any]) -> str:
     """Return the text of a fact that contradicts the value the crowd agrees on."""
-    say = "states" if of["n_crowd"] == 1 else "state"
-    return f"states {of['value']}; {_count_others(of, 'n_crowd')} {say} {of['crowd']}"
+    say = "states" if values["n_crowd"] == 1 else "state"
+    return f"states {values['value']}; {_count_others(values, 'n_crowd')} {say} {values['crowd']}"
 
 
-def _format_missing(of: Mapping[str, Any]) -> str:
+def _format_missing(values: Mapping[str, Any]) -> str:
     """Return the text of a value that the crowd agrees on and the answer lacks."""
-    say = "states" if of["n_crowd"] == 1 else "state"
-    return f"does not state {of['value']}, which {_count_others(of, 'n_crowd')} {say}"
+    say = "states" if values["n_crowd"] == 1 else "state"
+    return f"does not state {values['value']}, which {_count_others(values, 'n_crowd')} {say}"
 
 
-def _format_contested(of: Mapping[str, Any]) -> str:
+def _format_contested(values: Mapping[str, Any]) -> str:
     """Return the text of a fact that contradicts the crowd but that many others state too."""
-    return f"states {of['value']}, as {_count_others(of, 'mentions')} {_choose_do(of)}: contested"
+    return f"{_format_agrees(values)}: contested"
 
 
-def _format_agrees(of: Mapping[str, Any]) -> str:
+def _format_agrees(values: Mapping[str, Any]) -> str:
     """Return the text of a fact that agrees with the crowd."""
-    return f"states {of['value']}, as {_count_others(of, 'mentions')} {_choose_do(of)}"
+    return f"states {values['value']}, as {_count_others(values, 'mentions')} {_choose_do(values)}"
 
 
-def _choose_do(of: Mapping[str, Any]) -> str:
+def _choose_do(values: Mapping[str, Any]) -> str:
     """Return the verb for a number of others: "does" for one, else "do"."""
-    return "does" if of["mentions"] == 1 else "do"
+    return "does" if values["mentions"] == 1 else "do"
 
 
 # Characters of a claim that a sentence shows.
 SHOWN = 160
 
 
-def _format_claim(of: Mapping[str, Any]) -> str:
+def _format_claim(values: Mapping[str, Any]) -> str:
     """Return the crowd's claim in quotation marks, shortened to 160 characters."""
-    text = " ".join(of["crowd"].split())
+    text = " ".join(values["crowd"].split())
     return f"“{text if len(text) <= SHOWN else f'{text[: SHOWN - 1].rstrip()}…'}”"
 
 
-def _format_meaning(of: Mapping[str, Any]) -> str:
+def _format_meaning(values: Mapping[str, Any]) -> str:
     """Return the text of an answer that contradicts the crowd by the entailment model."""
-    agree = "agrees" if of["n_crowd"] == 1 else "agree"
+    agree = "agrees" if values["n_crowd"] == 1 else "agree"
     return (
-        f"contradicts {_format_claim(of)} by the entailment model (probability {of['value']}); "
-        f"{_count_others(of, 'n_crowd')} {agree} with that"
+        f"contradicts {_format_claim(values)} by the entailment model (probability "
+        f"{values['value']}); "
+        f"{_count_others(values, 'n_crowd')} {agree} with that"
     )
 
 
-def _format_contested_meaning(of: Mapping[str, Any]) -> str:
+def _format_contested_meaning(values: Mapping[str, Any]) -> str:
     """Return the text of a contradiction by meaning that many other answers share."""
-    return (
-        f"{_format_meaning(of)}, {_count_others(of, 'mentions')} contradict it as well: contested"
-    )
+    others = _count_others(values, "mentions")
+    return f"{_format_meaning(values)}, {others} contradict it as well: contested"
 
 
-def _format_agreeing_meaning(of: Mapping[str, Any]) -> str:
+def _format_agreeing_meaning(values: Mapping[str, Any]) -> str:
     """Return the text of an answer that agrees with the crowd by the entailment model."""
-    others = f"{_count_others(of, 'mentions')} {_choose_do(of)}"
-    return f"agrees with {_format_claim(of)} by the entailment model, as {others}"
+    others = f"{_count_others(values, 'mentions')} {_choose_do(values)}"
+    return f"agrees with {_format_claim(values)} by the entailment model, as {others}"
 
 
-def _format_agreement(of: Mapping[str, Any]) -> str:
+def _format_agreement(values: Mapping[str, Any]) -> str:
     """Return a sentence on how many questions a worker or model contradicts the crowd on."""
-    questions = format_count(of["questions"], "question")
-    if not of["questions"]:
+    questions = format_count(values["questions"], "question")
+    if not values["questions"]:
         return "Answered no question on which the crowd agrees on a fact."
     where = "on which the crowd agrees on a fact"
-    if not of["contradicted"]:
+    if not values["contradicted"]:
         return f"Contradicts the crowd on none of {questions} {where}."
-    return f"Contradicts the crowd on {of['contradicted']:,} of {questions} {where}."
+    return f"Contradicts the crowd on {values['contradicted']:,} of {questions} {where}."
 
 
 FACTS: Mapping[str, Sentence] = {

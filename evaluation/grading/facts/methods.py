@@ -333,37 +333,45 @@ def judge_answer(
     own = None
     if is_voter and intervals:
         own = np.unique(np.concatenate([crowd.find_overlapping(*one[:2]) for one in intervals]))
-    of = crowd.n - (own is not None)
+    n_others = crowd.n - (own is not None)
     own_values = set() if own is None else set(own.tolist())
-    backed = [count - (at in own_values) for at, count in enumerate(crowd.backed.tolist())]
+    backed = [count - (index in own_values) for index, count in enumerate(crowd.backed.tolist())]
     n_back = [max((backed[k] for k in one), default=0) for one in fitting_values]
-    if of < SUPPORT:
+    if n_others < SUPPORT:
         return [
-            Judged(at, None, Verdict.TOO_FEW, n_back[at], 0, of) for at in range(len(intervals))
+            Judged(index, None, Verdict.TOO_FEW, n_back[index], 0, n_others)
+            for index in range(len(intervals))
         ]
     agreed = crowd.agreed(own, weight).tolist()
     if not agreed:
-        return [Judged(at, None, Verdict.OPEN, n_back[at], 0, of) for at in range(len(intervals))]
+        return [
+            Judged(index, None, Verdict.OPEN, n_back[index], 0, n_others)
+            for index in range(len(intervals))
+        ]
     fitted = {k for one in fitting_values for k in one}
     lacked = [k for k in agreed if k not in fitted]
     if one_is_enough and len(lacked) < len(agreed):
         lacked = []
     verdicts = []
-    for at, one in enumerate(fitting_values):
+    for index, one in enumerate(fitting_values):
         match = next((k for k in agreed if k in one), None)
         if match is not None:
-            verdicts.append(Judged(at, match, Verdict.AGREES, backed[match], backed[match], of))
+            verdicts.append(
+                Judged(index, match, Verdict.AGREES, backed[match], backed[match], n_others)
+            )
             continue
-        like_crowd = [0.0] * len(backed) if likeness is None else likeness[at]
+        like_crowd = [0.0] * len(backed) if likeness is None else likeness[index]
         candidates = [k for k in lacked if like_crowd[k] >= 0] if may_contradict else []
         if not candidates:
-            verdicts.append(Judged(at, None, Verdict.EXTRA, n_back[at], 0, of))
+            verdicts.append(Judged(index, None, Verdict.EXTRA, n_back[index], 0, n_others))
             continue
         contradicted = max(candidates, key=lambda k: (like_crowd[k], backed[k]))
         # One wrong value contradicts one agreed value: the next wrong one needs another.
         lacked.remove(contradicted)
-        is_backed = is_contested(n_back[at], of)
+        is_backed = is_contested(n_back[index], n_others)
         verdict = Verdict.CONTESTED if is_backed else Verdict.CONTRADICTS
-        verdicts.append(Judged(at, contradicted, verdict, n_back[at], backed[contradicted], of))
-    missing = (Judged(None, k, Verdict.MISSING, backed[k], backed[k], of) for k in lacked)
+        verdicts.append(
+            Judged(index, contradicted, verdict, n_back[index], backed[contradicted], n_others)
+        )
+    missing = (Judged(None, k, Verdict.MISSING, backed[k], backed[k], n_others) for k in lacked)
     return [*verdicts, *missing]

@@ -33,15 +33,15 @@ from evaluation.runs.flow.stored import MEANING
 __all__ = [
     "COUNTED",
     "CrowdValue",
-    "FactOfRun",
     "FactOnQuestion",
     "FactStanding",
     "Marked",
     "MarkedPart",
     "QuestionFacts",
+    "RunFact",
     "RunFacts",
-    "SaidFact",
     "SilentReason",
+    "StatedFact",
     "build_run_facts",
     "build_standing",
     "read_answer_facts",
@@ -176,7 +176,7 @@ class RunFacts:
 
 
 @dataclass(frozen=True)
-class FactOfRun:
+class RunFact:
     """A value that workers state on one question of a run, with its state and support."""
 
     renamed_keys: ClassVar = {"of": "n_with_value"}
@@ -246,7 +246,7 @@ def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list
 
 def read_crowd_facts(
     run: Run, after: str = "", size: int = PAGE, question: UUID | None = None
-) -> Page[FactOfRun]:
+) -> Page[RunFact]:
     """Return a page (of a paginated list) of the values workers state in a run or on a question."""
     rows = CrowdFact.objects.filter(run=run)
     if question is not None:
@@ -256,9 +256,9 @@ def read_crowd_facts(
     return ORDER.take(rows.order_by().values(*columns, *question_columns), after, size, _build_fact)
 
 
-def _build_fact(row: dict[str, Any]) -> FactOfRun:
+def _build_fact(row: dict[str, Any]) -> RunFact:
     """Convert a database row to the record of a stated value."""
-    return FactOfRun(
+    return RunFact(
         question=row["question__public_id"],
         question_name=row["question__external_id"],
         slot=row["slot"],
@@ -288,7 +288,7 @@ OF: dict[By, str] = {
 
 
 @dataclass(frozen=True)
-class SaidFact:
+class StatedFact:
     """A value that an answer states or lacks, with its verdict and position in the text.
 
     Attributes
@@ -317,7 +317,7 @@ class MarkedPart(NamedTuple):
     """Part of an answer's text, with the fact it states or None."""
 
     text: str
-    fact: SaidFact | None
+    fact: StatedFact | None
 
 
 @dataclass(frozen=True)
@@ -326,10 +326,10 @@ class FactOnQuestion:
 
     question: UUID
     question_name: str
-    fact: SaidFact
+    fact: StatedFact
 
 
-Facts = dict[int, list[SaidFact]]
+Facts = dict[int, list[StatedFact]]
 
 
 def read_facts(
@@ -353,11 +353,11 @@ def read_facts(
     return by_response, by_reply
 
 
-def _build_stated_fact(row: dict[str, Any]) -> SaidFact:
+def _build_stated_fact(row: dict[str, Any]) -> StatedFact:
     """Convert a database row to a stated fact with its message."""
     numbers = {name: row[name] for name in ("value", "crowd", "mentions", "of", "n_crowd")}
     message_group = "meaning" if row["slot"] == MEANING else "facts"
-    return SaidFact(
+    return StatedFact(
         slot=row["slot"],
         verdict=row["verdict"],
         spans=row["spans"],
@@ -370,7 +370,7 @@ class Marked:
     """Mixin for an answer shown with its facts highlighted in the text."""
 
     text: str
-    facts: list[SaidFact]
+    facts: list[StatedFact]
 
     @property
     def parts(self) -> list[MarkedPart]:
@@ -378,7 +378,7 @@ class Marked:
         return mark_facts(self.text, self.facts)
 
 
-def mark_facts(text: str, facts: Iterable[SaidFact]) -> list[MarkedPart]:
+def mark_facts(text: str, facts: Iterable[StatedFact]) -> list[MarkedPart]:
     """Split a text into parts; a part that states a fact holds that fact.
 
     A fact that begins within another one, or beyond the end of a text that was cut, is not marked.

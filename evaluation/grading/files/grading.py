@@ -73,14 +73,14 @@ LOOK = "Check the id; ids are case-sensitive."
 
 
 def read_listed_workers(
-    text: str, columns: ColumnNames, answers: AnswerFile, given: GradingInput
+    text: str, columns: ColumnNames, answers: AnswerFile, grading_input: GradingInput
 ) -> WorkerList:
     """Return the graded workers listed in a file or in the text of the option itself.
 
     Raises `InputError` for every id that is in no answer, with similar ids.
     """
     listed = read_worker_argument(text, columns)
-    graded_workers = set(given.workers)
+    graded_workers = set(grading_input.workers)
     known_workers = dict.fromkeys(record.worker for record in answers.records)
     problems = Problems(listed.name)
     for worker, line in listed.lines.items():
@@ -100,9 +100,9 @@ def read_listed_workers(
     return replace(listed, lines=lines)
 
 
-def refuse_to_exclude_all(excluded: WorkerList, given: GradingInput) -> None:
+def refuse_to_exclude_all(excluded: WorkerList, grading_input: GradingInput) -> None:
     """Raise `InputError` if all graded workers would be excluded."""
-    if len(excluded.lines) == len(given.workers):
+    if len(excluded.lines) == len(grading_input.workers):
         raise InputError.single(excluded.name, "all workers are in it", "Leave out fewer workers.")
 
 
@@ -115,13 +115,13 @@ def refuse_problems(name: str, parameters: AqerParameters) -> None:
 
 
 def find_anchor_rows(
-    anchors: AnchorFile, answers: str, given: GradingInput
+    anchors: AnchorFile, answers: str, grading_input: GradingInput
 ) -> list[tuple[int, float]]:
     """Return row and grade of each expert-graded answer; `InputError` for unknown answers."""
-    answered = given.answered
+    answered = grading_input.answered
     keys = zip(answered.workers, answered.questions, strict=True)
     row_of = {key: row for row, key in enumerate(keys)}
-    workers, questions = set(given.workers), set(given.questions)
+    workers, questions = set(grading_input.workers), set(grading_input.questions)
     problems = Problems(anchors.name)
     anchor_rows = []
     for anchor in anchors.records:
@@ -173,7 +173,7 @@ def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
     def ask(name: str, prompt: PromptWithReminder, items: Sequence[Item]) -> Replies:
         return folder.ask(Step(name, prompt.template, prompt.again), items)
 
-    inputs = grading.given
+    inputs = grading.inputs
     reader = extract_by_model(_build_columns(inputs), ask, folder.system)
     facts: CrowdFacts = find_crowd_facts(
         inputs.wordings,
@@ -293,51 +293,62 @@ def grade_files(request: GradingRequest, progress: Progress | None = None) -> Fi
     if request.models is not None:
         models = read_model_answers(request.models, request.columns, request.keep_thinking)
     model_answers = None if models is None else convert_model_answers(models)
-    given = select_graded_answers(request.parameters, convert_answers(answers), model_answers)
-    given = replace(given, n_repeated=answers.n_repeated)
-    check_not_empty(answers, given)
+    graded_answers = select_graded_answers(
+        request.parameters, convert_answers(answers), model_answers
+    )
+    graded_answers = replace(graded_answers, n_repeated=answers.n_repeated)
+    check_not_empty(answers, graded_answers)
     hashes = answers.hashes
     if models is not None:
         hashes["models"] = models.sha256
-    read_from_id = {question: read_as_wording(question) for question in given.questions}
-    given = replace(
-        given, wordings={question: wording for question, wording in read_from_id.items() if wording}
+    read_from_id = {question: read_as_wording(question) for question in graded_answers.questions}
+    graded_answers = replace(
+        graded_answers,
+        wordings={question: wording for question, wording in read_from_id.items() if wording},
     )
     if request.questions is not None:
         questions = read_questions(request.questions)
         texts = {wording.question: wording.text for wording in questions.records if wording.text}
-        passages = {one.question: one.passage for one in questions.records}
-        categories = {one.question: one.category for one in questions.records}
-        given = replace(
-            given,
-            wordings={**given.wordings, **texts},
-            question_groups=choose_question_groups(given.questions, passages, categories),
+        passages = {record.question: record.passage for record in questions.records}
+        categories = {record.question: record.category for record in questions.records}
+        graded_answers = replace(
+            graded_answers,
+            wordings={**graded_answers.wordings, **texts},
+            question_groups=choose_question_groups(graded_answers.questions, passages, categories),
         )
         hashes["questions"] = questions.sha256
     if request.exclude_workers is not None:
-        listed = read_listed_workers(request.exclude_workers, request.columns, answers, given)
-        refuse_to_exclude_all(listed, given)
+        listed = read_listed_workers(
+            request.exclude_workers, request.columns, answers, graded_answers
+        )
+        refuse_to_exclude_all(listed, graded_answers)
         excluded = tuple(listed.lines)
-        parameters = replace(given.parameters, exclude_workers=excluded)
-        given = replace(given, parameters=parameters, excluded=excluded)
+        parameters = replace(graded_answers.parameters, exclude_workers=excluded)
+        graded_answers = replace(graded_answers, parameters=parameters, excluded=excluded)
         hashes["exclude_workers"] = listed.sha256
     if request.collapse_workers is not None:
-        listed = read_listed_workers(request.collapse_workers, request.columns, answers, given)
-        parameters = replace(given.parameters, collapse_workers=tuple(listed.lines))
+        listed = read_listed_workers(
+            request.collapse_workers, request.columns, answers, graded_answers
+        )
+        parameters = replace(graded_answers.parameters, collapse_workers=tuple(listed.lines))
         refuse_problems(listed.name, parameters)
-        given = replace(given, parameters=parameters, collapsed=tuple(listed.lines))
+        graded_answers = replace(
+            graded_answers, parameters=parameters, collapsed=tuple(listed.lines)
+        )
         hashes["collapse_workers"] = listed.sha256
     if request.anchors is not None:
         anchors = read_anchors(request.anchors, request.columns)
-        given = replace(given, anchors=find_anchor_rows(anchors, answers.name, given))
+        graded_answers = replace(
+            graded_answers, anchors=find_anchor_rows(anchors, answers.name, graded_answers)
+        )
         hashes["anchors"] = anchors.sha256
-    embed_texts, of_vectors = load_precomputed(given, answers, models)
+    embed_texts, of_vectors = load_precomputed(graded_answers, answers, models)
     hashes |= of_vectors
     # Before grading, so that a refusal does not cost the time of a grading.
     if not request.overwrite:
         refuse_to_replace_results(request.output, hashes)
     try:
-        grading = grade_answers(given, embed_texts, progress)
+        grading = grade_answers(graded_answers, embed_texts, progress)
     except RemedyError as error:
         raise InputError.single(
             answers.name, TERMINAL.said(Message(error.code, error.values))

@@ -84,7 +84,7 @@ SUMMARY = "summary.json"
 def build_summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
     """Return the contents of summary.json; call it after the tables, which fill `undefined`."""
     grading = graded.grading
-    parameters, info = grading.given.parameters, grading.embedded.info
+    parameters, info = grading.inputs.parameters, grading.embedded.info
     grading_summary = grading.summary()
     return {
         "signature": grading.signature(graded.input_hash),
@@ -119,8 +119,8 @@ def _build_facts(grading: Grading) -> dict[str, Any] | None:
     """Return the counts of facts; None if facts are switched off."""
     if grading.facts is None:
         return None
-    found = asdict(count_facts(grading.facts))
-    return {name: value for name, value in found.items() if value is not None}
+    counts = asdict(count_facts(grading.facts))
+    return {name: value for name, value in counts.items() if value is not None}
 
 
 def build_alarm_cells(alarm: Alarm) -> dict[str, Any]:
@@ -157,12 +157,12 @@ def _describe_duplicates(answers: AnswerFile) -> dict[str, str]:
 
 def _build_counts(graded: FileGrading) -> dict[str, int]:
     """Return the numbers of rows, answers, workers and questions that were graded."""
-    aqer, given = graded.grading.graded.aqer, graded.grading.given
+    aqer, inputs = graded.grading.graded.aqer, graded.grading.inputs
     counts = {
         "rows": graded.answers.n_rows,
-        "repeated_rows": given.n_repeated,
-        "empty_answers": given.n_empty,
-        "answers": len(given.answered),
+        "repeated_rows": inputs.n_repeated,
+        "empty_answers": inputs.n_empty,
+        "answers": len(inputs.answered),
         "workers": len(aqer.workers_),
         "questions": len(aqer.questions_),
         "single_answer_questions": int((aqer.n_workers_of_question_ == 1).sum()),
@@ -222,12 +222,20 @@ AGREEMENT = ("facts", "fact_agreement", "fact_agreement_low", "fact_agreement_hi
 def write_facts(folder: OutputFolder, facts: CrowdFacts) -> None:
     """Write facts.csv (values that workers state) and answer_facts.csv (verdicts on answers)."""
     crowd = (
-        (one.question, one.slot, one.value, one.mentions, one.of, one.state.value)
-        for one in facts.crowd
+        (answer.question, answer.slot, answer.value, answer.mentions, answer.of, answer.state.value)
+        for answer in facts.crowd
     )
     answers = (
-        (one.kind, one.name, one.question, one.slot, one.value, one.verdict.value, one.of)
-        for one in facts.answers
+        (
+            answer.kind,
+            answer.name,
+            answer.question,
+            answer.slot,
+            answer.value,
+            answer.verdict.value,
+            answer.of,
+        )
+        for answer in facts.answers
     )
     folder.write_csv(FACTS, OF_CROWD, crowd)
     folder.write_csv(ANSWER_FACTS, OF_ANSWERS, answers)
@@ -361,7 +369,7 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
     if groups := results.groups():
         header = (*header, "group")
         workers = _add_group(workers, groups, undefined)
-    means = compute_left_out_means(grading.graded.aqer, grading.given.answered.workers)
+    means = compute_left_out_means(grading.graded.aqer, grading.inputs.answered.workers)
     workers = _with_raw_score(workers, means, undefined)
     workers = _with_contrast(workers, results.worker_contrasts())
     header = (*header, RAW_LEAVE_ONE_OUT, *ContrastCells._fields)
@@ -409,17 +417,21 @@ def _note_empty_cells(changes: GradeChanges, results: Results) -> None:
 
 def _iterate_anchor_rows(grading: Grading, rows: Sequence[int]) -> Iterator[tuple[Any, ...]]:
     """Yield a row of anchors.csv for each answer an expert should grade, its grade empty."""
-    answers = grading.given.answered
+    answers = grading.inputs.answered
     for row in rows:
         yield (answers.workers[row], answers.questions[row], answers.texts[row], None)
 
 
 def _iterate_exemplar_rows(grading: Grading, results: Results) -> Iterator[tuple[Any, ...]]:
     """Yield a row of exemplars.csv for each question: nearest answer and dispersion."""
-    answers = grading.given.answered
+    answers = grading.inputs.answered
     for row in results.exemplars():
-        at = row.nearest
-        nearest = (None, None) if at is None else (answers.workers[at], answers.texts[at])
+        answer_row = row.nearest
+        nearest = (
+            (None, None)
+            if answer_row is None
+            else (answers.workers[answer_row], answers.texts[answer_row])
+        )
         yield (row.question, row.n_answers, *nearest, row.dispersion)
 
 

@@ -103,7 +103,7 @@ def is_unit_length(vectors: Vectors) -> bool:
     if sparse.issparse(vectors):
         squares = np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel()  # type: ignore[union-attr]
         return _is_all_ones(squares)
-    parts = (vectors[at : at + step] for at in range(0, vectors.shape[0], step))
+    parts = (vectors[index : index + step] for index in range(0, vectors.shape[0], step))
     return all(_is_all_ones(np.einsum("nd,nd->n", x, x, dtype=np.float64)) for x in parts)
 
 
@@ -272,7 +272,7 @@ def _find_largest(x: Vectors) -> float:
 def _split_rows(x: Vectors) -> list[Vectors]:
     """Return the rows of an array in parts of at most `CHUNK` numbers."""
     step = max(1, CHUNK // x.shape[1])
-    return [x[at : at + step] for at in range(0, x.shape[0], step)]
+    return [x[index : index + step] for index in range(0, x.shape[0], step)]
 
 
 def _sum_squares(x: Vectors, scale: float) -> float:

@@ -22,9 +22,9 @@ REMEDIES: Mapping[str, str] = {
 def _build_sentence(words: str) -> Callable[[Mapping[str, Any]], str]:
     """Return a function that formats a clause as a whole sentence, for messages."""
 
-    def format_sentence(of: Mapping[str, Any]) -> str:
-        said = words.format_map(of)
-        return f"{said[:1].upper()}{said[1:]}."
+    def format_sentence(values: Mapping[str, Any]) -> str:
+        sentence = words.format_map(values)
+        return f"{sentence[:1].upper()}{sentence[1:]}."
 
     return format_sentence
 
@@ -35,14 +35,14 @@ FAILED: Mapping[str, Sentence] = {
 """The same as a sentence, where it ended a run."""
 
 
-def _count(of: Mapping[str, Any]) -> str:
+def _count(values: Mapping[str, Any]) -> str:
     """Return the number of answers graded by experts with its noun, such as "6 answers"."""
-    return format_count(of["graded"], "answer")
+    return format_count(values["graded"], "answer")
 
 
-def _format_agreement(of: Mapping[str, Any]) -> str:
+def _format_agreement(values: Mapping[str, Any]) -> str:
     """Return a clause on how the ranking agrees with each camp's own ranking; "" if undefined."""
-    mine, other = of.get("agreement"), of.get("other_agreement")
+    mine, other = values.get("agreement"), values.get("other_agreement")
     if mine is None or other is None:
         return ""
     return (
@@ -51,52 +51,53 @@ def _format_agreement(of: Mapping[str, Any]) -> str:
     )
 
 
-def _format_won(of: Mapping[str, Any]) -> str:
+def _format_won(values: Mapping[str, Any]) -> str:
     """Return the text for the group of workers (camp) that experts' grades found right."""
     return (
-        f"Settled by experts: they graded {_count(of)}, and the ranking that agrees best with "
-        f"them follows this camp{_format_agreement(of)}."
+        f"Settled by experts: they graded {_count(values)}, and the ranking that agrees best with "
+        f"them follows this camp{_format_agreement(values)}."
     )
 
 
-def _format_lost(of: Mapping[str, Any]) -> str:
+def _format_lost(values: Mapping[str, Any]) -> str:
     """Return the text for the group of workers (camp) that experts' grades found wrong."""
     return (
-        f"Settled by experts: they graded {_count(of)}, and the ranking that agrees best with "
-        f"them follows the other camp{_format_agreement(of)}."
+        f"Settled by experts: they graded {_count(values)}, and the ranking that agrees best with "
+        f"them follows the other camp{_format_agreement(values)}."
     )
 
 
-def _format_camp(of: Mapping[str, Any]) -> str:
+def _format_camp(values: Mapping[str, Any]) -> str:
     """Return the text that it is still open which of the crowd's two camps is right."""
-    follows = "follows this camp" if of["follows"] else "does not follow this camp"
+    follows = "follows this camp" if values["follows"] else "does not follow this camp"
     return (
         f"Still there: it is not settled which camp is right. The ranking {follows}"
-        f"{_format_agreement(of)}."
+        f"{_format_agreement(values)}."
     )
 
 
-def _format_orders(of: Mapping[str, Any]) -> str:
+def _format_orders(values: Mapping[str, Any]) -> str:
     """Return a clause with the rank correlation of the two rankings; "" if undefined."""
-    value = of["agreement"]
+    value = values["agreement"]
     return "" if value is None else f"; the two orders agreed by {value:.2f} (1 is the same order)"
 
 
-def _format_sides(of: Mapping[str, Any]) -> str:
+def _format_sides(values: Mapping[str, Any]) -> str:
     """Return the correlations of expert grades with both runs' scores, as a clause."""
     return (
-        f"grades of {format_count(of['count'], 'answer')} agree by {_format(of['correlation'])} "
+        f"grades of {format_count(values['count'], 'answer')} agree by "
+        f"{_format(values['correlation'])} "
         "with "
-        f"this run's scores, and by {_format(of['before'])} with those of the run before (1 is "
+        f"this run's scores, and by {_format(values['before'])} with those of the run before (1 is "
         "full agreement)"
     )
 
 
-def _explain_unsure(of: Mapping[str, Any]) -> str:
+def _explain_unsure(values: Mapping[str, Any]) -> str:
     """Return why experts' grades do not settle an alarm, and what to do, as text."""
-    mine, other = of["correlation"], of["before"]
-    if of["count"] < of["fewest"]:
-        return f"That is too few: have {of['fewest']} answers graded or more."
+    mine, other = values["correlation"], values["before"]
+    if values["count"] < values["fewest"]:
+        return f"That is too few: have {values['fewest']} answers graded or more."
     if mine is not None and other is not None and other >= mine:
         return (
             "The run before agrees as well or better: go by that one, or have more answers graded."

@@ -294,12 +294,12 @@ def _build_rankings(remedies: RemediesDone) -> list[Ranking]:
     chosen = remedies.anchors and remedies.anchors.chosen
     return [
         Ranking(
-            name=found.name,
-            with_experts=found.correlation_with_expert,
-            with_plain=found.spearman_with_default,
-            chosen=found.name == chosen,
+            name=candidate.name,
+            with_experts=candidate.correlation_with_expert,
+            with_plain=candidate.spearman_with_default,
+            chosen=candidate.name == chosen,
         )
-        for found in (remedies.candidates.found if remedies.candidates else ())
+        for candidate in (remedies.candidates.found if remedies.candidates else ())
     ]
 
 

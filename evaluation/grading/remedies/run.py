@@ -91,7 +91,7 @@ class RemedyReport:
         if self.choice is not None and self.candidates is not None:
             out["anchors"] = {
                 "graded": self.n_anchors,
-                "chosen": self.candidates.found[self.choice.place].name,
+                "chosen": self.candidates.rankings[self.choice.place].name,
                 "reason": self.choice.reason,
             }
         if self.suggested is not None:
@@ -137,8 +137,8 @@ class RemedyReport:
     def _build_candidates(self) -> dict[str, Any]:
         """Return the candidate rankings and their correlations as a dictionary for JSON."""
         assert self.candidates is not None
-        alarm, found = self.candidates.alarm, self.candidates.found
-        correlations = self.choice.correlations if self.choice else (None,) * len(found)
+        alarm, rankings = self.candidates.alarm, self.candidates.rankings
+        correlations = self.choice.correlations if self.choice else (None,) * len(rankings)
         return {
             "two_camps": {
                 "statistic": alarm.statistic,
@@ -151,9 +151,9 @@ class RemedyReport:
                 {
                     "name": candidate.name,
                     "correlation_with_expert": correlation,
-                    "spearman_with_default": spearman(candidate.aqer.raw_, found[0].aqer.raw_),
+                    "spearman_with_default": spearman(candidate.aqer.raw_, rankings[0].aqer.raw_),
                 }
-                for candidate, correlation in zip(found, correlations, strict=True)
+                for candidate, correlation in zip(rankings, correlations, strict=True)
             ],
             "same_as": self.candidates.same,
             "reason": self.candidates.reason,
@@ -177,7 +177,7 @@ def grade_with_remedies(
     outside: OutsideInformation,
     initial_scores: Floats | None = None,
     progress: Progress | None = None,
-    kept: DrawStore | None = None,
+    draw_store: DrawStore | None = None,
     question_groups: Sequence[str] | None = None,
 ) -> RemediedGrading:
     """Grade the workers with remedies; raise `RemedyError` if a remedy is impossible."""
@@ -206,11 +206,11 @@ def grade_with_remedies(
         report = replace(report, candidates=candidates)
         if parameters.anchors:
             choice = flow.choose_candidate(candidates)
-            electorate = candidates.found[choice.place].electorate
+            electorate = candidates.rankings[choice.place].electorate
             report = replace(report, choice=choice, n_anchors=len(outside.anchor_rows))
         if parameters.suggest_anchors:
             report = replace(report, suggested=flow.suggest_rows(candidates))
-    aqer = flow.fit(units, electorate, initial_scores, camps, progress, kept)
+    aqer = flow.fit(units, electorate, initial_scores, camps, progress, draw_store)
     return RemediedGrading(aqer, plain, report)
 
 
@@ -288,11 +288,11 @@ class _RemedyFlow:
     def label_camps(self, units: Units | None) -> tuple[Integers, list[CampedQuestion]]:
         """Return each answer's camp of similar answers, and the questions with two camps."""
         rows, unit = self._get_voting(units)
-        vote, asked = self._build_vote(rows, unit)
+        vote, questions = self._build_vote(rows, unit)
         of_rows, camped_questions = label_camps(vote, self.vectors[rows], self.parameters.seed)
         camps = np.zeros(len(self.worker), dtype=np.int64)
         camps[rows] = of_rows
-        labels = self.asked[asked].tolist()
+        labels = self.asked[questions].tolist()
         return camps, [
             replace(camped, question=labels[camped.question]) for camped in camped_questions
         ]
@@ -313,7 +313,7 @@ class _RemedyFlow:
         rows = np.asarray(self.outside.anchor_rows, dtype=np.int64)
         # Leave-one-out: an answer is part of the exemplary answer, and its own share would raise
         # its score in every candidate.
-        scores = [candidate.aqer.leave_one_out_scores_[rows] for candidate in candidates.found]
+        scores = [candidate.aqer.leave_one_out_scores_[rows] for candidate in candidates.rankings]
         chosen = choose_candidate(scores, np.asarray(self.outside.anchor_grades, dtype=float))
         return (
             chosen
@@ -325,7 +325,7 @@ class _RemedyFlow:
         """Return the rows of answers whose grades would separate the candidate rankings."""
         if candidates.reason is not None:
             return np.empty(0, dtype=np.int64)
-        return suggest_anchors(candidates.found, self.vectors, self.parameters.suggest_anchors)
+        return suggest_anchors(candidates.rankings, self.vectors, self.parameters.suggest_anchors)
 
     def fit(
         self,
@@ -334,14 +334,14 @@ class _RemedyFlow:
         initial_scores: Floats | None,
         camps: Integers | None = None,
         progress: Progress | None = None,
-        kept: DrawStore | None = None,
+        draw_store: DrawStore | None = None,
         draws: int | None = None,
     ) -> AQER:
         """Fit AQER with the given voters, voting rules and labels of camps on questions."""
         values = self.parameters.of_estimator()
         if draws is not None:
             values["n_draws"] = draws
-        common = (self.vectors, self.workers, self.questions, initial_scores, progress, kept)
+        common = (self.vectors, self.workers, self.questions, initial_scores, progress, draw_store)
         aqer = AQER(**values)
         if units is None:
             return aqer.fit(
@@ -365,15 +365,17 @@ class _RemedyFlow:
 
     def _build_vote(self, rows: Integers, unit: Integers) -> tuple[MeanVote, Integers]:
         """Return the cosine vote over the given rows, and the codes of its questions in the run."""
-        local, asked = encode_labels(self.question[rows])
-        cells = Cells.from_codes(unit, local, int(unit.max()) + 1, len(asked))
+        local, questions = encode_labels(self.question[rows])
+        cells = Cells.from_codes(unit, local, int(unit.max()) + 1, len(questions))
         # Cosines whatever the run's similarity is: the tests for camps and copies are defined on
         # them.
-        return MeanVote.from_vectors(self.vectors[rows], cells, "cosine"), asked.astype(np.int64)
+        return MeanVote.from_vectors(self.vectors[rows], cells, "cosine"), questions.astype(
+            np.int64
+        )
 
     def _compute_pairs(self, rows: Integers, unit: Integers, n_units: int) -> Pairs:
         """Return the cosines of all pairs of answers to one question, among the given rows."""
-        return Pairs.of(self._build_vote(rows, unit)[0], self.parameters.seed)
+        return Pairs.from_vote(self._build_vote(rows, unit)[0], self.parameters.seed)
 
     def _is_copied(self, group: Group) -> bool:
         """Return whether the texts of a group prove that its members copied."""

@@ -86,7 +86,7 @@ def _build_json_row(row: ConsensusRow) -> Row:
     """Return a question's consensus as the values of a line of consensus.jsonl."""
     others = [{"answer": near.answer, "similarity": near.similarity} for near in row.next]
     camps = [{"answer": camp.answer, "size": camp.size} for camp in row.camps]
-    facts = [[asdict(fact) for fact in found] or None for found in (row.agreed, row.contested)]
+    facts = [[asdict(fact) for fact in group] or None for group in (row.agreed, row.contested)]
     return (
         *(
             *_build_first_cells(row),

@@ -28,25 +28,25 @@ CONSENSUS_LIMITS = (
 NAMED = 3
 
 
-def _format_apart(of: Mapping[str, Any]) -> str:
+def _format_apart(values: Mapping[str, Any]) -> str:
     """Return the text that one model is better than another, with the difference."""
-    difference = f"{of['difference']:.3f} ({_format_basis(of)})"
-    return f"“{of['first']}” is better than “{of['second']}” by {difference}."
+    difference = f"{values['difference']:.3f} ({_format_basis(values)})"
+    return f"“{values['first']}” is better than “{values['second']}” by {difference}."
 
 
-def _format_alike(of: Mapping[str, Any]) -> str:
+def _format_alike(values: Mapping[str, Any]) -> str:
     """Return the text that two models cannot be distinguished, with the difference."""
     return (
-        f"“{of['first']}” and “{of['second']}” cannot be distinguished: the difference is "
-        f"{of['difference']:.3f} ({_format_basis(of)}), and so few questions do not show "
-        f"differences below {of['smallest']:.3f}."
+        f"“{values['first']}” and “{values['second']}” cannot be distinguished: the difference is "
+        f"{values['difference']:.3f} ({_format_basis(values)}), and so few questions do not show "
+        f"differences below {values['smallest']:.3f}."
     )
 
 
-def _format_basis(of: Mapping[str, Any]) -> str:
+def _format_basis(values: Mapping[str, Any]) -> str:
     """Return the interval, the number of questions and p as part of a sentence."""
-    interval = f"95% interval {of['low']:.3f} to {of['high']:.3f}"
-    return f"{interval} on {format_count(of['n'], 'question')}, {format_p_value(of['p'])}"
+    interval = f"95% interval {values['low']:.3f} to {values['high']:.3f}"
+    return f"{interval} on {format_count(values['n'], 'question')}, {format_p_value(values['p'])}"
 
 
 COMPARING: Mapping[str, Sentence] = {
@@ -89,30 +89,30 @@ def format_names(names: Sequence[str]) -> str:
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
-def _format_pasted(of: Mapping[str, Any]) -> str:
+def _format_pasted(values: Mapping[str, Any]) -> str:
     """Return the text on how many of a worker's answers contain pasted text."""
-    answers = format_count(of["n"], "answer")
-    if not of["pasted"]:
+    answers = format_count(values["n"], "answer")
+    if not values["pasted"]:
         return f"Pasted into none of {answers}."
-    share = of["share"]
+    share = values["share"]
     # In the table of all words a value is its name.
     part = f"{share:.0%}" if isinstance(share, float | int) else str(share)
     rest = "" if share is None else f": up to {part} of the characters of these"
-    return f"Pasted into {of['pasted']:,} of {answers}{rest}."
+    return f"Pasted into {values['pasted']:,} of {answers}{rest}."
 
 
-def _format_typed(of: Mapping[str, Any]) -> str:
+def _format_typed(values: Mapping[str, Any]) -> str:
     """Return the text on how many characters of an answer were typed and pasted."""
     sentence = (
-        f"Typed {format_count(of['typed'], 'character')} of an answer of {of['length']:,} "
-        f"({of['question']})"
+        f"Typed {format_count(values['typed'], 'character')} of an answer of {values['length']:,} "
+        f"({values['question']})"
     )
-    if not of["pasted"]:
+    if not values["pasted"]:
         return (
             f"{sentence} and pasted none: the rest came in a way that is not counted, such as "
             "another window without a script, or a tool of the browser."
         )
-    return f"{sentence}, and pasted {of['pasted']:,}."
+    return f"{sentence}, and pasted {values['pasted']:,}."
 
 
 def _format_duration(seconds: Any) -> str:
@@ -124,13 +124,13 @@ def _format_duration(seconds: Any) -> str:
     return format_count(round(seconds / 60), "minute")
 
 
-def _format_away(of: Mapping[str, Any]) -> str:
+def _format_away(values: Mapping[str, Any]) -> str:
     """Return the text on how often and how long a worker left the page while answering."""
-    active = f"active for {_format_duration(of['active'])}"
-    if not of["left"]:
+    active = f"active for {_format_duration(values['active'])}"
+    if not values["left"]:
         return f"Never left the page while answering; {active}."
-    times = "once" if of["left"] == 1 else f"{of['left']:,} times"
-    away = f"{_format_duration(of['away'])} in all"
+    times = "once" if values["left"] == 1 else f"{values['left']:,} times"
+    away = f"{_format_duration(values['away'])} in all"
     return f"Left the page for another window or tab {times}, {away}; {active}."
 
 

@@ -48,7 +48,7 @@ def grade_vectors(
     initial_scores: NDArray[np.float64] | None = None,
     models: ModelColumns | None = None,
     progress: Progress | None = None,
-    kept: DrawStore | None = None,
+    draw_store: DrawStore | None = None,
     outside: OutsideInformation | None = None,
     question_groups: Sequence[str] | None = None,
 ) -> Graded:
@@ -75,13 +75,13 @@ def grade_vectors(
             outside or OutsideInformation(),
             initial_scores,
             report_draws,
-            kept,
+            draw_store,
             question_groups,
         )
         aqer, plain, report = remedied_grading.aqer, remedied_grading.plain, remedied_grading.report
     else:
         aqer = parameters.estimator().fit(
-            *columns, initial_scores, report_draws, kept, question_groups=question_groups
+            *columns, initial_scores, report_draws, draw_store, question_groups=question_groups
         )
     if models is None:
         return Graded(aqer, None, plain, report)
@@ -93,7 +93,9 @@ def grade_vectors(
 
 
 def compute_aqer_scores(
-    given: GradingInput, embed_texts: EmbedTexts | None = None, progress: Progress | None = None
+    grading_input: GradingInput,
+    embed_texts: EmbedTexts | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Floats, Floats, Embedded]:
     """Return leave-one-out scores of workers' answers, scores of models' answers, and vectors.
 
@@ -102,9 +104,9 @@ def compute_aqer_scores(
     without workers' answers. Raises `BackendError`.
     """
     embedded = embed_graded_answers(
-        given, embed_texts or partial(embed, given.parameters, progress=progress)
+        grading_input, embed_texts or partial(embed, grading_input.parameters, progress=progress)
     )
-    answers, models = given.answered, given.models
+    answers, models = grading_input.answered, grading_input.models
     model_columns = None
     if models is not None:
         assert embedded.models is not None
@@ -112,7 +114,7 @@ def compute_aqer_scores(
             models.models, models.questions, models.statuses, embedded.models
         )
     graded = grade_vectors(
-        given.parameters,
+        grading_input.parameters,
         embedded.answers,
         answers.workers,
         answers.questions,

@@ -40,9 +40,9 @@ from evaluation.grading.facts.run import CrowdFacts, add_meaning, find_crowd_fac
 from evaluation.grading.remedies.run import RemedyReport
 from evaluation.grading.run.fitting import Graded, grade_vectors
 from evaluation.grading.run.length import check_length, measure_length
-from evaluation.grading.run.outcomes import Look, add_outcomes
+from evaluation.grading.run.outcomes import DetectionInputs, add_outcomes
 from evaluation.grading.run.results import GradeChanges, Results, build_standings
-from evaluation.grading.summary import LengthFound
+from evaluation.grading.summary import LengthEffect
 
 GROUPS_SHOWN = 10
 """Groups whose sizes a warning names."""
@@ -54,12 +54,12 @@ class Grading:
 
     Attributes
     ----------
-    given : the answers and options that were graded. embedded : the vectors and their origin.
+    inputs : the answers and options that were graded. embedded : the vectors and their origin.
     graded : the fitted estimators and what remedies did. alarms : alarms and checks of the crowd.
     known_facts : facts that a model extracted; None where the rules extract them on demand.
     """
 
-    given: GradingInput
+    inputs: GradingInput
     embedded: Embedded
     graded: Graded
     alarms: Alarms
@@ -67,7 +67,7 @@ class Grading:
 
     def results(self) -> Results:
         """Return the rows of the result tables; each table can be iterated once."""
-        return Results(self.given, self.graded)
+        return Results(self.inputs, self.graded)
 
     @cached_property
     def facts(self) -> CrowdFacts | None:
@@ -76,17 +76,17 @@ class Grading:
         Workers vote with their weights in the exemplary answers. Excluded workers do not vote;
         their facts are judged. Facts change no grade.
         """
-        if self.known_facts is not None or not self.given.parameters.facts:
+        if self.known_facts is not None or not self.inputs.parameters.facts:
             return self.known_facts
-        given = self.given
+        inputs = self.inputs
         return find_crowd_facts(
-            given.wordings, given.answered, given.models, self.votes, frozenset(given.excluded)
+            inputs.wordings, inputs.answered, inputs.models, self.votes, frozenset(inputs.excluded)
         )
 
     @cached_property
-    def length(self) -> LengthFound:
+    def length(self) -> LengthEffect:
         """How much of the ranking the length of the answers explains."""
-        answered = self.given.answered
+        answered = self.inputs.answered
         return measure_length(self.graded.aqer, answered.texts, answered.workers)
 
     @property
@@ -107,7 +107,7 @@ class Grading:
         row_of_question = {question: row for question, row, n in rows if n}
         return {
             question: row_of_question[question]
-            for question in self.given.questions
+            for question in self.inputs.questions
             if question in row_of_question
         }
 
@@ -116,33 +116,33 @@ class Grading:
         if self.graded.plain is None:
             return None
         before, after = build_standings(self.graded.plain), build_standings(self.graded.aqer)
-        return GradeChanges.from_standings(self.given.workers, before, after)
+        return GradeChanges.from_standings(self.inputs.workers, before, after)
 
     def signature(self, input_hash: str) -> str:
         """Return the run's signature: method, version, parameters, embedding model, input hash."""
         info = self.embedded.info
         return build_aqer_signature(
-            self.given.parameters, info.model, info.revision, info.precision, input_hash
+            self.inputs.parameters, info.model, info.revision, info.precision, input_hash
         )
 
     @property
     def warnings(self) -> list[Message]:
         """Messages that a reader should know before trusting the tables."""
-        given, graded = self.given, self.graded
+        inputs, graded = self.inputs, self.graded
         return [
             *self.embedded.warnings,
             *build_grading_warnings(
                 graded.aqer,
                 graded.models,
-                given.n_empty,
-                given.n_repeated,
-                given.answered.texts,
-                given.parameters.embedder,
-                given.n_rejected,
-                0 if given.models is None else len(given.models.only_cut_off()),
+                inputs.n_empty,
+                inputs.n_repeated,
+                inputs.answered.texts,
+                inputs.parameters.embedder,
+                inputs.n_rejected,
+                0 if inputs.models is None else len(inputs.models.only_cut_off()),
             ),
             *filter(None, [check_length(self.length)]),
-            *build_model_warnings(given.models),
+            *build_model_warnings(inputs.models),
             *(build_remedy_warnings(graded.remedies) if graded.remedies else []),
         ]
 
@@ -162,17 +162,18 @@ class Grading:
 
 
 def grade_answers(
-    given: GradingInput,
+    grading_input: GradingInput,
     embed_texts: EmbedTexts | None = None,
     progress: Progress | None = None,
-    kept: DrawStore | None = None,
+    draw_store: DrawStore | None = None,
 ) -> Grading:
     """Grade the workers by their answers, score models, and detect alarms.
 
     Parameters
     ----------
     embed_texts : function that returns the vectors; by default the embedder of the parameters.
-    progress : called with the name of the step, the finished parts and all parts. kept : store of
+    progress : called with the name of the step, the finished parts and all parts. draw_store :
+        store of
         bootstrap draws, with which an interrupted run continues.
 
     Raises
@@ -182,14 +183,14 @@ def grade_answers(
     RemedyError
         A remedy has no meaning for this crowd.
     """
-    parameters = given.parameters
+    parameters = grading_input.parameters
     # Loaded first, so that a missing model fails before anything is computed.
     entailment_model = ContradictionModel.load(parameters.nli) if parameters.reads_meaning else None
     embedded = embed_graded_answers(
-        given, embed_texts or partial(embed, parameters, progress=progress)
+        grading_input, embed_texts or partial(embed, parameters, progress=progress)
     )
-    answers = _build_columns(given, embedded)
-    outside = _build_outside(given, embedded)
+    answers = _build_columns(grading_input, embedded)
+    outside = _build_outside(grading_input, embedded)
     initial = None
     if parameters.init == "entailment":
         initial = compute_entailment_scores(
@@ -203,18 +204,20 @@ def grade_answers(
         initial,
         answers.models,
         progress,
-        kept,
+        draw_store,
         outside,
-        _list_question_groups(given),
+        _list_question_groups(grading_input),
     )
     crowd, answers_of_crowd = choose_crowd(parameters, graded, answers, outside)
     alarms = detect_alarms(
-        parameters, crowd, answers_of_crowd, progress, given.model_names, graded.aqer
+        parameters, crowd, answers_of_crowd, progress, grading_input.model_names, graded.aqer
     )
     if graded.remedies is not None:
-        remedy_look = Look(parameters, graded, answers, outside, given.model_names)
+        remedy_look = DetectionInputs(
+            parameters, graded, answers, outside, grading_input.model_names
+        )
         alarms = add_outcomes(alarms, remedy_look, crowd, answers_of_crowd)
-    grading = Grading(given, embedded, graded, alarms)
+    grading = Grading(grading_input, embedded, graded, alarms)
     return (
         grading if entailment_model is None else _add_meaning(grading, entailment_model, progress)
     )
@@ -224,25 +227,25 @@ def _add_meaning(
     grading: Grading, entailment_model: ContradictionModel, progress: Progress | None
 ) -> Grading:
     """Return the grading with an entailment model's verdicts added to its facts."""
-    given = grading.given
+    inputs = grading.inputs
     assert grading.facts is not None
     facts = add_meaning(
         grading.facts,
-        given.answered,
-        given.models,
+        inputs.answered,
+        inputs.models,
         grading.graded.aqer.final_scores_,
         grading.nearest,
         entailment_model,
         grading.votes,
-        frozenset(given.excluded),
+        frozenset(inputs.excluded),
         progress and (lambda done, total: progress("meaning", done, total)),
     )
     return replace(grading, known_facts=facts)
 
 
-def _build_columns(given: GradingInput, embedded: Embedded) -> GradedAnswers:
+def _build_columns(grading_input: GradingInput, embedded: Embedded) -> GradedAnswers:
     """Return the answers of workers and models with their vectors, as columns."""
-    answers, model_answers, models = given.answered, given.models, None
+    answers, model_answers, models = grading_input.answered, grading_input.models, None
     if model_answers is not None:
         assert embedded.models is not None
         models = ModelColumns(
@@ -253,21 +256,25 @@ def _build_columns(given: GradingInput, embedded: Embedded) -> GradedAnswers:
     )
 
 
-def _list_question_groups(given: GradingInput) -> list[str] | None:
+def _list_question_groups(grading_input: GradingInput) -> list[str] | None:
     """Return the group of each graded answer's question, "" for none; None without any group."""
-    groups = given.question_groups
-    return [groups.get(one, "") for one in given.answered.questions] if groups else None
+    groups = grading_input.question_groups
+    return (
+        [groups.get(question, "") for question in grading_input.answered.questions]
+        if groups
+        else None
+    )
 
 
-def _build_outside(given: GradingInput, embedded: Embedded) -> OutsideInformation:
+def _build_outside(grading_input: GradingInput, embedded: Embedded) -> OutsideInformation:
     """Return the further inputs of remedies: texts, times, excluded workers, expert grades."""
     return OutsideInformation(
-        texts=given.answered.texts,
-        excluded=given.excluded,
-        collapsed=given.collapsed,
-        times=_convert_to_seconds(given.answered.times),
-        anchor_rows=[row for row, _ in given.anchors],
-        anchor_grades=[grade for _, grade in given.anchors],
+        texts=grading_input.answered.texts,
+        excluded=grading_input.excluded,
+        collapsed=grading_input.collapsed,
+        times=_convert_to_seconds(grading_input.answered.times),
+        anchor_rows=[row for row, _ in grading_input.anchors],
+        anchor_grades=[grade for _, grade in grading_input.anchors],
         plain_vectors=embedded.plain,
         spelling=embedded.spelling,
     )
@@ -354,7 +361,7 @@ def build_remedy_warnings(report: RemedyReport) -> list[Message]:
         reason = report.candidates.reason or "no_camps"
         warnings.append(Message("no_anchors_suggested", {"reason": reason}))
     if report.candidates and report.candidates.reason is None and report.choice is None:
-        warnings.append(Message("several_rankings", {"count": len(report.candidates.found)}))
+        warnings.append(Message("several_rankings", {"count": len(report.candidates.rankings)}))
     n_left = sum(not group.is_collapsed for group in report.groups)
     warnings += _filter_counted(Message("groups_not_collapsed", {"count": n_left}))
     if "collapse_copies" in report.names and not report.groups:

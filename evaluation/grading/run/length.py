@@ -18,12 +18,12 @@ from evaluation.core.stats.statistics.descriptive import pearson
 from evaluation.core.text.length import compute_log_words
 from evaluation.grading.alarms.methods.survey import BY_LENGTH, FEWEST_RANKED, TOO_FEW_RANKED
 from evaluation.grading.run.results import compute_left_out_means
-from evaluation.grading.summary import LengthFound
+from evaluation.grading.summary import LengthEffect
 
 NO_SPREAD = "no_spread"
 
 
-def measure_length(aqer: AQER, texts: Sequence[str], workers: Sequence[Any]) -> LengthFound:
+def measure_length(aqer: AQER, texts: Sequence[str], workers: Sequence[Any]) -> LengthEffect:
     """Return the correlation of ranked workers' raw scores with their mean log words.
 
     Raw scores are leave-one-out means, with `question_contrast` the contrasts.
@@ -44,14 +44,18 @@ def measure_length(aqer: AQER, texts: Sequence[str], workers: Sequence[Any]) -> 
     among = (aqer.ranks_ > 0) & ~np.isnan(scores)
     n = int(among.sum())
     if n < FEWEST_RANKED:
-        return LengthFound(None, n, TOO_FEW_RANKED)
+        return LengthEffect(None, n, TOO_FEW_RANKED)
     correlation = pearson(scores, length, among)
-    return LengthFound(correlation, n, NO_SPREAD if correlation is None else None)
+    return LengthEffect(correlation, n, NO_SPREAD if correlation is None else None)
 
 
-def check_length(found: LengthFound) -> Message | None:
+def check_length(finding: LengthEffect) -> Message | None:
     """Return a warning if length explains much of the ranking; else None."""
-    if found.correlation is None or abs(found.correlation) <= BY_LENGTH:
+    if finding.correlation is None or abs(finding.correlation) <= BY_LENGTH:
         return None
-    values = {"correlation": found.correlation, "share": found.correlation**2, "workers": found.n}
+    values = {
+        "correlation": finding.correlation,
+        "share": finding.correlation**2,
+        "workers": finding.n,
+    }
     return Message("length_explains", values)

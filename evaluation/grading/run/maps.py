@@ -52,10 +52,10 @@ class Maps:
 def map_answers(grading: Grading, progress: Progress) -> Maps:
     """Return the map coordinates of all answers and exemplary answers of a grading."""
     progress("map", 0, 1)
-    aqer, embedded, answers = grading.graded.aqer, grading.embedded, grading.given.answered
+    aqer, embedded, answers = grading.graded.aqer, grading.embedded, grading.inputs.answered
     worker, _ = encode_labels(answers.workers)
     question, questions = encode_labels(answers.questions)
-    model_answers = grading.given.models or ModelAnswers.of([])
+    model_answers = grading.inputs.models or ModelAnswers.from_rows([])
     cells = Cells.from_codes(worker, question, len(aqer.workers_), len(questions))
     vectors = convert_vectors(embedded.answers, unit_length=aqer.unit_length)
     targets = embedded.models
@@ -106,7 +106,7 @@ def build_heat_map(grading: Grading) -> dict[str, Any]:
     Workers are sorted by grade (those without one last), questions by mean score, easiest first.
     `quantiles` are the six bounds that split all scores into seven equal shares, one per colour.
     """
-    aqer, answers = grading.graded.aqer, grading.given.answered
+    aqer, answers = grading.graded.aqer, grading.inputs.answered
     worker, _ = encode_labels(answers.workers)
     question, questions = encode_labels(answers.questions)
     scores = aqer.leave_one_out_scores_
@@ -133,7 +133,7 @@ def compute_question_means(grading: Grading) -> Floats:
 
     Shape (Q,).
     """
-    question, questions = encode_labels(grading.given.answered.questions)
+    question, questions = encode_labels(grading.inputs.answered.questions)
     scores = grading.graded.aqer.leave_one_out_scores_
     return compute_mean_by_code(scores, question, len(questions))
 

@@ -64,7 +64,7 @@ class CampNow:
 
 
 @dataclass(frozen=True)
-class Look:
+class DetectionInputs:
     """Inputs for detecting alarms again after remedies: options, fitted runs and answers."""
 
     parameters: AqerParameters
@@ -108,26 +108,28 @@ class Look:
         return detect_alarms(self.parameters, aqer, answers, None, self.model_names)
 
 
-def add_outcomes(base: Alarms, look: Look, crowd: AQER, answers: GradedAnswers) -> Alarms:
+def add_outcomes(
+    base: Alarms, inputs: DetectionInputs, crowd: AQER, answers: GradedAnswers
+) -> Alarms:
     """Return the alarms of a run with remedies, each with its outcome (settled, open, new).
 
     `base` are the alarms of `crowd`: the `answers`, graded plainly, without the excluded workers.
     """
-    assert look.graded.remedies is not None
-    excluded = frozenset(look.outside.excluded)
+    assert inputs.graded.remedies is not None
+    excluded = frozenset(inputs.outside.excluded)
     # Without exclusions both crowds are one, and the search is not repeated.
-    before = look.detect_in_all().found if excluded else base.found
-    camps = _compare_with_camps(base.found, crowd, answers, look.graded.aqer)
-    judge = _OutcomeJudge(look.graded.remedies, excluded, base, look.detect_in_voters(), camps)
-    found, gone = judge.build_found(before), judge.build_gone(before)
-    return replace(base, found=found, gone=gone, camps_now=camps)
+    before = inputs.detect_in_all().found if excluded else base.found
+    camps = _compare_with_camps(base.found, crowd, answers, inputs.graded.aqer)
+    judge = _OutcomeJudge(inputs.graded.remedies, excluded, base, inputs.detect_in_voters(), camps)
+    current, gone = judge.build_found(before), judge.build_gone(before)
+    return replace(base, found=current, gone=gone, camps_now=camps)
 
 
 def _compare_with_camps(
-    found: Sequence[Alarm], crowd: AQER, answers: GradedAnswers, now: AQER
+    alarms: Sequence[Alarm], crowd: AQER, answers: GradedAnswers, now: AQER
 ) -> tuple[CampNow, ...]:
     """Return the crowd's two camps, and which of them the final ranking follows."""
-    camps = [alarm.workers for alarm in found if alarm.kind == "two_camps" and alarm.workers]
+    camps = [alarm.workers for alarm in alarms if alarm.kind == "two_camps" and alarm.workers]
     raw = dict(zip(now.workers_.tolist(), now.raw_.tolist(), strict=True))
     run_raw = np.array([raw[worker] for worker in crowd.workers_.tolist()])
     agreements = [spearman(run_raw, _grade_by_camp(crowd, answers, set(camp))) for camp in camps]
@@ -284,17 +286,17 @@ class _OutcomeJudge:
         return answered is not None and any(is_same(alarm, one) for one in self.base.found)
 
 
-def is_same(one: Alarm, other: Alarm) -> bool:
+def is_same(alarm: Alarm, other: Alarm) -> bool:
     """Return whether two alarms match: same kind and severity, mostly the same workers."""
-    if one.kind != other.kind or one.severity != other.severity:
+    if alarm.kind != other.kind or alarm.severity != other.severity:
         return False
-    if bool(one.workers) != bool(other.workers):
+    if bool(alarm.workers) != bool(other.workers):
         return False
-    if one.message.values.get("model") != other.message.values.get("model"):
+    if alarm.message.values.get("model") != other.message.values.get("model"):
         return False
-    if one.kind in OF_CROWD or not one.workers:
+    if alarm.kind in OF_CROWD or not alarm.workers:
         return True
-    mine, theirs = set(one.workers), set(other.workers)
+    mine, theirs = set(alarm.workers), set(other.workers)
     return len(mine & theirs) >= SAME * min(len(mine), len(theirs))
 
 
@@ -308,10 +310,10 @@ def _find_check(checks: Iterable[Looked], name: str) -> Looked | None:
     return next((check for check in checks if check.check == name), None)
 
 
-def _is_split_of_crowd(alarm: Alarm, found: Sequence[Alarm]) -> bool:
+def _is_split_of_crowd(alarm: Alarm, alarms: Sequence[Alarm]) -> bool:
     """Return whether an alarm on single questions repeats the alarm on the crowd's two camps."""
     if alarm.kind != "two_camps" or alarm.workers:
         return False
     same = alarm.message.values.get("same_as_crowd")
-    ring = any(one.kind == "two_camps" and one.workers for one in found)
+    ring = any(one.kind == "two_camps" and one.workers for one in alarms)
     return ring and same is not None and same >= SAME_CAMPS

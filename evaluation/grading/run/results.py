@@ -192,15 +192,15 @@ class Results:
     undefined : filled as rows are taken.
     """
 
-    def __init__(self, given: GradingInput, graded: Graded) -> None:
-        self.given, self.aqer, self.models = given, graded.aqer, graded.models
+    def __init__(self, grading_input: GradingInput, graded: Graded) -> None:
+        self.inputs, self.aqer, self.models = grading_input, graded.aqer, graded.models
         self.undefined = Undefined()
 
     def workers(self) -> Iterator[WorkerRow]:
         """Yield a row for every worker, including workers without an answer."""
         code_of = {worker: code for code, worker in enumerate(self.aqer.workers_.tolist())}
         exclusion_reasons = self.aqer.out_of_ranking_
-        for worker in self.given.workers:
+        for worker in self.inputs.workers:
             code = code_of.get(worker)
             if code is None:
                 yield self._build_empty_row(worker)
@@ -263,9 +263,9 @@ class Results:
 
     def worker_contrasts(self) -> dict[Any, ContrastCells]:
         """Return the question contrast of each worker, and record why cells are empty."""
-        found = self.aqer.contrasts_
-        cells = self._list_contrasts(self.aqer.workers_, found, "workers.csv")
-        for worker in self.given.workers:
+        contrasts = self.aqer.contrasts_
+        cells = self._list_contrasts(self.aqer.workers_, contrasts, "workers.csv")
+        for worker in self.inputs.workers:
             if worker not in cells:
                 for column in ContrastCells._fields:
                     self.undefined.note("workers.csv", column, worker, NO_ANSWERS)
@@ -279,15 +279,15 @@ class Results:
         return self._list_contrasts(self.models.models, self.models.contrasts, "models.csv")
 
     def _list_contrasts(
-        self, names: NDArray[np.generic], found: Contrasts, table: str
+        self, names: NDArray[np.generic], contrasts: Contrasts, table: str
     ) -> dict[Any, ContrastCells]:
         """Return the contrast cells by the name of the worker or model."""
         cells = {}
         for code, name in enumerate(names.tolist()):
-            reason = found.owner_reasons[code] or "no_exemplar"
-            interval_reason = found.interval_reasons[code] or "no_interval"
-            of_interval = reason if np.isnan(found.means[code]) else interval_reason
-            numbers = (found.means[code], found.low[code], found.high[code])
+            reason = contrasts.owner_reasons[code] or "no_exemplar"
+            interval_reason = contrasts.interval_reasons[code] or "no_interval"
+            of_interval = reason if np.isnan(contrasts.means[code]) else interval_reason
+            numbers = (contrasts.means[code], contrasts.low[code], contrasts.high[code])
             reasons = (reason, of_interval, of_interval)
             cells[name] = ContrastCells(
                 *(
@@ -301,7 +301,7 @@ class Results:
 
     def answers(self) -> Iterator[AnswerRow]:
         """Yield a row for every answer, including answers without a text."""
-        input_columns, graded_rows = self.given.given, self.answered()
+        input_columns, graded_rows = self.inputs.all_answers, self.answered()
         for worker, question, text in zip(
             input_columns.workers, input_columns.questions, input_columns.texts, strict=True
         ):
@@ -315,7 +315,7 @@ class Results:
 
     def answered(self) -> Iterator[AnswerRow]:
         """Yield a row for every answer with a text, in the order of the graded answers."""
-        aqer, answered = self.aqer, self.given.answered
+        aqer, answered = self.aqer, self.inputs.answered
         for worker, question, why, *numbers in zip(
             answered.workers,
             answered.questions,
@@ -339,7 +339,7 @@ class Results:
         """Yield a row for every question, including questions without an answer."""
         aqer = self.aqer
         code_of = {question: code for code, question in enumerate(aqer.questions_.tolist())}
-        for question in self.given.questions:
+        for question in self.inputs.questions:
             code = code_of.get(question)
             if code is None or not aqer.n_workers_of_question_[code]:
                 for column in ("nearest_worker", "nearest_answer", "dispersion"):
@@ -358,7 +358,7 @@ class Results:
         scores = self.models
         if scores is None:
             return
-        cut_off = set() if self.given.models is None else self.given.models.only_cut_off()
+        cut_off = set() if self.inputs.models is None else self.inputs.models.only_cut_off()
         for code, model in enumerate(scores.models.tolist()):
             missing_reason = scores.reasons[code]
             if missing_reason == "missing_answers" and model in cut_off:
@@ -392,18 +392,21 @@ class Results:
 
     def model_answers(self) -> Iterator[ModelAnswerRow]:
         """Yield a row for every answer of a language model; none without models."""
-        scores, model_columns = self.models, self.given.models
+        scores, model_columns = self.models, self.inputs.models
         if scores is None or model_columns is None:
             return
-        for at, (model, question, status) in enumerate(
+        for index, (model, question, status) in enumerate(
             zip(model_columns.models, model_columns.questions, model_columns.statuses, strict=True)
         ):
-            score, contrast = float(scores.answer_scores[at]), float(scores.contrasts.answers[at])
-            reason = scores.answer_reasons[at]
+            score, contrast = (
+                float(scores.answer_scores[index]),
+                float(scores.contrasts.answers[index]),
+            )
+            reason = scores.answer_reasons[index]
             if reason == "no_text" or status.is_missing:
                 reason = str(status)
             key = [model, question]
-            why = scores.contrasts.reasons[at]
+            why = scores.contrasts.reasons[index]
             cells = [
                 self.undefined.value(number, "model_answers.csv", column, key, because)
                 for number, column, because in (

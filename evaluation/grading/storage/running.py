@@ -78,11 +78,11 @@ class DrawParts:
         self._saved_at = self.turn.clock()
 
     @classmethod
-    def from_input(cls, given: GradingInput, turn: Turn) -> DrawParts:
+    def from_input(cls, grading_input: GradingInput, turn: Turn) -> DrawParts:
         """Return the stored draws of a run; draws of other answers or versions are ignored."""
         # Draws of another version of the code may follow other rules, and must not be joined to new
         # ones.
-        key = combine_hashes([given.hash(), collect_versions()["crowdgrade"]])
+        key = combine_hashes([grading_input.hash(), collect_versions()["crowdgrade"]])
         return cls(turn, turn.run_id, key)
 
     def earlier(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
@@ -159,7 +159,7 @@ def grade_run(turn: Turn) -> None:
 
 def compute_facts(grading: Grading, progress: Progress) -> None:
     """Compute the facts if asked for, before results are saved, so that no row stays locked."""
-    if grading.given.parameters.facts:
+    if grading.inputs.parameters.facts:
         progress(FACTS, 0, 1)
         assert grading.facts is not None
         progress(FACTS, 1, 1)
@@ -212,30 +212,30 @@ def read_graded_input(run: Run) -> GradingInput:
     Models' answers change no grade of a worker. Raises `NotAtOnceError` if answers changed since.
     """
     try:
-        given = load_inputs(run.pk)
+        inputs = load_inputs(run.pk)
     except RunInputError:
         raise NotAtOnceError("changed") from None
     # Models may have answered since: runs that know it are compared by the hash without models.
     if known := read_summary(run).people_hash:
-        same = given.people_hash() == known
+        same = inputs.people_hash() == known
     else:
         # An older run has the whole hash only: it is compared with its own models' answers.
-        same = _select_scored_models(run, given).hash() == run.input_hash
+        same = _select_scored_models(run, inputs).hash() == run.input_hash
     if not same:
         raise NotAtOnceError("changed")
-    return replace(given, models=None)
+    return replace(inputs, models=None)
 
 
-def _select_scored_models(run: Run, given: GradingInput) -> GradingInput:
+def _select_scored_models(run: Run, grading_input: GradingInput) -> GradingInput:
     """Return the inputs with only those models' answers that the run scored."""
-    if given.models is None:
-        return given
+    if grading_input.models is None:
+        return grading_input
     scored = set(LLMAnswerScore.objects.filter(run=run).values_list("llm_response_id", flat=True))
-    models = given.models.kept(key in scored for key in given.models.keys)
-    return replace(given, models=models if len(models) else None)
+    models = grading_input.models.kept(key in scored for key in grading_input.models.keys)
+    return replace(grading_input, models=models if len(models) else None)
 
 
-def read_graded_vectors(run: Run, given: GradingInput) -> Vectors:
+def read_graded_vectors(run: Run, grading_input: GradingInput) -> Vectors:
     """Return the vectors of the answers that a run graded, one row per answer with a text.
 
     Raises `NotAtOnceError` where they are not stored and a model would have to make them.
@@ -243,7 +243,7 @@ def read_graded_vectors(run: Run, given: GradingInput) -> Vectors:
     parameters = read_parameters(run.parameters)
     if parameters.spelling is not None:
         raise NotAtOnceError("slow_settings")
-    texts = given.answered.texts
+    texts = grading_input.answered.texts
     if parameters.embedder in OF_WORDS:
         try:
             return embed(parameters, texts, None).answers
@@ -264,7 +264,7 @@ def read_graded_vectors(run: Run, given: GradingInput) -> Vectors:
     vectors_of_texts = None if version is None else load_stored_vectors(version, by_hash)
     if vectors_of_texts is None:
         raise NotAtOnceError("no_vectors")
-    index_of_text = {text: at for at, text in enumerate(distinct)}
+    index_of_text = {text: index for index, text in enumerate(distinct)}
     return vectors_of_texts[np.array([index_of_text[text] for text in texts])]
 
 
@@ -294,10 +294,10 @@ def compute_without(run: Run, worker: Worker) -> dict[UUID, Outcome]:
         raise NotAtOnceError("out_already")
     if _is_large(run):
         raise NotAtOnceError("large")
-    given = read_graded_input(run)
+    inputs = read_graded_input(run)
     if read_parameters(run.parameters).init == "entailment":
         raise NotAtOnceError("slow_settings")
-    return _replace_keys(_grade_without(given, read_graded_vectors(run, given), worker))
+    return _replace_keys(_grade_without(inputs, read_graded_vectors(run, inputs), worker))
 
 
 def _is_large(run: Run) -> bool:
@@ -338,7 +338,7 @@ def _grade_without(inputs: GradingInput, vectors: Vectors, worker: Worker) -> di
     return {row.worker: Outcome(row.grade, row.rank) for row in rows if row.worker not in excluded}
 
 
-def _replace_keys(found: dict[int, Outcome]) -> dict[UUID, Outcome]:
+def _replace_keys(outcomes: dict[int, Outcome]) -> dict[UUID, Outcome]:
     """Return the outcomes keyed by the workers' public ids instead of primary keys."""
-    names = dict(Worker.objects.filter(pk__in=found).values_list("pk", "public_id"))
-    return {names[key]: outcome for key, outcome in found.items()}
+    names = dict(Worker.objects.filter(pk__in=outcomes).values_list("pk", "public_id"))
+    return {names[key]: outcome for key, outcome in outcomes.items()}

@@ -30,7 +30,7 @@ from evaluation.grading.run.maps import (
     convert_to_bytes,
 )
 from evaluation.grading.run.results import Results, compute_left_out_means, find_rank_bounds
-from evaluation.grading.summary import VERSION, AqerSummary, Counts, FactsFound
+from evaluation.grading.summary import VERSION, AqerSummary, Counts, FactTotals
 from evaluation.models import (
     Alarm,
     AnswerFact,
@@ -60,18 +60,21 @@ class FactRows:
         self._agreed: Counter[tuple[str, Any]] = Counter()
         self._contradicted: Counter[tuple[str, Any]] = Counter()
         if facts is not None:
-            verdicts = [((one.kind, one.name), one.question, one.verdict) for one in facts.answers]
+            verdicts = [
+                ((answer.kind, answer.name), answer.question, answer.verdict)
+                for answer in facts.answers
+            ]
             on_agreed = {
-                (who, question) for who, question, verdict in verdicts if verdict in OF_AGREED
+                (author, question) for author, question, verdict in verdicts if verdict in OF_AGREED
             }
             # A set of questions: one counts once, however many of its facts are contradicted.
             contradicting = {
-                (who, on_agreed)
-                for who, on_agreed, verdict in verdicts
+                (author, on_agreed)
+                for author, on_agreed, verdict in verdicts
                 if verdict == Verdict.CONTRADICTS
             }
-            self._agreed.update(who for who, _ in on_agreed)
-            self._contradicted.update(who for who, _ in contradicting)
+            self._agreed.update(author for author, _ in on_agreed)
+            self._contradicted.update(author for author, _ in contradicting)
 
     def crowd(self) -> Iterator[CrowdFact]:
         """Yield a database row for every value that workers state."""
@@ -128,7 +131,7 @@ class FactRows:
         spoken = dict.fromkeys(self.facts.questions, ExemplaryAnswer.SPOKEN)
         return {**spoken, **self.facts.silent}
 
-    def summary(self) -> FactsFound | None:
+    def summary(self) -> FactTotals | None:
         """Return the counts of the facts for the run's summary; None if switched off."""
         if self.facts is None:
             return None
@@ -162,7 +165,7 @@ def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
     run, results = turn.run_id, grading.results()
     facts = FactRows(run, grading.facts)
     # Made before the transaction, in which the run's row is locked.
-    input_hash = grading.given.hash()
+    input_hash = grading.inputs.hash()
     # One transaction for everything: a page never shows grades without their alarms, and a turn
     # that has lost its claim leaves no row.
     with turn.fenced():
@@ -194,17 +197,17 @@ def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
 
 def _build_summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary:
     """Return the run's summary: counts, convergence, remedies, map, camps and facts."""
-    given, aqer = grading.given, grading.graded.aqer
-    models = given.models or ModelAnswers.of([])
-    return AqerSummary.of(
+    inputs, aqer = grading.inputs, grading.graded.aqer
+    models = inputs.models or ModelAnswers.from_rows([])
+    return AqerSummary.from_json(
         {
             **grading.summary(),
             "version": VERSION,
-            "people_hash": given.people_hash(),
+            "people_hash": inputs.people_hash(),
             "draw_agreement": compute_median_agreement(aqer),
             "counts": Counts(
-                answers=len(given.answered),
-                empty_answers=given.n_empty,
+                answers=len(inputs.answered),
+                empty_answers=inputs.n_empty,
                 workers=len(aqer.workers_),
                 questions=len(aqer.questions_),
                 models=len(set(models.models)),
@@ -212,7 +215,7 @@ def _build_summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary
             ),
             **_build_remedies(grading),
             "map": maps.about,
-            "question_camps": build_camps_summary(grading.alarms.camps, given.questions),
+            "question_camps": build_camps_summary(grading.alarms.camps, inputs.questions),
             "facts": facts.summary(),
         }
     )
@@ -220,21 +223,21 @@ def _build_summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary
 
 def _build_remedies(grading: Grading) -> dict[str, Any]:
     """Return the effects of the remedies, with public ids of workers and questions."""
-    given, report, changes = grading.given, grading.graded.remedies, grading.changes()
+    inputs, report, changes = grading.inputs, grading.graded.remedies, grading.changes()
     if report is None or changes is None:
         return {}
     public_workers = dict(
-        Worker.objects.filter(pk__in=given.workers).values_list("pk", "public_id")
+        Worker.objects.filter(pk__in=inputs.workers).values_list("pk", "public_id")
     )
     public_questions = dict(
-        Question.objects.filter(pk__in=given.questions).values_list("pk", "public_id")
+        Question.objects.filter(pk__in=inputs.questions).values_list("pk", "public_id")
     )
     remedies = report.as_dict(
         lambda key: str(public_workers[key]), lambda key: str(public_questions[key])
     )
     if report.suggested is not None:
         remedies["suggested_anchors"]["responses"] = [
-            given.answered.keys[row] for row in report.suggested.tolist()
+            inputs.answered.keys[row] for row in report.suggested.tolist()
         ]
     remedies["gone"] = [
         {
@@ -275,7 +278,7 @@ def _iterate_worker_grades(
     """Yield the database row of each worker: grade, weight, rank, history, fact counts."""
     aqer = grading.graded.aqer
     code_of_worker = {worker: code for code, worker in enumerate(aqer.workers_.tolist())}
-    means = compute_left_out_means(aqer, grading.given.answered.workers)
+    means = compute_left_out_means(aqer, grading.inputs.answered.workers)
     ranks, contrasts = find_rank_bounds(aqer), results.worker_contrasts()
     for row in results.workers():
         values = row._asdict()
@@ -299,26 +302,26 @@ def _iterate_exemplary_answers(
     run: int, grading: Grading, results: Results, maps: Maps, facts: FactRows
 ) -> Iterable[ExemplaryAnswer]:
     """Yield the database row of each question: exemplary answer, map path, camps."""
-    aqer, keys, camps = grading.graded.aqer, grading.given.answered.keys, grading.alarms.camps
+    aqer, keys, camps = grading.graded.aqer, grading.inputs.answered.keys, grading.alarms.camps
     means, facts_of_question = compute_question_means(grading), facts.of_questions()
     # Sparse or wide exemplary answers (bags of words) are not stored.
     exemplars = aqer.exemplars()
     is_stored = exemplars.shape[1] <= WIDEST_KEPT and isinstance(exemplars, np.ndarray)
-    code_of_question = {question: at for at, question in enumerate(aqer.questions_.tolist())}
+    code_of_question = {question: index for index, question in enumerate(aqer.questions_.tolist())}
     for row in results.exemplars():
         vector = path = mean_score = own_share = run_share = None
         if row.question in code_of_question:
-            at = code_of_question[row.question]
-            path = convert_to_bytes(maps.paths[at])
+            index = code_of_question[row.question]
+            path = convert_to_bytes(maps.paths[index])
             mean_score, own_share, run_share = (
-                convert_nan_to_none(column[at])
+                convert_nan_to_none(column[index])
                 for column in (means, maps.own_share, maps.run_share)
             )
             if is_stored:
-                vector = convert_to_bytes(exemplars[at])
+                vector = convert_to_bytes(exemplars[index])
         camps_of_question = camps.get(row.question)
         larger, smaller = (camps_of_question and camps_of_question.sizes) or (None, None)
-        nearest = [keys[at] for at in (camps_of_question and camps_of_question.nearest) or ()]
+        nearest = [keys[index] for index in (camps_of_question and camps_of_question.nearest) or ()]
         yield ExemplaryAnswer(
             run_id=run,
             question_id=row.question,
@@ -344,7 +347,7 @@ def _iterate_answer_scores(
     run: int, grading: Grading, results: Results, maps: Maps
 ) -> Iterable[AnswerScore]:
     """Yield the database row of each answer with a text: scores and map position."""
-    keys = grading.given.answered.keys
+    keys = grading.inputs.answered.keys
     for response, row, place in zip(keys, results.answered(), maps.places, strict=True):
         yield AnswerScore(
             run_id=run,
@@ -379,9 +382,9 @@ def _iterate_llm_answer_scores(
     run: int, grading: Grading, results: Results, maps: Maps
 ) -> Iterable[LLMAnswerScore]:
     """Yield the database row of each model's answer: score and map position."""
-    if grading.given.models is None:
+    if grading.inputs.models is None:
         return
-    keys = grading.given.models.keys
+    keys = grading.inputs.models.keys
     for response, row, place in zip(keys, results.model_answers(), maps.of_models, strict=True):
         yield LLMAnswerScore(
             run_id=run,
@@ -452,7 +455,7 @@ def save_alarms(run: int, grading: Grading) -> None:
 
 def _build_evidence(grading: Grading, exhibit: SideBySide) -> dict[str, Any]:
     """Return two answers shown as evidence of an alarm as primary keys, for JSON."""
-    keys, models, row = grading.given.answered.keys, grading.given.models, exhibit.model_row
+    keys, models, row = grading.inputs.answered.keys, grading.inputs.models, exhibit.model_row
     return {
         "question": exhibit.question,
         "left": keys[exhibit.left],

@@ -98,17 +98,17 @@ class LanguageModelSerializer(StrictModelSerializer):
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
         """Validate how the model is reached and the user's right to it; errors name the key."""
-        given = LanguageModel(**{name: values[name] for name in REACHED if name in values})
+        language_model = LanguageModel(**{name: values[name] for name in REACHED if name in values})
         if self.instance is not None:
             for name in set(REACHED) - values.keys():
-                setattr(given, name, getattr(self.instance, name))
-        options = read_model_options(given)
+                setattr(language_model, name, getattr(self.instance, name))
+        options = read_model_options(language_model)
         wrong = find_registration_problems(options, self.context["request"].user)
         if wrong:
             reasons: dict[str, list[Any]] = {}
             for one in wrong:
-                said = serializers.ErrorDetail(API.sentence(ModelOptions, one), one.code)
-                reasons.setdefault(one.option, []).append(said)
+                error_detail = serializers.ErrorDetail(API.sentence(ModelOptions, one), one.code)
+                reasons.setdefault(one.option, []).append(error_detail)
             raise serializers.ValidationError(reasons)
         reached = {
             name: value for name, value in convert_to_columns(options).items() if name in values
@@ -117,11 +117,11 @@ class LanguageModelSerializer(StrictModelSerializer):
 
     def to_representation(self, instance: LanguageModel) -> dict[str, Any]:
         """Return the model, without connection fields if the user may not change it."""
-        shown: dict[str, Any] = super().to_representation(instance)
+        representation: dict[str, Any] = super().to_representation(instance)
         user = self.context["request"].user
         if not LanguageModel.objects.editable_by(user).filter(pk=instance.pk).exists():
-            shown |= dict.fromkeys(OF_ITS_OWNER, "")
-        return shown
+            representation |= dict.fromkeys(OF_ITS_OWNER, "")
+        return representation
 
 
 @extend_schema_view(
@@ -304,8 +304,8 @@ class ModelAnswerViewSet(BulkViewSet):
     def retrieve(self, request: Request, set_id: Any, model_answer_id: Any) -> Response:
         """Return a model answer in full."""
         rows = LLMResponse.objects.filter(question__version__question_set__public_id=set_id)
-        found = get_visible_or_404(request, _joined(rows), model_answer_id)
-        return Response(ModelAnswerSerializer(found).data)
+        answer = get_visible_or_404(request, _joined(rows), model_answer_id)
+        return Response(ModelAnswerSerializer(answer).data)
 
     @repeatable
     def create(self, request: Request, set_id: Any) -> Response:

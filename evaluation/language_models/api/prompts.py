@@ -151,9 +151,9 @@ class PromptViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Create a prompt owned by the user."""
         owner = require_requester(request)
-        asked = self.checked(NewPromptSerializer)
+        serializer = self.checked(NewPromptSerializer)
         try:
-            made = create_prompt(owner, asked.validated_data["name"], asked.prompt())
+            made = create_prompt(owner, serializer.validated_data["name"], serializer.prompt())
         except IntegrityError:
             raise ApiProblem("conflict", NAME_TAKEN, [Fault(NAME_TAKEN, "#/name")]) from None
         return Response(

@@ -36,8 +36,8 @@ from evaluation.runs.flow.asking.summary import (
     ENDS,
     FAILED,
     GIVEN_UP,
-    AskedModel,
     AskSummary,
+    ModelOutcome,
 )
 from evaluation.runs.forms import RunLabelForm, form_for, hash_options, like_of
 from evaluation.runs.run_types import get_kind
@@ -125,18 +125,18 @@ class Takes:
     duration: timedelta | None
 
     @classmethod
-    def of(cls, estimates: Sequence[Estimate]) -> Takes:
+    def from_estimates(cls, estimates: Sequence[Estimate]) -> Takes:
         """Add up the models' estimates.
 
         The time is that of the slowest, since they run in parallel.
         """
-        asked = [one for one in estimates if not one.reason and one.to_ask]
-        costs, durations = [one.cost for one in asked], [one.duration for one in asked]
+        pending = [one for one in estimates if not one.reason and one.to_ask]
+        costs, durations = [one.cost for one in pending], [one.duration for one in pending]
         return cls(
-            to_ask=sum(one.to_ask for one in asked),
+            to_ask=sum(one.to_ask for one in pending),
             stored=sum(one.stored for one in estimates),
-            prompt_tokens=sum(one.prompt_tokens for one in asked),
-            completion_tokens=sum(one.completion_tokens for one in asked),
+            prompt_tokens=sum(one.prompt_tokens for one in pending),
+            completion_tokens=sum(one.completion_tokens for one in pending),
             # Unknown if one part is unknown: the sum and the slowest of the others would be too
             # low.
             cost=None if None in costs else sum(one for one in costs if one is not None),
@@ -158,7 +158,7 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
         preset={} if request.POST else request.GET.dict(),
     )
     label = RunLabelForm(request.POST or None)
-    options, shown = _options(form), {}
+    options, extra = _options(form), {}
     if options is not None and version is not None and not label.errors:
         try:
             # A hash of the previewed options: what was changed after the preview must be previewed
@@ -169,12 +169,12 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
                     version, get_user_id(request), options, ASK, **label.said()
                 )
                 return redirect("admin:run", run.public_id)
-            shown = _preview(request, version, options)
+            extra = _preview(request, version, options)
         except OptionError as error:
             if form.is_bound:
                 form.refuse(error)
             else:
-                shown = {"why_not": form.sentences(error)}
+                extra = {"why_not": form.sentences(error)}
     context = {
         "title": "Ask models",
         "subtitle": f"{question_set.name}, version {version.number}" if version else "",
@@ -186,9 +186,9 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "label": label,
         "like": like,
         "offers_packaged": offers_packaged(request),
-        "asked_unseen": request.POST.get("do") == "ask" and bool(shown),
+        "asked_unseen": request.POST.get("do") == "ask" and bool(extra),
         "waiting": "" if is_any_running() else mark_code(HOW_TO_START),
-        **shown,
+        **extra,
     }
     wrong = form.errors or label.errors
     return TemplateResponse(request, "admin/asking/ask.html", context, status=400 if wrong else 200)
@@ -199,8 +199,8 @@ def _options(form: AskForm) -> AskOptions | None:
     if not form.is_bound:
         begun = form.begun_options()
         return begun if begun.models and not begun.problems() else None
-    found: AskOptions | None = form.parameters() if form.is_valid() else None
-    return found
+    options: AskOptions | None = form.parameters() if form.is_valid() else None
+    return options
 
 
 def _preview(
@@ -215,7 +215,7 @@ def _preview(
     return {
         "seen": hash_options(options),
         "estimates": estimates,
-        "takes": Takes.of(estimates),
+        "takes": Takes.from_estimates(estimates),
         "previews": list(_shared(previews)),
         "parameters": [(one.model, one.parameters) for one in previews],
         "samples": options.samples,
@@ -227,16 +227,16 @@ def _preview(
 def _shared(previews: Sequence[Preview]) -> list[SharedPreview]:
     """Return each distinct preview once, in the order of the models."""
 
-    def of_prompt(one: Preview) -> str:
-        return one.prompt
+    def of_prompt(preview: Preview) -> str:
+        return preview.prompt
 
-    found = []
+    result = []
     # groupby joins neighbours only, hence the sorting.
     for prompt, alike in groupby(sorted(previews, key=of_prompt), of_prompt):
         same = list(alike)
         names = tuple(one.model for one in same)
-        found.append(SharedPreview(prompt, same[0].conversations, names))
-    return found
+        result.append(SharedPreview(prompt, same[0].conversations, names))
+    return result
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ class Errors:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModelOutcomeRow:
     """A model that was asked, with explanations of its counts.
 
     Attributes
@@ -259,7 +259,7 @@ class Asked:
     errors : by kind, most first.
     """
 
-    came: AskedModel
+    came: ModelOutcome
     has_prices: bool
     end: str
     remedy: str
@@ -291,10 +291,10 @@ def standing(run: Run) -> Mapping[str, Any]:
 
 def results(run: Run) -> Mapping[str, Any]:
     """Return the reply counts of each model, and advice on missing replies."""
-    summary = AskSummary.of(run.summary)
-    known = list_priced([one.id for one in summary.models])
+    summary = AskSummary.from_json(run.summary)
+    known = list_priced([model.id for model in summary.models])
     return {
-        "asked": [_asked(one, one.id in known) for one in summary.models],
+        "asked": [_asked(model, model.id in known) for model in summary.models],
         "spent": summary.cost if len(known) == len(summary.models) else None,
         "complete": summary.complete,
         "samples": summary.samples,
@@ -307,23 +307,23 @@ def named(run: Run) -> Mapping[str, str]:
     ids = [str(one) for one in run.parameters.get("models", ())]
     rows = LanguageModel.objects.filter(public_id__in=ids).values_list("public_id", "name")
     names = {str(public_id): name for public_id, name in rows}
-    found = {
+    result = {
         "models": ", ".join(names.get(one, "a model that is not there any more") for one in ids)
     }
     if prompt := run.parameters.get("prompt"):
         try:
-            found["prompt"] = find_prompt(str(prompt)).name
+            result["prompt"] = find_prompt(str(prompt)).name
         except UnknownPromptError:
-            found["prompt"] = GONE
-    return found
+            result["prompt"] = GONE
+    return result
 
 
-def _asked(came: AskedModel, has_prices: bool) -> Asked:
+def _asked(came: ModelOutcome, has_prices: bool) -> ModelOutcomeRow:
     errors = [
         Errors(count, get_fault_words(code), came.error_messages.get(code, ""))
         for code, count in came.errors.items()
     ]
-    return Asked(
+    return ModelOutcomeRow(
         came,
         has_prices,
         "" if came.end == DONE else ENDS.get(came.end, came.end),

@@ -192,10 +192,10 @@ class ModelForm(forms.Form):
         return self.model
 
     def _refuse(self, wrong: Problem) -> None:
-        said = SITE.sentence(ModelOptions, wrong)
+        sentence = SITE.sentence(ModelOptions, wrong)
         self.add_error(
             FIELDS.get(wrong.option, wrong.option or None),
-            ValidationError(f"{capfirst(said)}.".replace("..", "."), wrong.code),
+            ValidationError(f"{capfirst(sentence)}.".replace("..", "."), wrong.code),
         )
 
     def _refuse_a_taken_name(self) -> None:

@@ -115,18 +115,18 @@ def models(request: HttpRequest) -> HttpResponse:
 
 def model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Show a model: description, connection, and a form for a trial question."""
-    shown = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
+    language_model = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
     trial = trials.look(get_user_id(request), request.GET.get("trial", ""))
     if trial is None:
-        return shown_model(request, shown)
+        return shown_model(request, language_model)
     form = TryForm(request.user, initial=dict(trial.asked))
-    response = shown_model(request, shown, form, trial.result, asking=trial.is_pending)
+    response = shown_model(request, language_model, form, trial.result, asking=trial.is_pending)
     if trial.is_pending:
         # An address of its own for each look: a browser does not load the same one again where it
         # ends in a fragment, it only scrolls.
         looks = request.GET.get("look", "0")
-        look = int(looks) + 1 if looks.isdecimal() and len(looks) < 6 else 1
-        again = f"{trial_address(shown, request.GET['trial'])}&look={look}"
+        attempt = int(looks) + 1 if looks.isdecimal() and len(looks) < 6 else 1
+        again = f"{trial_address(language_model, request.GET['trial'])}&look={attempt}"
         response.headers["Refresh"] = f"{LOOK_AGAIN}; url={again}#reply"
     return response
 
@@ -139,16 +139,16 @@ def trial_address(model: LanguageModel, trial: str) -> str:
 @require_POST
 def try_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Ask a model one question in the background, and redirect to its reply."""
-    asked = get_editable(request, LanguageModel.objects.all(), model_id)
+    language_model = get_editable(request, LanguageModel.objects.all(), model_id)
     form = TryForm(request.user, request.POST)
     if not form.is_valid():
-        return shown_model(request, asked, form, status=400)
+        return shown_model(request, language_model, form, status=400)
     try:
-        name = trials.begin(get_user_id(request), prepared(asked, form), form.cleaned_data)
+        name = trials.begin(get_user_id(request), prepared(language_model, form), form.cleaned_data)
     except trials.TrialRefusedError as error:
         form.add_error(None, forms.ValidationError(REFUSED[error.code], error.code))
-        return shown_model(request, asked, form, status=429)
-    return redirect(f"{trial_address(asked, name)}#reply")
+        return shown_model(request, language_model, form, status=429)
+    return redirect(f"{trial_address(language_model, name)}#reply")
 
 
 def new_model(request: HttpRequest) -> HttpResponse:
@@ -169,11 +169,13 @@ def add_packaged(request: HttpRequest) -> HttpResponse:
     if not smollm2.is_installed():
         messages.error(request, "The packaged model is not installed on this machine.")
         return redirect("admin:models")
-    found = LanguageModel.objects.filter(owner_id=owner, spec=LOCAL).first()
-    if found is None:
+    language_model = LanguageModel.objects.filter(owner_id=owner, spec=LOCAL).first()
+    if language_model is None:
         try:
             with transaction.atomic():
-                found = LanguageModel.objects.create(owner_id=owner, spec=LOCAL, **PACKAGED)
+                language_model = LanguageModel.objects.create(
+                    owner_id=owner, spec=LOCAL, **PACKAGED
+                )
         except IntegrityError:
             messages.error(
                 request,
@@ -181,8 +183,8 @@ def add_packaged(request: HttpRequest) -> HttpResponse:
                 "or register this one under another name.",
             )
             return redirect("admin:models")
-        messages.success(request, f"{found.name} is registered. Ask it something below.")
-    return redirect("admin:model", found.public_id)
+        messages.success(request, f"{language_model.name} is registered. Ask it something below.")
+    return redirect("admin:model", language_model.public_id)
 
 
 def model_answers(request: HttpRequest, set_id: UUID, model_id: UUID) -> HttpResponse:
@@ -252,11 +254,15 @@ def shown_model(
 
 def model_picture(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Send the chart of a model's scores as SVG."""
-    shown = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
-    chart = chart_of(model_history(request.user, shown), shown)
+    language_model = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
+    chart = chart_of(model_history(request.user, language_model), language_model)
     if chart is None:
         raise Http404("there is no such picture")
-    return sent(chart, f"model-{shown.name}", " ".join(filter(None, [shown.name, shown.notice])))
+    return sent(
+        chart,
+        f"model-{language_model.name}",
+        " ".join(filter(None, [language_model.name, language_model.notice])),
+    )
 
 
 def chart_of(history: ModelHistory, model: LanguageModel) -> Chart | None:

@@ -102,8 +102,8 @@ class PromptForm(forms.Form):
             try:
                 self.prompt()
             except TemplateError as error:
-                said = WRONG[error.code].format(**error.values)
-                self.add_error("template", ValidationError(said, error.code))
+                sentence = WRONG[error.code].format(**error.values)
+                self.add_error("template", ValidationError(sentence, error.code))
         return values
 
     def prompt(self) -> Prompt:
@@ -117,12 +117,12 @@ SETS_OFFERED = 50
 
 def prompts(request: HttpRequest) -> HttpResponse:
     """List the user's prompts, newest first, and the built-in ones."""
-    asked = PromptFilter(request.GET, select_visible(request, StoredPrompt.objects.all()))
+    prompt_filter = PromptFilter(request.GET, select_visible(request, StoredPrompt.objects.all()))
     context = {
         "title": "Prompts",
         "subtitle": "The instruction to language models and the wording of their questions.",
         "breadcrumbs": _way_here()[:1],
-        **asked.listing(request, add=annotate_versions),
+        **prompt_filter.listing(request, add=annotate_versions),
         "built_in": [build_built_in_prompt(strategy) for strategy in BUILT_IN],
         "strategies": STRATEGIES,
     }
@@ -134,20 +134,20 @@ def prompt(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
 
     The query parameter `set` names the question set whose first question is filled in.
     """
-    shown = get_visible_or_404(request, StoredPrompt.objects.all(), prompt_id)
-    versions = list(shown.versions.select_related("author").order_by("-number"))
-    asked = parse_number(request.GET, "version", 1, 10**6, blank=True)
-    version = next((one for one in versions if one.number == asked), None)
-    if asked is not None and version is None:
+    stored_prompt = get_visible_or_404(request, StoredPrompt.objects.all(), prompt_id)
+    versions = list(stored_prompt.versions.select_related("author").order_by("-number"))
+    number = parse_number(request.GET, "version", 1, 10**6, blank=True)
+    version = next((one for one in versions if one.number == number), None)
+    if number is not None and version is None:
         raise Http404("the prompt has no such version")
     version = version or versions[0]
     sets = list(select_visible(request, QuestionSet.objects.all()).order_by("-id")[:SETS_OFFERED])
     question = _first_question(sets, request.GET.get("set", ""))
     context = {
-        "title": shown.name,
+        "title": stored_prompt.name,
         "subtitle": f"Prompt, version {version.number}",
         "breadcrumbs": _way_here(),
-        "prompt": shown,
+        "prompt": stored_prompt,
         "version": version,
         "versions": versions,
         "strategy": STRATEGIES[version.strategy],
@@ -168,8 +168,8 @@ def new_prompt(request: HttpRequest) -> HttpResponse:
         try:
             made = create_prompt(owner, form.cleaned_data["name"], form.prompt())
         except IntegrityError:
-            said = "You have a prompt of this name."
-            form.add_error("name", ValidationError(said, "name_taken"))
+            sentence = "You have a prompt of this name."
+            form.add_error("name", ValidationError(sentence, "name_taken"))
         else:
             return redirect("admin:prompt", made.prompt.public_id)
     return _form(request, form, "New prompt", "Make the prompt")

@@ -33,8 +33,8 @@ from evaluation.runs.flow.asking.asker import Settings, ask
 from evaluation.runs.flow.asking.plan import (
     PASSAGE,
     Item,
-    KeptReply,
     MemoryStore,
+    RecordedReply,
     TemplateError,
     plan_requests,
 )
@@ -81,8 +81,8 @@ class TryForm(forms.Form):
         """Validate that a prompt with a passage placeholder has a passage."""
         values: dict[str, Any] = super().clean() or {}
         if not self.errors and self.chosen().prompt.strategy == PASSAGE and not values["passage"]:
-            said = "This prompt needs a passage."
-            self.add_error("passage", ValidationError(said, "passage_missing"))
+            sentence = "This prompt needs a passage."
+            self.add_error("passage", ValidationError(sentence, "passage_missing"))
         return values
 
     def chosen(self) -> NamedPrompt:
@@ -139,14 +139,14 @@ class Prepared:
         if self.chat is None:
             return Trial(self.messages, None, None, self.fault)
         try:
-            kept = asyncio.run(_asked(self.chat, self.messages, self.parameters))
+            result = asyncio.run(_asked(self.chat, self.messages, self.parameters))
         except (BackendError, InputError) as error:
             return Trial(self.messages, None, None, str(error))
-        fault = kept.reply.fault
+        fault = result.reply.fault
         if fault is None:
-            return Trial(self.messages, kept.reply, kept.seconds)
+            return Trial(self.messages, result.reply, result.seconds)
         remedy = get_fault_words(fault.code).remedy
-        return Trial(self.messages, None, kept.seconds, fault.message, remedy)
+        return Trial(self.messages, None, result.seconds, fault.message, remedy)
 
 
 def prepared(model: LanguageModel, form: TryForm) -> Prepared:
@@ -159,11 +159,11 @@ def prepared(model: LanguageModel, form: TryForm) -> Prepared:
         return Prepared(messages, None, {}, str(error))
 
 
-async def _asked(chat: ChatModel, messages: tuple[Message, ...], parameters: Any) -> KeptReply:
+async def _asked(chat: ChatModel, messages: tuple[Message, ...], parameters: Any) -> RecordedReply:
     planned = plan_requests(chat, [Item("try", messages)], {**DEFAULTS, **parameters})
     store = MemoryStore()
     outcome = await ask(chat, planned, store, Settings(at_once=1, patience=PATIENCE))
-    return store.kept.get((0, 0)) or KeptReply(
+    return store.kept.get((0, 0)) or RecordedReply(
         Reply.failed(Fault("not_asked", outcome.reason or "it was not asked"))
     )
 
@@ -187,7 +187,7 @@ class TrialRefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class TrialState:
     """State of a trial: the form's values, and the result, None while pending."""
 
     asked: Mapping[str, str]
@@ -199,7 +199,7 @@ class Look:
         return self.result is None
 
 
-def begin(user_id: int, prepared: Prepared, asked: Mapping[str, str]) -> str:
+def begin(user_id: int, prepared: Prepared, values: Mapping[str, str]) -> str:
     """Start a trial in the background and return its name. Raises `TrialRefusedError`."""
     name, of_user = secrets.token_urlsafe(12), f"trial-of-{user_id}"
     # It ends by itself, should the process be killed in the middle.
@@ -212,7 +212,7 @@ def begin(user_id: int, prepared: Prepared, asked: Mapping[str, str]) -> str:
         cache.delete(of_user)
         raise TrialRefusedError("trials_busy")
     key = _key(user_id, name)
-    pending = Look(dict(asked))
+    pending = TrialState(dict(values))
     cache.set(key, pending, longest)
 
     def run() -> None:
@@ -227,12 +227,12 @@ def begin(user_id: int, prepared: Prepared, asked: Mapping[str, str]) -> str:
     return name
 
 
-def look(user_id: int, name: str) -> Look | None:
+def look(user_id: int, name: str) -> TrialState | None:
     """Return a user's trial by its name; None if unknown or expired."""
     # The name is from the address: some caches refuse keys with spaces or of great length. The key
     # holds the user, so no user sees the trial of another.
-    found = cache.get(_key(user_id, name)) if NAME.fullmatch(name) else None
-    return found if isinstance(found, Look) else None
+    state = cache.get(_key(user_id, name)) if NAME.fullmatch(name) else None
+    return state if isinstance(state, TrialState) else None
 
 
 def _key(user_id: int, name: str) -> str:

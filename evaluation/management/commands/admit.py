@@ -68,12 +68,12 @@ class Command(SetCommand):
         owner = question_set.owner.get_username()
         earlier = self.question_set({**options, "question_set": options["earlier"], "owner": owner})
         asked = (at_least, options["end"], options["score"])
-        found = recruiting.chosen(collection, earlier, *asked)
-        if found.run is None:
+        selection = recruiting.chosen(collection, earlier, *asked)
+        if selection.run is None:
             raise CommandError(f"{earlier} has no grading that is done", returncode=USAGE)
         self.stdout.write(
-            f"{len(found.ids):,} of {found.n_graded:,} people would be admitted; "
-            f"{found.n_too_few:,} gave too few answers for a score"
+            f"{len(selection.ids):,} of {selection.n_graded:,} people would be admitted; "
+            f"{selection.n_too_few:,} gave too few answers for a score"
         )
         if not options["count"]:
             rule = recruiting.set_rule(collection, earlier, *asked)

@@ -84,17 +84,17 @@ class Command(BaseCommand):
                 return
             try:
                 with Bars() as bars:
-                    asked = ask_questions(
+                    questions = ask_questions(
                         request,
                         lambda done, total: bars.show("asking", done, total),
                         batch=options["read_batch"],
                     )
             except KeyboardInterrupt:  # before the first request
                 sys.exit(INCOMPLETE)
-        print_report(self.stdout, _told(asked, request))
-        if asked.problem:
-            self.stderr.write(remove_control_characters(asked.problem))
-        if not asked.complete:
+        print_report(self.stdout, _told(questions, request))
+        if questions.problem:
+            self.stderr.write(remove_control_characters(questions.problem))
+        if not questions.complete:
             sys.exit(INCOMPLETE)
 
 
@@ -161,50 +161,52 @@ def _request(options: dict[str, Any]) -> AskRequest:
     )
 
 
-def _told_estimate(found: Estimate) -> str:
+def _told_estimate(estimate: Estimate) -> str:
     lines = [
-        f"{found.name}: {found.requests:,} answers, {found.stored:,} of them stored",
-        f"to ask: {found.requests - found.stored:,} requests, about {found.prompt_tokens:,} tokens "
-        f"to read and at most {found.completion_tokens:,} to write",
+        f"{estimate.name}: {estimate.requests:,} answers, {estimate.stored:,} of them stored",
+        f"to ask: {estimate.requests - estimate.stored:,} requests, about "
+        f"{estimate.prompt_tokens:,} tokens "
+        f"to read and at most {estimate.completion_tokens:,} to write",
     ]
-    if found.cost is not None:
-        lines.append(f"money: at most about {found.cost:.4f}")
+    if estimate.cost is not None:
+        lines.append(f"money: at most about {estimate.cost:.4f}")
     return "\n".join([*lines, "Nothing was sent."])
 
 
-def _told_lengths(asked: AskResult, asking: AskSettings) -> list[str]:
+def _told_lengths(ask_result: AskResult, asking: AskSettings) -> list[str]:
     """Return lines on replies cut at the maximum length, and on reasoning tokens."""
     lines = []
     most = next((asking.parameters[name] for name in LIMITS if asking.parameters.get(name)), None)
     limit = f" of {most:,} tokens" if isinstance(most, int) else ""
-    if asked.n_cut_off:
+    if ask_result.n_cut_off:
         lines.append(
-            f"cut off: {asked.n_cut_off:,}: the length{limit} was used up before an answer came. "
+            f"cut off: {ask_result.n_cut_off:,}: the length{limit} was used up before an answer "
+            "came. "
             "Raise --max-tokens: the questions are then asked anew."
         )
-    if asked.n_cut_short:
+    if ask_result.n_cut_short:
         lines.append(
-            f"cut short: {asked.n_cut_short:,} answers end at the length{limit}. "
+            f"cut short: {ask_result.n_cut_short:,} answers end at the length{limit}. "
             "Raise --max-tokens to have them whole."
         )
-    if empty := asked.outcome.statuses[AnswerStatus.EMPTY]:
+    if empty := ask_result.outcome.statuses[AnswerStatus.EMPTY]:
         lines.append(f"empty: {empty:,} replies hold no text; each will score as no answer")
-    if asked.n_thinking and asking.keep_thinking:
-        lines.append(f"thinking: left before the answers of {asked.n_thinking:,} replies")
-    elif asked.n_thinking:
+    if ask_result.n_thinking and asking.keep_thinking:
+        lines.append(f"thinking: left before the answers of {ask_result.n_thinking:,} replies")
+    elif ask_result.n_thinking:
         lines.append(
-            f"thinking: put aside in {asked.n_thinking:,} replies (it is in requests.jsonl; "
+            f"thinking: put aside in {ask_result.n_thinking:,} replies (it is in requests.jsonl; "
             "--keep-thinking leaves it in the answers)"
         )
     return lines
 
 
-def _told(asked: AskResult, request: AskRequest) -> str:
-    outcome = asked.outcome
+def _told(ask_result: AskResult, request: AskRequest) -> str:
+    outcome = ask_result.outcome
     counts = ", ".join(f"{count:,} {status}" for status, count in sorted(outcome.statuses.items()))
     rate = f" ({outcome.n_asked / outcome.seconds:.1f} a second)" if outcome.seconds else ""
     lines = [
-        f"{remove_control_characters(asked.name)}: {outcome.n_planned:,} answers, "
+        f"{remove_control_characters(ask_result.name)}: {outcome.n_planned:,} answers, "
         f"{outcome.n_stored:,} stored "
         f"before, {outcome.n_asked:,} asked in {outcome.seconds:.1f} s{rate}"
     ]
@@ -217,9 +219,9 @@ def _told(asked: AskResult, request: AskRequest) -> str:
             lines.append(f"  {code}: {remove_control_characters(message)}")
             if remedy := find_remedy_option(code, message):
                 lines.append(f"    {remedy}")
-    lines += _told_lengths(asked, request.asking)
-    if asked.adaptations:
-        lines.append(f"request adapted to the server: {'; '.join(asked.adaptations)}")
+    lines += _told_lengths(ask_result, request.asking)
+    if ask_result.adaptations:
+        lines.append(f"request adapted to the server: {'; '.join(ask_result.adaptations)}")
     if outcome.cost:
         lines.append(f"money: {outcome.cost:.4f}")
     if outcome.n_left:

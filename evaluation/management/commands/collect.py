@@ -75,22 +75,25 @@ class Command(RunCommand):
             )
             raise CommandError(remove_control_characters(why), returncode=INCOMPLETE)
         self.show(kind, run, options)
-        if not AskSummary.of(run.summary).complete:
+        if not AskSummary.from_json(run.summary).complete:
             sys.exit(INCOMPLETE)
 
     def _dry_run(self, version: Any, options: AskOptions) -> None:
         owner = version.question_set.owner
         problems = find_problems_at_start(version, owner, options)
         if problems:
-            told = "\n".join(TERMINAL.all_told(AskOptions, problems))
-            raise CommandError(remove_control_characters(told), returncode=BAD_INPUT)
-        for shown in preview_askings(version, owner, options, count=1):
-            for asked in shown.conversations:
-                lines = [f"{shown.model} sees of {asked.question} ({shown.prompt}):"]
-                lines += [f"  {one['role']}: {one['content']}" for one in asked.messages]
+            reasons = "\n".join(TERMINAL.all_told(AskOptions, problems))
+            raise CommandError(remove_control_characters(reasons), returncode=BAD_INPUT)
+        for preview in preview_askings(version, owner, options, count=1):
+            for conversation in preview.conversations:
+                lines = [f"{preview.model} sees of {conversation.question} ({preview.prompt}):"]
+                lines += [
+                    f"  {message['role']}: {message['content']}"
+                    for message in conversation.messages
+                ]
                 print_report(self.stdout, remove_control_characters("\n".join(lines)))
-        for found in estimate_askings(version, owner, options):
-            print_report(self.stdout, remove_control_characters(_told(found)))
+        for asking in estimate_askings(version, owner, options):
+            print_report(self.stdout, remove_control_characters(_told(asking)))
         print_report(self.stdout, "Nothing was sent.")
 
 
@@ -103,16 +106,17 @@ def _prompt(name: str | None, question_set: QuestionSet) -> str | None:
     return name if latest is None else str(latest.public_id)
 
 
-def _told(found: Estimate) -> str:
-    if found.reason:
-        return found.reason
+def _told(estimate: Estimate) -> str:
+    if estimate.reason:
+        return estimate.reason
     lines = [
-        f"{found.model}: {found.requests:,} answers, {found.stored:,} of them stored",
-        f"  to ask: {found.to_ask:,}, about {found.prompt_tokens:,} tokens to read and at most "
-        f"{found.completion_tokens:,} to write",
+        f"{estimate.model}: {estimate.requests:,} answers, {estimate.stored:,} of them stored",
+        f"  to ask: {estimate.to_ask:,}, about {estimate.prompt_tokens:,} tokens to read and at "
+        "most "
+        f"{estimate.completion_tokens:,} to write",
     ]
-    if found.cost is not None:
-        lines.append(f"  money: at most about {found.cost:.4f}")
-    if found.duration is not None:
-        lines.append(f"  time: about {format_duration(found.duration.total_seconds())}")
+    if estimate.cost is not None:
+        lines.append(f"  money: at most about {estimate.cost:.4f}")
+    if estimate.duration is not None:
+        lines.append(f"  time: about {format_duration(estimate.duration.total_seconds())}")
     return "\n".join(lines)

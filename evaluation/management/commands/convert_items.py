@@ -62,7 +62,7 @@ class Command(BaseCommand):
                     range(len(chosen)), options["sample"]
                 )
                 # In the order of the file, not of the draw.
-                chosen = [chosen[at] for at in sorted(drawn)]
+                chosen = [chosen[index] for index in sorted(drawn)]
             lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in convert_to_json(chosen))
             with OutputFolder(output.parent) as folder:
                 folder.write_lines(output.name, lines)

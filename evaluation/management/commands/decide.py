@@ -52,10 +52,10 @@ class Command(DeskCommand):
             raise CommandError(str(error), returncode=USAGE) from error
         for line in report.lines():
             self.stdout.write(line)
-        found = compare_rejections(version, report.kinds)
-        if found:
+        rejections = compare_rejections(version, report.kinds)
+        if rejections:
             self.stdout.write("Not rejected, once this is decided:")
-        for line in format_comparisons(found, TERMINAL.said):
+        for line in format_comparisons(rejections, TERMINAL.said):
             self.stdout.write(line)
-        for message in (message for one in found for message in one.warnings):
+        for message in (message for one in rejections for message in one.warnings):
             self.stdout.write(f"Warning: {TERMINAL.said(message)}")

@@ -44,11 +44,11 @@ class Command(KindCommand):
         parameters = chosen(kind.options, options, files=True)
         try:
             with report_bad_input(), exit_on_signal(), Bars() as bars:
-                said = kind.evaluate.run(parameters, options, bars.show)
+                text = kind.evaluate.run(parameters, options, bars.show)
         except EndedEarlyError as error:
             print_report(
                 self.stdout,
                 remove_control_characters(f"{error}\nTo continue, run the same command again."),
             )
             sys.exit(INCOMPLETE)
-        print_report(self.stdout, said)
+        print_report(self.stdout, text)

@@ -82,15 +82,15 @@ class Command(SetCommand):
 
 def lines_of(match: QuestionMatch) -> list[str]:
     """Return lines on how the questions of two sets match, one per kind of match."""
-    told = [
+    lines = [
         (match.other_text, "with another text"),
         (match.only_later, "in the later set only"),
         (match.only_earlier, "in the earlier set only"),
     ]
     counts = f"{match.n_common:,} questions in common by id, {len(match.same):,} with the same text"
-    return [counts, *(f"{len(ids):,} {what}: {_some(ids)}" for ids, what in told if ids)]
+    return [counts, *(f"{len(ids):,} {what}: {_some(ids)}" for ids, what in lines if ids)]
 
 
 def _some(ids: Sequence[str]) -> str:
-    shown = ", ".join(ids[:IDS_SHOWN])
-    return f"{shown} and {len(ids) - IDS_SHOWN:,} more" if len(ids) > IDS_SHOWN else shown
+    listing = ", ".join(ids[:IDS_SHOWN])
+    return f"{listing} and {len(ids) - IDS_SHOWN:,} more" if len(ids) > IDS_SHOWN else listing

@@ -146,28 +146,31 @@ class Command(DeskCommand):
         named = {name: options[name] for name in ("amount", "share", "at_least", "end")}
         rule = rules.Rule(options["rule"], **named, score=options["score"] or RAW)
         pay = {"least": options["least_hourly"], "base": options["base_pay"]}
-        found = rules.propose(version, rule, **pay)
-        for one in found.rewarded:
+        proposals = rules.propose(version, rule, **pay)
+        for one in proposals.rewarded:
             hourly = "" if one.hourly is None else f"  {one.hourly} an hour"
             self.stdout.write(f"{one.name}  {one.amount}{hourly}")
-        total = f"{found.total} {found.currency}".rstrip()
+        total = f"{proposals.total} {proposals.currency}".rstrip()
         self.stdout.write(
-            f"{len(found.rewarded):,} of {len(found.earners):,} people who handed in and are not "
+            f"{len(proposals.rewarded):,} of {len(proposals.earners):,} people who handed in and "
+            "are not "
             f"rejected get a bonus, {total} in all, without the panel's fee"
         )
-        if found.n_unscored:
-            self.stdout.write(f"{found.n_unscored:,} gave too few answers for a score: no bonus")
-        if found.hourly is not None:
-            self.stdout.write(f"pay and bonus for the median time: {found.hourly} an hour")
-        for line in format_comparisons(found.fairness, TERMINAL.said):
+        if proposals.n_unscored:
+            self.stdout.write(
+                f"{proposals.n_unscored:,} gave too few answers for a score: no bonus"
+            )
+        if proposals.hourly is not None:
+            self.stdout.write(f"pay and bonus for the median time: {proposals.hourly} an hour")
+        for line in format_comparisons(proposals.fairness, TERMINAL.said):
             self.stdout.write(line)
-        for message in found.warnings:
+        for message in proposals.warnings:
             self.stdout.write(f"Warning: {TERMINAL.said(message)}")
         if options["dry_run"]:
             self.stdout.write("This was a dry run: nothing was stored.")
             return
         round_ = options["round"] or bonuses.ROUND
-        new = plan_proposed(found, user, round_)
+        new = plan_proposed(proposals, user, round_)
         self.stdout.write(f"{new:,} planned; a person confirms them with --confirm")
 
     def _send(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
@@ -197,19 +200,19 @@ class Command(DeskCommand):
 
     def _plan_parts(self, version: QuestionSetVersion, user: Any, *, dry_run: bool) -> None:
         """Print who is owed a partial payment and who is not; plan them unless it is a dry run."""
-        found = parts.find_owed_parts(version)
-        currency = found.currency
-        for kind, n, amount in found.counts:
-            said = PARTS.text("owed", n=n, kind=kind, amount=amount, currency=currency)
-            self.stdout.write(said)
-        if not found.owed:
+        owed_parts = parts.find_owed_parts(version)
+        currency = owed_parts.currency
+        for kind, n, amount in owed_parts.counts:
+            text = PARTS.text("owed", n=n, kind=kind, amount=amount, currency=currency)
+            self.stdout.write(text)
+        if not owed_parts.owed:
             self.stdout.write(PARTS.text("nobody_owed"))
         for n, code in (
-            (found.n_without, "without_amount"),
-            (found.n_decided, "decided"),
-            (found.n_settled, "settled"),
-            (found.n_there, "there"),
-            (found.n_unknown, "status_unknown"),
+            (owed_parts.n_without, "without_amount"),
+            (owed_parts.n_decided, "decided"),
+            (owed_parts.n_settled, "settled"),
+            (owed_parts.n_there, "there"),
+            (owed_parts.n_unknown, "status_unknown"),
         ):
             if n:
                 self.stdout.write(PARTS.text(code, n=n))
@@ -222,16 +225,16 @@ class Command(DeskCommand):
 
     def _send_parts(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
         """Print the next request for partial payments; send it if its sum is confirmed."""
-        found = select_next_parts(version)
-        if found.n_without_id:
-            self.stdout.write(SENDING.text("parts_without_id", n=found.n_without_id))
-        if not found.payments:
+        next_parts = select_next_parts(version)
+        if next_parts.n_without_id:
+            self.stdout.write(SENDING.text("parts_without_id", n=next_parts.n_without_id))
+        if not next_parts.payments:
             raise CommandError(SENDING.text("no_part_left"), returncode=USAGE)
         paid = {
-            "n": len(found.payments),
-            "kind": found.kind,
-            "total": found.total,
-            "currency": found.payments[0].currency,
+            "n": len(next_parts.payments),
+            "kind": next_parts.kind,
+            "total": next_parts.total,
+            "currency": next_parts.payments[0].currency,
         }
         study = find_study(version, options["study"])
         self.stderr.write(UNVERIFIED)
@@ -249,8 +252,8 @@ class Command(DeskCommand):
         try:
             return pay()
         except (errors.OtherTotalError, errors.NothingToSendError) as error:
-            said = str(error) or SENDING.text("nothing_left")
-            raise CommandError(said, returncode=USAGE) from error
+            reason = str(error) or SENDING.text("nothing_left")
+            raise CommandError(reason, returncode=USAGE) from error
         except NotDoneError as error:
             raise CommandError(str(error), returncode=USAGE) from error
         except errors.PanelRefusedError as error:
@@ -260,10 +263,10 @@ class Command(DeskCommand):
             raise CommandError(SENDING.text("not_known", **values)) from error
 
     def _tell(self, payments: list[bonuses.Payment]) -> None:
-        counts = Counter(one.state for one in payments)
+        counts = Counter(payment.state for payment in payments)
         for state in bonuses.STATES.values():
             if n := counts[state]:
-                of_it = [one.amount for one in payments if one.state == state]
+                of_it = [payment.amount for payment in payments if payment.state == state]
                 self.stdout.write(f"{state}: {n:,}, {sum(of_it, Decimal(0))} in all")
         if not payments:
             self.stdout.write("no bonuses")

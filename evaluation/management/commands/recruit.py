@@ -85,29 +85,29 @@ class Command(DeskCommand):
             line = ScoreThreshold(
                 *(options["at_least"], options["end"], options["panel"]), score=options["score"]
             )
-            found = select_invited(version, line)
+            invited = select_invited(version, line)
         except RuleError as error:
             raise CommandError(str(error), returncode=USAGE) from error
-        for told in found.lines():
+        for told in invited.lines():
             self.stdout.write(told)
-        if not found.ids:
+        if not invited.ids:
             raise CommandError("no worker is left to invite again", returncode=USAGE)
         if options["count"]:
             self.stdout.write("Nothing was written.")
             return
-        if options["group"] is not None and found.panel.casefold() not in ("", "prolific"):
+        if options["group"] is not None and invited.panel.casefold() not in ("", "prolific"):
             raise CommandError(
-                f"these are ids of {found.panel}, not of Prolific: nothing was written or sent",
+                f"these are ids of {invited.panel}, not of Prolific: nothing was written or sent",
                 returncode=USAGE,
             )
         if options["output"]:
             try:
-                write_chunks(options["output"], write_lines(found.ids))
+                write_chunks(options["output"], write_lines(invited.ids))
             except InputError as error:
                 raise CommandError(str(error), returncode=USAGE) from error
             self.stdout.write(f"written to {options['output']}")
         if options["group"] is not None:
-            self._group(version.question_set, found, client, user, options)
+            self._group(version.question_set, invited, client, user, options)
 
     def _client(self, options: dict[str, Any]) -> PanelClient | None:
         """Return the panel client that creates the group, or None; exit status 2 if impossible."""
@@ -132,7 +132,7 @@ class Command(DeskCommand):
     def _group(
         self,
         question_set: QuestionSet,
-        found: Invited,
+        invited: Invited,
         client: PanelClient | None,
         user: AbstractBaseUser | None,
         options: dict[str, Any],
@@ -141,12 +141,12 @@ class Command(DeskCommand):
         self.stderr.write(UNVERIFIED)
         if client is None:
             self.stdout.write(
-                f"the group {name} would have {len(found.ids):,} people. No group was made. To "
+                f"the group {name} would have {len(invited.ids):,} people. No group was made. To "
                 "make it, add --send"
             )
             return
         try:
-            key = make_group(question_set, user, client, options["workspace"], name, found.ids)
+            key = make_group(question_set, user, client, options["workspace"], name, invited.ids)
         except (RequestedBeforeError, NotDoneError) as error:
             raise CommandError(f"no group was made: {error}", returncode=USAGE) from error
         except UnsureError as error:
@@ -154,4 +154,4 @@ class Command(DeskCommand):
                 f"whether the group was made is not known: {error}. Under this name it is not "
                 "asked for again: look on the panel, and take another name if it is not there"
             ) from error
-        self.stdout.write(f"the group {name} ({key}) was made of {len(found.ids):,} people")
+        self.stdout.write(f"the group {name} ({key}) was made of {len(invited.ids):,} people")

@@ -23,12 +23,43 @@ from evaluation.core.messages.console import (
     print_report,
     report_bad_input,
 )
-from evaluation.evidence.registry import OF_A_FILE, STUDIES
-from evaluation.evidence.tables import Request
+from evaluation.evidence.studies.alarm_rates import reproduce_alarms
+from evaluation.evidence.studies.attacks import reproduce_attacks
+from evaluation.evidence.studies.false_alarms import reproduce_false_rings
+from evaluation.evidence.studies.graded_models import reproduce_graded_models
+from evaluation.evidence.studies.minimal_pairs import reproduce_minimal_pairs
+from evaluation.evidence.studies.model_scoring import reproduce_model_scoring
+from evaluation.evidence.studies.pasted_answers import reproduce_pasted_answers
+from evaluation.evidence.studies.planner import reproduce_forecasts, reproduce_planner
+from evaluation.evidence.studies.real_crowds import reproduce_crowdwsa, reproduce_graded
+from evaluation.evidence.studies.real_workers import reproduce_real_workers
+from evaluation.evidence.studies.simulated_crowds import reproduce_remedies, reproduce_simulation
+from evaluation.evidence.studies.worker_grading import reproduce_questions, reproduce_worker_grading
+from evaluation.evidence.tables import Request, Study
 from evaluation.runs.files.study import EndedEarlyError
 
 CONTINUE = "Run the same command again: it continues and repeats no finished request."
 
+STUDIES: dict[str, Study] = {
+    "worker-grading": reproduce_worker_grading,
+    "model-scoring": reproduce_model_scoring,
+    "questions": reproduce_questions,
+    "simulation": reproduce_simulation,
+    "planner": reproduce_planner,
+    "forecasts": reproduce_forecasts,
+    "crowdwsa": reproduce_crowdwsa,
+    "minimal-pairs": reproduce_minimal_pairs,
+    "remedies": reproduce_remedies,
+    "alarms": reproduce_alarms,
+    "graded": reproduce_graded,
+    "graded-models": reproduce_graded_models,
+    "false-rings": reproduce_false_rings,
+    "real-workers": reproduce_real_workers,
+    "attacks": reproduce_attacks,
+    "pasted-answers": reproduce_pasted_answers,
+}
+# Studies of a file that the user gives, and not of the folder of public data sets.
+OF_A_FILE = ("graded", "graded-models", "pasted-answers")
 # Options that a study of models' answers needs beside its FILE.
 NEEDED = {"graded-models": ("models", "judgements"), "pasted-answers": ("models",)}
 
@@ -144,15 +175,15 @@ class Command(BaseCommand):
         names = ("data", "output", "embedder", "judge", "nli", "repetitions", "seed", "core")
         more = ("file", "labels", "columns", "models", "judgements")
         likelihood = ("likelihood", "likelihood_questions")
-        given = {name: options[name] for name in (*names, *more, *likelihood)}
-        request = Request(**given | {"data": options["data"] or Path()})
+        values = {name: options[name] for name in (*names, *more, *likelihood)}
+        request = Request(**values | {"data": options["data"] or Path()})
         try:
             with report_bad_input(), exit_on_signal(), Bars() as bars:
                 table = STUDIES[options["study"]](request, bars.show)
         except EndedEarlyError as error:
             raise CommandError(f"{error}. {CONTINUE}") from error
-        told = [format_table(table.header, table.rows), table.said, f"Tables: {request.output}"]
-        print_report(self.stdout, "\n\n".join(part for part in told if part))
+        lines = [format_table(table.header, table.rows), table.said, f"Tables: {request.output}"]
+        print_report(self.stdout, "\n\n".join(part for part in lines if part))
 
 
 def _refuse_mixed(options: Mapping[str, Any]) -> None:

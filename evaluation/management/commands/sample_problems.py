@@ -62,10 +62,10 @@ class Command(BaseCommand):
             with OutputFolder(output.parent) as folder:
                 folder.write_lines(output.name, lines)
         categories = Counter(one.category for one in drawn if one.category is not None)
-        told = ", ".join(f"{number}: {categories[number]}" for number in sorted(categories))
+        listing = ", ".join(f"{number}: {categories[number]}" for number in sorted(categories))
         n = sum(one.answerable is True for one in drawn)
         print_report(
             self.stdout,
             f"{len(drawn):,} of {len(problems):,} problems, {n:,} with an answer"
-            f"{f'; by category {told}' if told else ''}: {output}",
+            f"{f'; by category {listing}' if listing else ''}: {output}",
         )

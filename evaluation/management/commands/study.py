@@ -46,8 +46,8 @@ class Command(KindCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add one sub-command per run type with a study, with its model arguments."""
         kinds = {name: kind for name, kind in list_kinds().items() if kind.is_studied}
-        asked = {name: (kinds[name], kinds[name].study) for name in self.asked(kinds)}
-        for name, of_kind in add_kinds(parser, asked).items():
+        studies = {name: (kinds[name], kinds[name].study) for name in self.asked(kinds)}
+        for name, of_kind in add_kinds(parser, studies).items():
             add_asking_arguments(of_kind, without=_of_files(kinds[name]))
             of_kind.epilog = f"{of_kind.epilog}\n{EPILOG}".lstrip()
 

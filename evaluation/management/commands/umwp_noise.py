@@ -49,16 +49,16 @@ class Command(BaseCommand):
         """Find the contradictions, write them, and print a summary."""
         output: Path = options["output"]
         with report_bad_input(), exit_on_signal(), Bars():
-            found = look_for_noise(options["problems"], options["similarity"], output)
-        noticed = [row for row in found.rows if row.kind != "alike" or not row.partners]
+            noise = look_for_noise(options["problems"], options["similarity"], output)
+        noticed = [row for row in noise.rows if row.kind != "alike" or not row.partners]
         parts = [
-            f"{found.problems:,} problems; {len(found.rows):,} pairs are alike and labelled "
-            f"otherwise, {sum(row.partners for row in found.rows):,} of them partners",
-            format_table(("kind", "pairs"), list(found.counts.items())),
-            f"Without a partner: {len(found.without_partner):,}; partner not in the file: "
-            f"{len(found.partners_missing):,}; partner without an answer, too: "
-            f"{len(found.partners_unanswerable):,}; a number though there is no answer: "
-            f"{len(found.gold_of_unanswerable):,}",
+            f"{noise.problems:,} problems; {len(noise.rows):,} pairs are alike and labelled "
+            f"otherwise, {sum(row.partners for row in noise.rows):,} of them partners",
+            format_table(("kind", "pairs"), list(noise.counts.items())),
+            f"Without a partner: {len(noise.without_partner):,}; partner not in the file: "
+            f"{len(noise.partners_missing):,}; partner without an answer, too: "
+            f"{len(noise.partners_unanswerable):,}; a number though there is no answer: "
+            f"{len(noise.gold_of_unanswerable):,}",
         ]
         if noticed:
             header = ("kind", "one", "label", "other", "label", "text")

@@ -24,7 +24,7 @@ Reader = Callable[[str], Any]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ParsedReply:
     """Last reply to a request, after how many attempts, with what was read out of it."""
 
     reply: StoredReply
@@ -54,7 +54,7 @@ def ask_readable(
     round_: Round,
     prompt: PromptWithReminder,
     readers: Mapping[str, Reader],
-) -> tuple[dict[str, Asked], list[Round]]:
+) -> tuple[dict[str, ParsedReply], list[Round]]:
     """Return what was read from each reply, by item, and the requests that failed.
 
     A request is sent once more where nothing could be read, or no reply came. The second request
@@ -76,18 +76,20 @@ def ask_readable(
     ]
 
 
-def _select_failed(round_: Round, read: Mapping[str, Asked]) -> Sequence[Item]:
+def _select_failed(round_: Round, read: Mapping[str, ParsedReply]) -> Sequence[Item]:
     """Return the items of a round whose replies could not be read."""
     return [item for item in round_.items if read[item.id].value is None]
 
 
 def _read_replies(
     asking: StudyAsker, step: str, round_: Round, readers: Mapping[str, Reader], attempts: int
-) -> dict[str, Asked]:
+) -> dict[str, ParsedReply]:
     """Return the replies to a round with what their readers find, by item."""
     replies = asking.ask(step, [round_])[0]
     return {
-        item: Asked(reply, attempts, None if reply.status.is_missing else readers[item](reply.text))
+        item: ParsedReply(
+            reply, attempts, None if reply.status.is_missing else readers[item](reply.text)
+        )
         for (item, _), reply in replies.items()
     }
 

@@ -121,9 +121,9 @@ def check_alone(question: str, answers: Answers) -> Rejection | None:
     long = [text for spellings in answers for text in spellings if len(text) > LONGEST_ANSWER]
     if long:
         return Rejection("too_long", f"an answer of {len(long[0])} characters")
-    asked = f" {normalise(question)} "
+    padded = f" {normalise(question)} "
     inside = [
-        text for spellings in answers for text in spellings if f" {normalise(text)} " in asked
+        text for spellings in answers for text in spellings if f" {normalise(text)} " in padded
     ]
     if inside:
         return Rejection("answer_in_question", inside[0])

@@ -17,7 +17,7 @@ from annotations.writing import NewCandidate, add_candidates
 from evaluation.core.options import Problem, build_problem, build_signature_parts
 from evaluation.core.options.parameters import SHORT
 from evaluation.maqa.construction.asking import (
-    Asked,
+    ParsedReply,
     VerdictReader,
     ask_readable,
     read_batch,
@@ -183,11 +183,11 @@ def estimate_requests(
     """Return the forecast of a run's requests, at most, with a sample prompt; nothing is sent."""
     sources = list_sources(version, options)
     batches = _plan_batches(sources, options)
-    takes, shown = [], {}
+    takes, extra = [], {}
     for model in select_registered_models(user, list_ids(options.generator)):
         round_ = _build_round(model, [batch.item for batch in batches], options)
         takes.append(estimate_round(user, "Generating questions", round_))
-        shown["The first batch, as the model sees it"] = batches[0].item.messages
+        extra["The first batch, as the model sees it"] = batches[0].item.messages
     most = len(batches) * options.per_request
     for model in select_registered_models(user, list_ids(options.verifier)):
         # Which questions pass the filters is not known yet: a long one represents each.
@@ -195,7 +195,7 @@ def estimate_requests(
         round_ = _build_check_round(model, [Item("example", example)], options)
         takes.append(estimate_round(user, "Verifying answers", round_, most))
     notes = ("A batch or a verdict that cannot be read is asked for once more.",)
-    return RequestForecast(tuple(takes), shown, notes)
+    return RequestForecast(tuple(takes), extra, notes)
 
 
 def execute_run(turn: Turn) -> None:
@@ -229,7 +229,7 @@ def execute_run(turn: Turn) -> None:
 
 
 def _filter_candidates(
-    run: Run, batches: Sequence[Batch], read: Mapping[str, Asked], generated_by: str
+    run: Run, batches: Sequence[Batch], read: Mapping[str, ParsedReply], generated_by: str
 ) -> list[_Candidate]:
     """Return all generated questions, with the reason of those that a filter leaves out."""
     known = list(run.version.questions.values_list("text", flat=True))
@@ -288,16 +288,20 @@ def _verify(
     options: ConstructionOptions,
 ) -> tuple[list[_Candidate], list[Round]]:
     """Return the candidates with the model's verdicts, and the requests that failed."""
-    passed = {str(at): row for at, row in enumerate(candidates) if row.state == State.CHECKING}
+    passed = {
+        str(index): row for index, row in enumerate(candidates) if row.state == State.CHECKING
+    }
     if not passed:
         return list(candidates), []
-    items = [Item(at, build_check_messages(row.text, row.answers)) for at, row in passed.items()]
-    readers = {at: VerdictReader(len(row.answers)) for at, row in passed.items()}
+    items = [
+        Item(index, build_check_messages(row.text, row.answers)) for index, row in passed.items()
+    ]
+    readers = {index: VerdictReader(len(row.answers)) for index, row in passed.items()}
     round_ = _build_check_round(model, items, options)
     read, failed = ask_readable(asking, VERIFYING, round_, VERIFY, readers)
     checked = list(candidates)
-    for at, row in passed.items():
-        checked[int(at)] = _apply_verdict(row, read[at].value, _name_model(model))
+    for index, row in passed.items():
+        checked[int(index)] = _apply_verdict(row, read[index].value, _name_model(model))
     return checked, failed
 
 
@@ -321,7 +325,7 @@ def _store(
     options: ConstructionOptions,
     sources: Sequence[str],
     batches: Sequence[Batch],
-    read: Mapping[str, Asked],
+    read: Mapping[str, ParsedReply],
     candidates: Sequence[_Candidate],
     asking: StudyAsker,
 ) -> None:
@@ -361,12 +365,12 @@ def _store(
         turn.end(RunEnd(signature, input_hash, summary, warnings))
 
 
-def _build_batch_row(batch: Batch, asked: Asked) -> BatchRow:
+def _build_batch_row(batch: Batch, reply: ParsedReply) -> BatchRow:
     """Return the row of a batch in the result table."""
-    status = asked.reply.status.value
-    if asked.value is None and not asked.reply.status.is_missing:
+    status = reply.reply.status.value
+    if reply.value is None and not reply.reply.status.is_missing:
         status = "unreadable"
-    return BatchRow(batch.source, batch.number, asked.attempts, status, len(asked.value or ()))
+    return BatchRow(batch.source, batch.number, reply.attempts, status, len(reply.value or ()))
 
 
 def _plan_batches(sources: Sequence[str], options: ConstructionOptions) -> list[Batch]:

@@ -28,7 +28,7 @@ COLUMNS = collect_column_help(RESULT_TABLES)
 
 def build_context(run: Run) -> Mapping[str, Any]:
     """Return the template context of the run's page: counts, reasons and candidates."""
-    summary = ConstructionSummary.of(run.summary)
+    summary = ConstructionSummary.from_json(run.summary)
     rows: list[CandidateRow] = list(read_table(run, CANDIDATES))
     reasons = sorted(summary.reasons.items(), key=lambda reason: -reason[1])
     return {

@@ -433,18 +433,18 @@ def _compute_group_metrics(
     """Yield all metrics of one system over the questions of one group."""
     draws = (parameters.bootstrap, parameters.seed)
     for name, estimate in zip(SETS, compute_means(columns.scores, *draws), strict=True):
-        yield MetricRow.of(system, group, name, estimate)
+        yield MetricRow.from_estimate(system, group, name, estimate)
     for name, cases in columns.cases.items():
         area, average = compute_discrimination(cases.sureness, cases.right, cases.items, *draws)
-        yield MetricRow.of(system, group, f"auroc_{name}", area)
-        yield MetricRow.of(system, group, f"average_precision_{name}", average)
+        yield MetricRow.from_estimate(system, group, f"auroc_{name}", area)
+        yield MetricRow.from_estimate(system, group, f"average_precision_{name}", average)
         base_rate = _compute_share(int(cases.right.sum()), len(cases.right))
-        yield MetricRow.of(system, group, f"base_rate_{name}", base_rate)
+        yield MetricRow.from_estimate(system, group, f"base_rate_{name}", base_rate)
         coverage = _compute_share(len(cases.right), cases.n_cases)
-        yield MetricRow.of(system, group, f"coverage_{name}", coverage)
+        yield MetricRow.from_estimate(system, group, f"coverage_{name}", coverage)
     for name in SHARES:
         error = compute_calibration(columns.cases[name], name, parameters).error
-        yield MetricRow.of(system, group, f"calibration_error_{name}", error)
+        yield MetricRow.from_estimate(system, group, f"calibration_error_{name}", error)
 
 
 def _compute_share(part: int, whole: int) -> SampleEstimate:

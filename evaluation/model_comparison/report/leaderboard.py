@@ -129,8 +129,8 @@ class LeaderboardReport:
     @property
     def notices(self) -> list[str]:
         """Notices about the models, without duplicates."""
-        found = (row.standing.notice for row in self.models)
-        return list(dict.fromkeys(notice for notice in found if notice))
+        notices = (row.standing.notice for row in self.models)
+        return list(dict.fromkeys(notice for notice in notices if notice))
 
 
 def runs_of(question_set: QuestionSet) -> list[Run]:
@@ -179,7 +179,7 @@ def leaderboard_report(
     if standings is None:
         standings = list(LLMScore.objects.filter(run=run).select_related("model"))
     rows = build_first_rows(standings, MODELS_SHOWN)
-    of_id = {one.model.public_id: one.model for one in standings}
+    of_id = {standing.model.public_id: standing.model for standing in standings}
     pairs = read_pairs(run, correction)
     counts = _counts(pairs)
     costs = costs_of(run) if costs is None else costs
@@ -221,13 +221,13 @@ def _row(
 
 def _counts(pairs: list[ModelPair]) -> dict[UUID, tuple[int, int, int]]:
     """Return for each model how many are better, worse and not distinguishable."""
-    found: dict[UUID, list[int]] = {}
+    counts: dict[UUID, list[int]] = {}
     for pair in pairs:
         p, value = pair.adjusted_p_value, pair.difference.value
         if p is None or value is None:
             continue
-        first = found.setdefault(pair.first, [0, 0, 0])
-        second = found.setdefault(pair.second, [0, 0, 0])
+        first = counts.setdefault(pair.first, [0, 0, 0])
+        second = counts.setdefault(pair.second, [0, 0, 0])
         if p >= SIGNIFICANT or value == 0:
             first[2] += 1
             second[2] += 1
@@ -235,34 +235,34 @@ def _counts(pairs: list[ModelPair]) -> dict[UUID, tuple[int, int, int]]:
         better, worse = (first, second) if value > 0 else (second, first)
         better[1] += 1
         worse[0] += 1
-    return {model: (count[0], count[1], count[2]) for model, count in found.items()}
+    return {model: (count[0], count[1], count[2]) for model, count in counts.items()}
 
 
 def _related(models: list[LanguageModel], pairs: list[ModelPair]) -> list[RelatedPair]:
     # A pair is stored in one order of its models only.
     of_two = {frozenset((pair.first, pair.second)): pair for pair in pairs}
-    found = []
+    result = []
     for belonging in related(models):
         pair = of_two.get(frozenset((belonging.newer.public_id, belonging.older.public_id)))
         if pair is not None:
             newer_first = pair.first == belonging.newer.public_id
-            found.append(RelatedPair(belonging.by, pair if newer_first else pair.turned()))
-    return found
+            result.append(RelatedPair(belonging.by, pair if newer_first else pair.turned()))
+    return result
 
 
 def _other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> list[OtherScores]:
     """Return the newest runs with models, including the leaderboard's own."""
     newest = [other for other in runs if other.has_models]
-    kept = newest[:RUNS_SHOWN]
-    if run.pk not in {other.pk for other in kept}:
+    others = newest[:RUNS_SHOWN]
+    if run.pk not in {other.pk for other in others}:
         # The leaderboard's own run is shown, even if it is older than the others.
-        kept = [*kept[: RUNS_SHOWN - 1], run]
-    scored = LLMScore.objects.filter(run__in=kept).values_list(
+        others = [*others[: RUNS_SHOWN - 1], run]
+    scored = LLMScore.objects.filter(run__in=others).values_list(
         "run_id", "model__public_id", "score"
     )
     scores = {(of_run, model): score for of_run, model, score in scored}
-    names = build_titles([(other, AqerParameters) for other in kept])
-    exemplars = dict(zip(kept, Exemplars.of(*kept), strict=True))
+    names = build_titles([(other, AqerParameters) for other in others])
+    exemplars = dict(zip(others, Exemplars.from_runs(*others), strict=True))
     return [
         OtherScores(
             run=other.public_id,
@@ -273,7 +273,7 @@ def _other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> list[Oth
             is_shown=other.pk == run.pk,
             scores=[scores.get((other.pk, row.model)) for row in rows],
         )
-        for other, name in zip(kept, names, strict=True)
+        for other, name in zip(others, names, strict=True)
     ]
 
 
@@ -284,8 +284,8 @@ def _unscored(run: Run) -> list[str]:
         model=OuterRef("pk"), question__version=run.version_id, sample=0
     )
     scored = LLMScore.objects.filter(model=OuterRef("pk"), run=run)
-    found = LanguageModel.objects.filter(Exists(answered)).exclude(Exists(scored))
-    return list(found.order_by("name").values_list("name", flat=True)[:MODELS_SHOWN])
+    models = LanguageModel.objects.filter(Exists(answered)).exclude(Exists(scored))
+    return list(models.order_by("name").values_list("name", flat=True)[:MODELS_SHOWN])
 
 
 LEADERBOARD = (
@@ -327,7 +327,7 @@ def groups_table(run: Run) -> Table:
 
 
 def _group_rows(run: Run) -> Iterable[tuple[object, ...]]:
-    for table in group_tables(ScoreTable.of(run)):
+    for table in group_tables(ScoreTable.from_run(run)):
         for group in table.groups:
             for model in group.models:
                 score = model.score
@@ -343,10 +343,10 @@ def pair_groups_table(run: Run, first: UUID, second: UUID) -> Table:
 
 
 def _pair_rows(run: Run, first: UUID, second: UUID) -> Iterable[tuple[object, ...]]:
-    found = pair_detail(run, first, second)
-    if found is None:
+    pair_report = pair_detail(run, first, second)
+    if pair_report is None:
         return
-    detail = found[0]
+    detail = pair_report[0]
     for grouping in detail.groupings:
         for group in grouping.groups:
             apart = group.difference

@@ -32,7 +32,7 @@ from evaluation.grading.results.report.comparisons import (
 from evaluation.grading.results.report.models import build_pair_verdict
 from evaluation.model_comparison.report.scores import (
     GROUPED_BY,
-    Asked,
+    ComparedQuestion,
     ScoreTable,
     relation,
     useful_names,
@@ -94,7 +94,7 @@ def differences(
     one, other = table.of_model(first), table.of_model(second)
     ordered = _ordered(one - other, order)
     rows = ordered[start : start + size]
-    keys = [table.questions[at].key for at in rows]
+    keys = [table.questions[column].key for column in rows]
     # By way of the run's scores: a model may have answered the question again since.
     texts = {
         (row["llm_response__question_id"], row["model"]): row["text"]
@@ -113,19 +113,21 @@ def differences(
             "question_id", select_beginning("nearest_response__text", ANSWER_SHOWN)
         )
     )
-    asked = dict(Question.objects.filter(pk__in=keys).values_list("pk", select_beginning("text")))
+    questions = dict(
+        Question.objects.filter(pk__in=keys).values_list("pk", select_beginning("text"))
+    )
     found = [
         QuestionDifference(
-            question=table.questions[at].question,
-            name=table.questions[at].name,
-            text=shorten_text(asked.get(key)),
-            first_score=float(one[at]),
+            question=table.questions[column].question,
+            name=table.questions[column].name,
+            text=shorten_text(questions.get(key)),
+            first_score=float(one[column]),
             first_text=shorten_text(texts.get((key, first)), ANSWER_SHOWN),
-            second_score=float(other[at]),
+            second_score=float(other[column]),
             second_text=shorten_text(texts.get((key, second)), ANSWER_SHOWN),
             nearest=shorten_text(nearest.get(key), ANSWER_SHOWN),
         )
-        for at, key in zip(rows.tolist(), keys, strict=True)
+        for column, key in zip(rows.tolist(), keys, strict=True)
     ]
     return Differences(order, start, len(ordered), found)
 
@@ -186,7 +188,7 @@ def right_or_wrong(run: Run, first: UUID, second: UUID) -> RightOrWrong | None:
     }
     if not keyed:
         return None
-    place = {key: at for at, key in enumerate(keyed)}
+    place = {key: index for index, key in enumerate(keyed)}
     right = np.full((2, len(keyed)), np.nan)
     rows = LLMResponse.objects.filter(
         scores__run=run, question__in=list(keyed), model__public_id__in=(first, second)
@@ -194,8 +196,8 @@ def right_or_wrong(run: Run, first: UUID, second: UUID) -> RightOrWrong | None:
     for model, question, text, status in rows:
         if status not in MISSING:
             # A refused reply may have a text, which is no answer.
-            said = text if status == AnswerStatus.TEXT else ""
-            verdict = is_right(keyed[question], said)
+            answer = text if status == AnswerStatus.TEXT else ""
+            verdict = is_right(keyed[question], answer)
             right[int(model == second), place[question]] = np.nan if verdict is None else verdict
     return compared([question.external_id for question in keyed.values()], right[0], right[1])
 
@@ -238,7 +240,7 @@ GROUPS_SHOWN = 60
 
 
 @dataclass(frozen=True)
-class GroupOfPair(Reasoned):
+class PairGroup(Reasoned):
     """A question group with both models' mean scores and their difference.
 
     Attributes
@@ -272,7 +274,7 @@ class Grouping:
 
     by: str
     n_groups: int
-    groups: list[GroupOfPair]
+    groups: list[PairGroup]
 
     @property
     def n_small(self) -> int:
@@ -319,7 +321,7 @@ def pair_detail(
     pair = find_pair(run, first, second, correction)
     if pair is None:
         return None
-    table = ScoreTable.of(run, [first, second])
+    table = ScoreTable.from_run(run, [first, second])
     if len(table.models) < 2:  # what is left of a run whose model is gone
         return None
     one, other = table.of_model(first), table.of_model(second)
@@ -344,7 +346,7 @@ def pair_detail(
 
 
 def groupings(
-    questions: list[Asked], first: Floats, second: Floats, seed: int = 0
+    questions: list[ComparedQuestion], first: Floats, second: Floats, seed: int = 0
 ) -> list[Grouping]:
     """Return the group comparisons by each property, from both models' scores per question.
 
@@ -352,31 +354,31 @@ def groupings(
     another value for each, makes no groups and is left out.
     """
     common = np.flatnonzero(~np.isnan(first - second))
-    found = []
+    result = []
     for by in GROUPED_BY:
-        names = useful_names([questions[at] for at in common.tolist()], by)
+        names = useful_names([questions[index] for index in common.tolist()], by)
         if names is None:
             continue
         groups = _groups(names, first[common], second[common], seed)
         groups.sort(key=lambda group: -group.n)
-        found.append(Grouping(by, len(groups), groups[:GROUPS_SHOWN]))
-    return found
+        result.append(Grouping(by, len(groups), groups[:GROUPS_SHOWN]))
+    return result
 
 
-def _groups(names: list[str], first: Floats, second: Floats, seed: int) -> list[GroupOfPair]:
+def _groups(names: list[str], first: Floats, second: Floats, seed: int) -> list[PairGroup]:
     return [
-        GroupOfPair(
+        PairGroup(
             name=apart.group,
             n=apart.n,
             is_small=apart.is_small,
-            first=Estimate(one.mean, one.low, one.high),
+            first=Estimate(group_mean.mean, group_mean.low, group_mean.high),
             second=Estimate(other.mean, other.low, other.high),
             difference=Estimate(apart.difference, apart.low, apart.high),
             adjusted_p_value=apart.adjusted_p_value,
             smallest_detectable=apart.smallest_detectable,
             reason=apart.reason or "",
         )
-        for apart, one, other in zip(
+        for apart, group_mean, other in zip(
             compare_by_group(first, second, names, seed=seed),
             compute_group_means(first, names),
             compute_group_means(second, names),

@@ -56,7 +56,7 @@ class Costs(Reasoned):
     reason: str
 
     @classmethod
-    def of(cls, answers: Iterable[tuple[Any, ...]]) -> Self:
+    def from_answers(cls, answers: Iterable[tuple[Any, ...]]) -> Self:
         """Sum up answers, each with seconds, cost, prompt tokens and reply tokens."""
         seconds: list[float] = []
         costs: list[float] = []
@@ -84,11 +84,11 @@ def told_in(extra: str) -> list[KeyTextTransform]:
 
 def by_model(rows: Iterable[Sequence[Any]]) -> Mapping[int, Costs]:
     """Return the costs by model key, from rows of the key and the columns of `told_in`."""
-    found: dict[int, list[tuple[Any, ...]]] = {}
+    scores: dict[int, list[tuple[Any, ...]]] = {}
     for model, copied, *values in rows:
         if copied is None:
-            found.setdefault(model, []).append(tuple(values))
-    return {model: Costs.of(values) for model, values in found.items()}
+            scores.setdefault(model, []).append(tuple(values))
+    return {model: Costs.from_answers(values) for model, values in scores.items()}
 
 
 def _known(*values: Any) -> list[float]:
@@ -111,7 +111,7 @@ def _mean(values: list[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-NOTHING = Costs.of([])
+NOTHING = Costs.from_answers([])
 
 
 Relation = Literal["version", "strategy"]
@@ -144,16 +144,18 @@ def related(models: Iterable[LanguageModel]) -> Iterator[Related]:
         for older, newer in pairwise(ordered):
             if older.version != newer.version:
                 yield Related("version", newer, older)
-    for asked in _alike(known, ("family", "size", "tuning", "version")):
-        ordered = sorted(asked, key=lambda model: ("passage" not in model.strategy, model.strategy))
+    for property_name in _alike(known, ("family", "size", "tuning", "version")):
+        ordered = sorted(
+            property_name, key=lambda model: ("passage" not in model.strategy, model.strategy)
+        )
         for one, other in combinations(ordered, 2):
             if one.strategy != other.strategy:
                 yield Related("strategy", one, other)
 
 
-def relation(one: LanguageModel, other: LanguageModel) -> Related | None:
+def relation(language_model: LanguageModel, other: LanguageModel) -> Related | None:
     """Return in what two models differ if only in version or strategy, else None."""
-    return next(related((one, other)), None)
+    return next(related((language_model, other)), None)
 
 
 def _alike(
@@ -171,7 +173,7 @@ AT_ONCE = 5000
 
 
 @dataclass(frozen=True)
-class Asked:
+class ComparedQuestion:
     """A question of a version, with its group properties; "" for an unknown one."""
 
     key: int
@@ -192,13 +194,13 @@ class ScoreTable:
     """
 
     models: list[LanguageModel]
-    questions: list[Asked]
+    questions: list[ComparedQuestion]
     scores: Floats
     standings: list[LLMScore]
     """How the models stand in the run, in the order of the rows."""
 
     @classmethod
-    def of(cls, run: Run, models: list[UUID] | None = None) -> Self:
+    def from_run(cls, run: Run, models: list[UUID] | None = None) -> Self:
         """Load the scores of some models of a run (default: all); three queries."""
         return cls._read(run, models, ())[0]
 
@@ -220,7 +222,7 @@ class ScoreTable:
         standings = list(listed.select_related("model"))
         found = [row.model for row in standings]
         questions = [
-            Asked(*row)
+            ComparedQuestion(*row)
             for row in Question.objects.filter(version=run.version_id)
             .order_by("position", "pk")
             .values_list(
@@ -228,8 +230,8 @@ class ScoreTable:
                 *("passage__external_id", "language"),
             )
         ]
-        place = {question.key: at for at, question in enumerate(questions)}
-        row_of = {model.pk: at for at, model in enumerate(found)}
+        place = {question.key: index for index, question in enumerate(questions)}
+        row_of = {model.pk: index for index, model in enumerate(found)}
         scores = np.full((len(found), len(questions)), np.nan)
         rows = LLMAnswerScore.objects.filter(run=run, llm_response__model__in=list(row_of))
         if not told:
@@ -247,14 +249,14 @@ class ScoreTable:
 
     @cached_property
     def _row_of(self) -> dict[UUID, int]:
-        return {model.public_id: at for at, model in enumerate(self.models)}
+        return {model.public_id: index for index, model in enumerate(self.models)}
 
     def of_model(self, model: UUID) -> Floats:
         """Return a model's score on each question; KeyError for a model not in the table."""
         return np.asarray(self.scores[self._row_of[model]], dtype=np.float64)
 
 
-GROUPED_BY: dict[str, Callable[[Asked], str]] = {
+GROUPED_BY: dict[str, Callable[[ComparedQuestion], str]] = {
     "category": lambda question: question.category,
     "passage": lambda question: question.passage,
     "language": lambda question: question.language,
@@ -307,7 +309,7 @@ class GroupTable:
         return sum(group.is_small for group in self.groups)
 
 
-def useful_names(questions: list[Asked], by: str) -> list[str] | None:
+def useful_names(questions: list[ComparedQuestion], by: str) -> list[str] | None:
     """Return the group of each question; None if all are in one group or each in its own."""
     names = [GROUPED_BY[by](question) for question in questions]
     return names if 1 < len(set(names)) < len(names) else None
@@ -318,13 +320,13 @@ def group_tables(table: ScoreTable) -> list[GroupTable]:
     if not table.models:
         return []
     scored = np.flatnonzero(~np.isnan(table.scores).all(axis=0))
-    questions = [table.questions[at] for at in scored.tolist()]
-    found = []
+    questions = [table.questions[index] for index in scored.tolist()]
+    tables = []
     for by in GROUPED_BY:
         names = useful_names(questions, by)
         if names is not None:
-            found.append(GroupTable(by, _groups(table, scored, names)))
-    return found
+            tables.append(GroupTable(by, _groups(table, scored, names)))
+    return tables
 
 
 def _groups(table: ScoreTable, columns: Integers, names: list[str]) -> list[Group]:
@@ -339,12 +341,12 @@ def _groups(table: ScoreTable, columns: Integers, names: list[str]) -> list[Grou
                 ModelInGroup(
                     model.public_id,
                     model.name,
-                    Estimate(of[at].mean, of[at].low, of[at].high),
-                    of[at].n,
+                    Estimate(mean[index].mean, mean[index].low, mean[index].high),
+                    mean[index].n,
                 )
-                for model, of in zip(table.models, means, strict=True)
+                for model, mean in zip(table.models, means, strict=True)
             ],
         )
-        for at, (name, size) in enumerate(sizes.items())
+        for index, (name, size) in enumerate(sizes.items())
     ]
     return sorted(groups, key=lambda group: -group.n_questions)

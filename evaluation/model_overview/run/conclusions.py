@@ -22,7 +22,7 @@ from evaluation.model_overview.run.findings import (
     ViewsSummary,
     disagreement_of,
 )
-from evaluation.model_overview.run.gathering import Together
+from evaluation.model_overview.run.gathering import AlignedMetrics
 from evaluation.runs.flow.stored import Side, View
 
 # With fewer questions there is no verdict, whatever the interval.
@@ -33,7 +33,7 @@ Against = Literal["better", "worse", "alike", "few", "alone", "neither"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ViewQuestion:
     """A question about the relation of two views (measures), with its answer as a message.
 
     Attributes
@@ -48,7 +48,7 @@ class Asked:
     said: Message
 
 
-def answered(summary: ViewsSummary) -> list[Asked]:
+def answered(summary: ViewsSummary) -> list[ViewQuestion]:
     """Return the questions that the overview's views can answer, with their answers."""
     crowd, sure = summary.leading(Side.CROWD), summary.leading(Side.UNCERTAINTY)
     robust, apart = summary.leading(Side.ROBUSTNESS), summary.dispersion
@@ -58,7 +58,7 @@ def answered(summary: ViewsSummary) -> list[Asked]:
         ("dispersion_uncertainty", apart, sure, -1),
         ("robustness_distance", robust, crowd, 1),
     )
-    found = []
+    result = []
     for name, one, other, sign in wanted:
         if one is None or other is None:
             continue
@@ -66,9 +66,9 @@ def answered(summary: ViewsSummary) -> list[Asked]:
         if row is not None:
             # Each view whose lower values are better turns the correlation around.
             turned = sign * _sign(one.view) * _sign(other.view)
-            said = _told(f"views.{name}", row, turned)
-            found.append(Asked(name, one.view.name, other.view.name, said))
-    return found
+            answer = _told(f"views.{name}", row, turned)
+            result.append(ViewQuestion(name, one.view.name, other.view.name, answer))
+    return result
 
 
 def _sign(view: View) -> int:
@@ -161,11 +161,15 @@ def portrait(summary: ViewsSummary, place: int) -> Portrait:
 
 
 def _evidence(summary: ViewsSummary, model: str, side: Side) -> Iterator[Evidence]:
-    for one in summary.model_views:
-        number = summary.number(model, one.view.name)
-        if one.view.side == side and number is not None and number.value is not None:
-            values = {"title": one.view.title, "value": number.value, **_range(one.view)}
-            yield Evidence(Message(f"views.{one.view.name}", values), one)
+    for model_view in summary.model_views:
+        number = summary.number(model, model_view.view.name)
+        if model_view.view.side == side and number is not None and number.value is not None:
+            values = {
+                "title": model_view.view.title,
+                "value": number.value,
+                **_range(model_view.view),
+            }
+            yield Evidence(Message(f"views.{model_view.view.name}", values), model_view)
     about = summary.leading(side)
     row = summary.standing(model, about.view.name) if about is not None else None
     if about is None or row is None or row.mean is None:
@@ -229,33 +233,36 @@ OVER_ALL = "over_all_questions"
 NOT_LOOKED_AT = "not_looked_at"
 
 
-def cell_header(together: Together) -> tuple[str, ...]:
+def cell_header(together: AlignedMetrics) -> tuple[str, ...]:
     """Return the column names of views.csv."""
     names = [view.name for view in together.views]
     return ("question", "model", *names, "disagreement", "best_view", "worst_view", "reason")
 
 
-def cell_rows(together: Together) -> Iterator[tuple[object, ...]]:
+def cell_rows(together: AlignedMetrics) -> Iterator[tuple[object, ...]]:
     """Yield the rows of views.csv, one per question and model; a missing value is empty.
 
     `reason` names the views without a number and why, as VIEW: CODE, parted by semicolons.
     """
-    found = disagreement_of(together)
-    sides = [together.views[at].name for at in together.sides]
+    disagreement = disagreement_of(together)
+    sides = [together.views[index].name for index in together.sides]
     names = [view.name for view in together.views]
     numbers = together.values.transpose(2, 1, 0).tolist()
-    strength = found.strength.T.tolist()
+    strength = disagreement.strength.T.tolist()
     for question, (of_models, strong) in enumerate(zip(numbers, strength, strict=True)):
         for model, (cells, apart) in enumerate(zip(of_models, strong, strict=True)):
             values = [convert_nan_to_none(cell) for cell in cells]
             missing = [
-                f"{names[at]}: {together.reasons.get((at, model, question), NOT_LOOKED_AT)}"
-                for at, value in enumerate(values)
+                f"{names[index]}: {together.reasons.get((index, model, question), NOT_LOOKED_AT)}"
+                for index, value in enumerate(values)
                 if value is None
             ]
             ends = (None, None)
             if not np.isnan(apart):
-                best, worst = found.highest[model, question], found.lowest[model, question]
+                best, worst = (
+                    disagreement.highest[model, question],
+                    disagreement.lowest[model, question],
+                )
                 ends = (sides[best], sides[worst])
             yield (
                 together.questions[question],

@@ -19,7 +19,7 @@ from evaluation.model_overview.methods import (
     standings,
 )
 from evaluation.model_overview.options import ViewsParameters
-from evaluation.model_overview.run.gathering import ModelNumber, Source, Together
+from evaluation.model_overview.run.gathering import AlignedMetrics, ModelNumber, Source
 from evaluation.runs.flow.stored import RunSummary, Side, View
 
 Progress = Callable[[str, int, int], None]
@@ -87,7 +87,7 @@ class DisagreementRow:
 
 
 @dataclass(frozen=True)
-class ViewsFound:
+class ViewResults:
     """Results of a model overview: combined views, correlations, and models' means.
 
     Attributes
@@ -96,7 +96,7 @@ class ViewsFound:
         that of the crowd, with an interval; empty where a set lacks one of them.
     """
 
-    together: Together
+    together: AlignedMetrics
     parameters: ViewsParameters
     correlations: tuple[CorrelationRow, ...]
     own: tuple[CorrelationRow, ...]
@@ -109,22 +109,22 @@ class ViewsFound:
 
 
 def find_views(
-    together: Together, parameters: ViewsParameters, progress: Progress | None = None
-) -> ViewsFound:
+    together: AlignedMetrics, parameters: ViewsParameters, progress: Progress | None = None
+) -> ViewResults:
     """Compute correlations of views and models' means and ranks from the combined views."""
     pairs = list(combinations(range(len(together.views)), 2))
     n_draws, seed = parameters.bootstrap, parameters.seed
-    found = []
+    views = []
     for done, pair in enumerate(_batches(pairs)):
         if progress is not None:
             progress("correlating", min(done * BATCH, len(pairs)), len(pairs))
-        found += correlations(together.values, pair, n_draws, seed)
+        views += correlations(together.values, pair, n_draws, seed)
     rows = [
-        _row(together, pair, one, one.estimate, "") for pair, one in zip(pairs, found, strict=True)
+        _row(together, pair, one, one.estimate, "") for pair, one in zip(pairs, views, strict=True)
     ]
     if progress is not None:
         progress("correlating", len(pairs), len(pairs))
-    return ViewsFound(
+    return ViewResults(
         together,
         parameters,
         tuple(rows),
@@ -142,13 +142,13 @@ def _batches(pairs: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
 
 
 def _row(
-    together: Together,
+    together: AlignedMetrics,
     pair: tuple[int, int],
-    found: ViewCorrelation,
+    view_correlation: ViewCorrelation,
     estimate: SampleEstimate,
     model: str,
 ) -> CorrelationRow:
-    one, other = (together.views[at].name for at in pair)
+    one, other = (together.views[index].name for index in pair)
     return CorrelationRow(
         one,
         other,
@@ -157,41 +157,41 @@ def _row(
         estimate.low,
         estimate.high,
         estimate.n,
-        found.n_models,
-        found.n_cells,
+        view_correlation.n_models,
+        view_correlation.n_cells,
         estimate.reason,
     )
 
 
-def _own(together: Together, parameters: ViewsParameters) -> list[CorrelationRow]:
+def _own(together: AlignedMetrics, parameters: ViewsParameters) -> list[CorrelationRow]:
     """Return each model's correlation of its uncertainty with its distance from the crowd."""
     crowd, sure = together.leading(Side.CROWD), together.leading(Side.UNCERTAINTY)
     if crowd is None or sure is None:
         return []
     rows = []
-    for at, model in enumerate(together.models):
-        alone = together.values[[crowd, sure], at : at + 1]
+    for index, model in enumerate(together.models):
+        alone = together.values[[crowd, sure], index : index + 1]
         # Of one model the mean over models is its own correlation, with an interval of its own.
-        (found,) = correlations(alone, [(0, 1)], parameters.bootstrap, parameters.seed)
-        rows.append(_row(together, (crowd, sure), found, found.estimate, model))
+        (correlation,) = correlations(alone, [(0, 1)], parameters.bootstrap, parameters.seed)
+        rows.append(_row(together, (crowd, sure), correlation, correlation.estimate, model))
     return rows
 
 
-def _standings(together: Together, parameters: ViewsParameters) -> list[StandingRow]:
+def _standings(together: AlignedMetrics, parameters: ViewsParameters) -> list[StandingRow]:
     """Return each model's mean and rank in each view of answers, model by model."""
     of_view = {}
-    for at, view in enumerate(together.views):
+    for index, view in enumerate(together.views):
         if view.of == "answer":
-            of_view[at] = standings(
-                together.values[at],
+            of_view[index] = standings(
+                together.values[index],
                 higher_is_better=view.better != "lower",
                 n_draws=parameters.bootstrap,
                 seed=parameters.seed,
             )
     rows = []
     for number, model in enumerate(together.models):
-        for at, found in of_view.items():
-            one, view = found[number], together.views[at]
+        for index, standing in of_view.items():
+            one, view = standing[number], together.views[index]
             rows.append(
                 StandingRow(
                     model,
@@ -212,29 +212,29 @@ def _standings(together: Together, parameters: ViewsParameters) -> list[Standing
     return rows
 
 
-def disagreement_of(together: Together) -> Disagreement:
+def disagreement_of(together: AlignedMetrics) -> Disagreement:
     """Return how much the leading views of the sides disagree on each answer."""
-    sides = [together.oriented(at) for at in together.sides]
+    sides = [together.oriented(index) for index in together.sides]
     # Without any side there is no value for any answer.
     nothing = np.full((1, *together.values.shape[1:]), np.nan)
     return disagreement(np.stack(sides) if sides else nothing)
 
 
-def disagreement_rows(together: Together, found: Disagreement) -> list[DisagreementRow]:
+def disagreement_rows(together: AlignedMetrics, source: Disagreement) -> list[DisagreementRow]:
     """Return a row per answer with at least two sides, the strongest disagreement first."""
-    names = [together.views[at].name for at in together.sides]
+    names = [together.views[index].name for index in together.sides]
     rows = []
-    for model, question in found.strongest().tolist():
-        best, worst = int(found.highest[model, question]), int(found.lowest[model, question])
+    for model, question in source.strongest().tolist():
+        best, worst = int(source.highest[model, question]), int(source.lowest[model, question])
         rows.append(
             DisagreementRow(
                 together.models[model],
                 together.questions[question],
-                float(found.strength[model, question]),
+                float(source.strength[model, question]),
                 names[best],
-                float(found.places[best, model, question]),
+                float(source.places[best, model, question]),
                 names[worst],
-                float(found.places[worst, model, question]),
+                float(source.places[worst, model, question]),
             )
         )
     return rows
@@ -262,7 +262,7 @@ class ViewsSummary(RunSummary):
     sources : where the views come from. views : those of answers and questions, in their order;
         model_views : those of models over all questions, whose numbers are `of_models`.
     answers : pairs of a model and a question of which a view has a number.
-    correlations, own, standings : as in `ViewsFound`.
+    correlations, own, standings : as in `ViewResults`.
     repeated : number of rows that repeat an earlier one.
     """
 
@@ -282,15 +282,15 @@ class ViewsSummary(RunSummary):
     versions: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of_found(cls, found: ViewsFound) -> ViewsSummary:
+    def of_found(cls, found: ViewResults) -> ViewsSummary:
         """Return the summary to store for a computed model overview."""
         together = found.together
         leading = set(together.sides)
         of_answers = np.array([view.of == "answer" for view in together.views])
-        told = together.known & of_answers[:, None, None]
+        known = together.known & of_answers[:, None, None]
         views = tuple(
-            ViewAbout(view, source, at in leading, int(told[at].sum()))
-            for at, (view, source) in enumerate(
+            ViewAbout(view, source, index in leading, int(known[index].sum()))
+            for index, (view, source) in enumerate(
                 zip(together.views, together.source_of, strict=True)
             )
         )
@@ -298,10 +298,10 @@ class ViewsSummary(RunSummary):
             VERSION,
             together.sources,
             views,
-            tuple(ViewAbout(view, at, False, 0) for view, at in together.model_views),
+            tuple(ViewAbout(view, index, False, 0) for view, index in together.model_views),
             together.models,
             len(together.questions),
-            int(told.any(axis=0).sum()),
+            int(known.any(axis=0).sum()),
             found.correlations,
             found.own,
             found.standings,
@@ -329,15 +329,17 @@ class ViewsSummary(RunSummary):
 
     def leading(self, side: Side) -> ViewAbout | None:
         """Return the view that represents a side (aspect); None if there is none."""
-        return next((one for one in self.views if one.leads and one.view.side == side), None)
+        return next((view for view in self.views if view.leads and view.view.side == side), None)
 
     @property
     def dispersion(self) -> ViewAbout | None:
         """View of how much workers' answers to a question differ; None if there is none."""
-        found = (
-            one for one in self.views if one.view.of == "question" and one.view.side == Side.CROWD
+        rows = (
+            view
+            for view in self.views
+            if view.view.of == "question" and view.view.side == Side.CROWD
         )
-        return next(found, None)
+        return next(rows, None)
 
     @property
     def missing(self) -> list[Side]:
@@ -355,10 +357,10 @@ class ViewsSummary(RunSummary):
 
     def standing(self, model: str, view: str) -> StandingRow | None:
         """Return a model's mean and rank in a view; None if there is none."""
-        found = (row for row in self.standings if (row.model, row.view) == (model, view))
-        return next(found, None)
+        matches = (row for row in self.standings if (row.model, row.view) == (model, view))
+        return next(matches, None)
 
     def number(self, model: str, view: str) -> ModelNumber | None:
         """Return a model's overall value in a view of whole models; None if there is none."""
-        found = (one for one in self.of_models if (one.model, one.view) == (model, view))
-        return next(found, None)
+        matches = (one for one in self.of_models if (one.model, one.view) == (model, view))
+        return next(matches, None)

@@ -42,12 +42,12 @@ class ModelNumber:
     reason: str
 
 
-class NothingToldError(Exception):
+class NoObservationsError(Exception):
     """Error: no source contains a value for any model's answer."""
 
 
 @dataclass(frozen=True, eq=False)
-class Together:
+class AlignedMetrics:
     """Values of all views (measures), by view, model and question.
 
     Attributes
@@ -79,27 +79,27 @@ class Together:
     @cached_property
     def place_of(self) -> Mapping[str, int]:
         """Index of each view, by the view's name."""
-        return {view.name: at for at, view in enumerate(self.views)}
+        return {view.name: index for index, view in enumerate(self.views)}
 
     def leading(self, side: Side) -> int | None:
         """Return the index of the view of answers that represents a side; None if none does."""
-        for at, view in enumerate(self.views):
+        for index, view in enumerate(self.views):
             if view.side == side and view.of == "answer" and view.better:
-                return at
+                return index
         return None
 
     @property
     def dispersion(self) -> int | None:
         """Index of the view of how much workers disagree on a question; None if missing."""
-        for at, view in enumerate(self.views):
+        for index, view in enumerate(self.views):
             if view.side == Side.CROWD and view.of == "question":
-                return at
+                return index
         return None
 
     @property
     def sides(self) -> list[int]:
         """Indices of the views that represent a side, in the order of the sides."""
-        return [at for at in map(self.leading, Side) if at is not None]
+        return [index for index in map(self.leading, Side) if index is not None]
 
     def oriented(self, view: int) -> Floats:
         """Return a view's values with the sign that makes greater better, one row per model."""
@@ -134,40 +134,40 @@ class Gathering:
     _views: dict[str, tuple[View, int]] = field(default_factory=dict)
     _repeated: int = 0
 
-    def add(self, source: Source, told: Iterable[ViewedObservation]) -> None:
+    def add(self, source: Source, viewed_observations: Iterable[ViewedObservation]) -> None:
         """Add the observations of a source; the first of repeated observations counts."""
         self.sources.append(source)
-        at = len(self.sources) - 1
-        for view, (model, question, value, reason) in told:
+        source_index = len(self.sources) - 1
+        for view, (model, question, value, reason) in viewed_observations:
             cells = self._told.setdefault(view.name, {})
             # The first source that has a view names it in the tables.
-            self._views.setdefault(view.name, (view, at))
+            self._views.setdefault(view.name, (view, source_index))
             key = (model, question)
             if key in cells:
                 self._repeated += 1
             else:
                 cells[key] = (value, reason)
 
-    def together(self) -> Together:
-        """Return the combined views; raises `NothingToldError` if no answer has a value."""
+    def together(self) -> AlignedMetrics:
+        """Return the combined views; raises `NoObservationsError` if no answer has a value."""
         views = [
-            (view, at)
-            for name, (view, at) in self._views.items()
+            (view, index)
+            for name, (view, index) in self._views.items()
             if view.of != "model" and any(value is not None for value, _ in self._cells(name))
         ]
         models = list(dict.fromkeys(self._models(views)))
         if not models:
-            raise NothingToldError
+            raise NoObservationsError
         told = (question for view, _ in views for _, question in self._told[view.name])
         questions = list(dict.fromkeys(told))
-        place = {question: at for at, question in enumerate(self.questions)}
+        place = {question: index for index, question in enumerate(self.questions)}
         # Sorting keeps the order of those that no list names.
         questions.sort(key=lambda question: place.get(question, len(place)))
         values, reasons = self._arrays([view for view, _ in views], models, questions)
-        return Together(
+        return AlignedMetrics(
             tuple(self.sources),
             tuple(view for view, _ in views),
-            tuple(at for _, at in views),
+            tuple(index for _, index in views),
             tuple(models),
             tuple(questions),
             values,
@@ -190,26 +190,26 @@ class Gathering:
     def _arrays(
         self, views: Sequence[View], models: Sequence[str], questions: Sequence[str]
     ) -> tuple[Floats, Reasons]:
-        row = {model: at for at, model in enumerate(models)}
-        column = {question: at for at, question in enumerate(questions)}
+        row = {model: index for index, model in enumerate(models)}
+        column = {question: index for index, question in enumerate(questions)}
         values = np.full((len(views), len(models), len(questions)), np.nan)
         reasons: Reasons = {}
-        for at, view in enumerate(views):
+        for index, view in enumerate(views):
             for (model, question), (value, reason) in self._told[view.name].items():
                 if view.of == "question":
                     if value is not None:
-                        values[at, :, column[question]] = value
+                        values[index, :, column[question]] = value
                 elif model in row:
                     if value is not None:
-                        values[at, row[model], column[question]] = value
+                        values[index, row[model], column[question]] = value
                     else:
-                        reasons[at, row[model], column[question]] = reason
+                        reasons[index, row[model], column[question]] = reason
         return values, reasons
 
     def _of_models(
         self, models: Sequence[str]
     ) -> tuple[tuple[tuple[View, int], ...], tuple[ModelNumber, ...]]:
-        views = [(view, at) for view, at in self._views.values() if view.of == "model"]
+        views = [(view, index) for view, index in self._views.values() if view.of == "model"]
         known = set(models)
         numbers = [
             ModelNumber(view.name, model, value, reason)

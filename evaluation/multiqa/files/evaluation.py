@@ -424,7 +424,7 @@ def read_crowd(
             left_out.add(UNKNOWN_QUESTION, {"item": record.question, "line": record.line})
     if not any(record.text for record in records):
         raise build_error(file.name, "answers_to_others")
-    return Answers.of(
+    return Answers.from_rows(
         (record.row, record.worker, record.question, record.text, record.is_rejected)
         for record in records
     ), file.sha256

@@ -105,8 +105,8 @@ def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> I
     items: dict[str, tuple[MultiqaItem, int]] = {}
     invalid = _InvalidRecords()
     n_rows = n_repeated = 0
-    found = read_records(path, mapping.records, mapping.header, mapping.tsv_quote)
-    for line, wrapped, parents in islice(found, most):
+    records = read_records(path, mapping.records, mapping.header, mapping.tsv_quote)
+    for line, wrapped, parents in islice(records, most):
         n_rows += 1
         faults: list[Fault] = []
         record = _unwrap_row(wrapped, faults)

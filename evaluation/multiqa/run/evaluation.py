@@ -200,8 +200,8 @@ def _split_into_groups(
 def _build_rows(system: str, group: str, metrics: Robustness) -> Iterator[MetricRow]:
     """Yield the row of each metric of an item group, followed by its chance level."""
     for name in METRIC_NAMES:
-        yield MetricRow.of(system, group, name, metrics.estimates[name])
-        yield MetricRow.of(system, group, f"{CHANCE}{name}", metrics.chance[name])
+        yield MetricRow.from_estimate(system, group, name, metrics.estimates[name])
+        yield MetricRow.from_estimate(system, group, f"{CHANCE}{name}", metrics.chance[name])
 
 
 def _compute_rates(
@@ -224,7 +224,7 @@ def _compute_rates(
     answered = np.where(statuses[:, 0] == TEXT, original, np.nan)
     estimates = compute_means([answered, *shares], parameters.bootstrap, parameters.seed)
     for name, estimate in zip(RATES, estimates, strict=True):
-        row = MetricRow.of(judged.replies.system, group, name, estimate)
+        row = MetricRow.from_estimate(judged.replies.system, group, name, estimate)
         if name == RATES[0] and row.value is None and len(members):
             row = row._replace(reason=NO_ORIGINAL_TEXT)
         yield row
@@ -304,7 +304,7 @@ def score_by_crowd(
     reply_systems, reply_items, variants, _, _ = replies.build_arrays()
     columns = zip(*(column.tolist() for column in replies.build_arrays()), strict=True)
     # AQER scores one answer for each model and question, so each wording is a model of its own.
-    model_answers = ModelAnswers.of(
+    model_answers = ModelAnswers.from_rows(
         # System and variant in one integer, since AQER knows models by one key.
         (row, system << 32 | variant, items[item].item, replies.texts[text], STATUSES[status], 0)
         for row, (system, item, variant, text, status) in enumerate(columns)
@@ -419,7 +419,7 @@ def _compute_group_metrics(
     ).reshape(len(CROWD_METRICS), len(rows))
     draws, seed = parameters.bootstrap, parameters.seed
     for name, estimate in zip(CROWD_METRICS, compute_means(table, draws, seed), strict=True):
-        row = MetricRow.of(system, group, name, estimate)
+        row = MetricRow.from_estimate(system, group, name, estimate)
         yield row if row.value is not None else row._replace(reason=NO_CROWD)
     spreads = table[
         [CROWD_METRICS.index("spread_rewordings"), CROWD_METRICS.index("spread_people")]
@@ -435,5 +435,5 @@ def _compute_group_metrics(
 
     value = compute_ratio(np.ones((1, n)))[0] if n else [np.nan]
     (estimate,) = compute_drawn_intervals(value, n, compute_ratio, n, draws, seed)
-    row = MetricRow.of(system, group, SPREAD_RATIO, estimate)
+    row = MetricRow.from_estimate(system, group, SPREAD_RATIO, estimate)
     yield row if row.value is not None else row._replace(reason=NO_CROWD)

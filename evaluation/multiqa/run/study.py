@@ -383,7 +383,7 @@ def summarize_rejected(
     # One example of each reason first, then the second ones.
     turns = zip_longest(*by_reason.values())
     examples = [each for turn in turns for each in turn if each is not None][:EXAMPLES]
-    _, silent = left_out.found.get(NO_REWRITER_REPLY, (0, []))
+    _, silent = left_out.by_reason.get(NO_REWRITER_REPLY, (0, []))
     return {
         "rewordings": len(rewordings),
         "reasons": {reason: len(rejected) for reason, rejected in by_reason.items()},

@@ -211,7 +211,7 @@ def _load_crowd(version: QuestionSetVersion, excluded: Sequence[str]) -> Answers
         question__version=version, question__role__in=GRADED, state=Response.State.SUBMITTED
     ).exclude(question__text="")
     columns = ("pk", "submission__worker_id", "question__external_id", "text", "rejected")
-    answers = Answers.of(rows.order_by("pk").values_list(*columns))
+    answers = Answers.from_rows(rows.order_by("pk").values_list(*columns))
     answers = remove_workers(version, excluded, answers)
     has_text = any(
         text.strip() and not rejected

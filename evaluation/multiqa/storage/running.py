@@ -290,7 +290,7 @@ def _request_rewordings(
     silent = turn.kept(CHECKED)
     if silent is not None:
         # JSON has no tuples: what was stored as one comes back as a list.
-        loaded.left_out.found |= {reason: (n, names) for reason, (n, names) in silent.items()}
+        loaded.left_out.by_reason |= {reason: (n, names) for reason, (n, names) in silent.items()}
         return list(read_rows(in_turns.run, CHECKED, Rewording))
     sent = {"temperature": study.TEMPERATURE, "max_tokens": options.rewriter_tokens}
     checker = Checker(
@@ -346,7 +346,7 @@ def _request_rewordings(
     if not any(rewording.variant for rewording in rewordings):
         values = summarize_rejected(rewordings, ids, loaded.left_out)
         raise RunInputError("run.no_usable_rewording", **values)
-    left_out = loaded.left_out.found
+    left_out = loaded.left_out.by_reason
     with turn.fenced():
         keep_rows(turn, CHECKED, Rewording, rewordings)
         silent = (

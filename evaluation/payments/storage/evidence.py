@@ -242,8 +242,8 @@ def _count_answers(
             # The newest line of the panel, which has the largest key, counts.
             codes[key] = max(codes.get(key, (0, "", "")), (number, text, other_text))
     _add_checks(version, answered, counts)
-    for key, (_, shown, code) in codes.items():
-        counts[key].code = _problem_with(code, shown, version)
+    for key, (_, excerpt, code) in codes.items():
+        counts[key].code = _problem_with(code, excerpt, version)
     return counts
 
 
@@ -322,7 +322,7 @@ def _code(counts: _Counts) -> Iterable[Evidence]:
         yield Evidence("BAD_CODE", True, Message("paying.bad_code", {"code": counts.code}))
 
 
-def _problem_with(code: str, shown: str, version: QuestionSetVersion) -> str | None:
+def _problem_with(code: str, excerpt: str, version: QuestionSetVersion) -> str | None:
     """Return the received completion code if it is missing or not the study's, else None."""
     collection: Collecting | None = getattr(version, "collection", None)
     if collection is None:
@@ -332,5 +332,5 @@ def _problem_with(code: str, shown: str, version: QuestionSetVersion) -> str | N
         *(collection.code_too_late, collection.code_for_others, collection.code_failed_checks),
     }
     # The requester may have changed the codes since; the one shown to the worker stays valid.
-    is_own = code.strip() in {*own_codes, shown}
+    is_own = code.strip() in {*own_codes, excerpt}
     return code if code.strip().upper() in NO_CODES or not is_own else None

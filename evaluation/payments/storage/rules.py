@@ -470,13 +470,13 @@ def suggest_action(
     if offered:
         categories = tuple(dict.fromkeys(row.category for row in offered))
         return Suggestion(REJECT, tuple(row.said for row in offered), categories)
-    look = [row.said for row in evidence]
+    sentences = [row.said for row in evidence]
     alarm_words = dict.fromkeys(mark.words for mark in marks if mark.rings)
-    look += [Message("paying.alarm", {"words": words}) for words in alarm_words]
+    sentences += [Message("paying.alarm", {"words": words}) for words in alarm_words]
     if score and score.rank_low is not None and score.rank_low > (1 - LOWEST) * n_ranked:
-        look.append(Message("paying.lowest"))
-    if look:
-        return Suggestion(LOOK, tuple(look))
+        sentences.append(Message("paying.lowest"))
+    if sentences:
+        return Suggestion(LOOK, tuple(sentences))
     if not graded:
         return Suggestion(APPROVE, (Message("paying.ungraded"),))
     if score is not None and not score.supported:

@@ -32,7 +32,7 @@ AT_ONCE = 65_536
 
 
 def read_vectors(
-    path: Path, given: GradingInput, answers: AnswerFile, models: ModelAnswerFile | None
+    path: Path, grading_input: GradingInput, answers: AnswerFile, models: ModelAnswerFile | None
 ) -> Embedded:
     """Return the file's vectors of all answers that have a text. Raises `EmbedderError`.
 
@@ -40,8 +40,8 @@ def read_vectors(
     names the array, its row and the line of the answer it belongs to.
     """
     vectors = PrecomputedVectors.load(path)
-    rows = given.answered.keys
-    _check_array(path, "answers", vectors.answers, given.parameters, answers, rows)
+    rows = grading_input.answered.keys
+    _check_array(path, "answers", vectors.answers, grading_input.parameters, answers, rows)
     model_vectors = None
     if models is not None:
         if vectors.models is None:
@@ -50,8 +50,8 @@ def read_vectors(
                 "it with numpy.savez(FILE, answers=..., models=...), a row of numbers for each "
                 "data row"
             )
-        model_rows = [] if given.models is None else given.models.with_text().keys
-        _check_array(path, "models", vectors.models, given.parameters, models, model_rows)
+        model_rows = [] if grading_input.models is None else grading_input.models.with_text().keys
+        _check_array(path, "models", vectors.models, grading_input.parameters, models, model_rows)
         model_vectors = vectors.models[list(model_rows)]
     info = EmbedderInfo(
         spec=f"precomputed:{path.name}",
@@ -133,23 +133,23 @@ def read_worker_answers(path: Path, columns: ColumnNames, duplicates: Duplicates
 
 
 def load_precomputed(
-    given: GradingInput, answers: AnswerFile, models: ModelAnswerFile | None
+    grading_input: GradingInput, answers: AnswerFile, models: ModelAnswerFile | None
 ) -> tuple[EmbedTexts | None, dict[str, str]]:
     """Return a function that yields the file's vectors, and its hash; None for other embedders.
 
     Raises `EmbedderError` where the file does not fit the answers.
     """
-    target = parse_spec(given.parameters.embedder)
+    target = parse_spec(grading_input.parameters.embedder)
     if target.kind != "precomputed":
         return None, {}
     path = Path(target.target)
-    vectors = read_vectors(path, given, answers, models)
+    vectors = read_vectors(path, grading_input, answers, models)
     return partial(_return_vectors, vectors), {"vectors": hash_file(path)}
 
 
 def convert_answers(file: AnswerFile) -> Answers:
     """Return a file's worker answers as columns to grade; each key is the row number."""
-    return Answers.of(
+    return Answers.from_rows(
         (
             *(record.row, record.worker, record.question, record.text, record.is_rejected),
             record.facts and record.facts.submitted_at,
@@ -160,7 +160,7 @@ def convert_answers(file: AnswerFile) -> Answers:
 
 def convert_model_answers(file: ModelAnswerFile) -> ModelAnswers:
     """Return a file's model answers as columns to grade; a missing sample number is 0."""
-    return ModelAnswers.of(
+    return ModelAnswers.from_rows(
         (
             record.row,
             record.model,
@@ -173,11 +173,11 @@ def convert_model_answers(file: ModelAnswerFile) -> ModelAnswers:
     )
 
 
-def check_not_empty(answers: AnswerFile, given: GradingInput) -> None:
+def check_not_empty(answers: AnswerFile, grading_input: GradingInput) -> None:
     """Raise `InputError` if a file of workers' answers has no answer to grade."""
-    if not len(given.given):
-        raise build_error(answers.name, "answers_all_rejected", n=given.n_rejected)
-    if not len(given.answered):
+    if not len(grading_input.all_answers):
+        raise build_error(answers.name, "answers_all_rejected", n=grading_input.n_rejected)
+    if not len(grading_input.answered):
         raise build_error(answers.name, "answers_all_empty")
 
 

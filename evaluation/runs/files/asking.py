@@ -289,7 +289,7 @@ def _prepare(request: AskRequest, journal: Journal) -> _PreparedRequest:
     items = _build_items(request, prompt)
     asking, model = request.asking, request.asking.chat()
     parameters = asking.sent()
-    wanted = Configuration.of(model, prompt, parameters, asking.seed, asking.name_of(model))
+    wanted = Configuration.from_model(model, prompt, parameters, asking.seed, asking.name_of(model))
     return _PreparedRequest(
         model, journal.named(wanted), plan_requests(model, items, parameters, asking.seed)
     )
@@ -336,15 +336,15 @@ def _refuse_without_passage(
     file: str, questions: Sequence[QuestionRecord], passages: dict[str, PassageRecord]
 ) -> None:
     """Raise InputError for the first question without a known passage."""
-    for one in questions:
-        if not one.passage:
-            reason = f"question {one.question} has no passage, which --strategy passage needs"
-        elif one.passage not in passages:
-            reason = f"the passage {one.passage} is not in the file of passages"
+    for question in questions:
+        if not question.passage:
+            reason = f"question {question.question} has no passage, which --strategy passage needs"
+        elif question.passage not in passages:
+            reason = f"the passage {question.passage} is not in the file of passages"
         else:
             continue
         remedy = "Add it, or ask these questions with --strategy closed."
-        raise InputError.single(file, reason, remedy, line=one.line)
+        raise InputError.single(file, reason, remedy, line=question.line)
 
 
 def _build_fields(question: QuestionRecord, passages: dict[str, PassageRecord]) -> dict[str, str]:

@@ -24,7 +24,7 @@ from annotations.exchange.model_replies import read_reply
 from annotations.exchange.thinking import join_thinking
 from evaluation.core.backends.chat.contract import ChatModel
 from evaluation.runs.files.problem_messages import build_error
-from evaluation.runs.flow.asking.plan import KeptReply, Planned, Prompt
+from evaluation.runs.flow.asking.plan import Planned, Prompt, RecordedReply
 
 NAME = "requests.jsonl"
 SYNC_SECONDS = 1.0
@@ -51,7 +51,7 @@ class Configuration:
     seed: int | None
 
     @classmethod
-    def of(
+    def from_model(
         cls,
         model: ChatModel,
         prompt: Prompt,
@@ -400,7 +400,7 @@ class JournalStore:
         cells |= self._of(planned) | {"cost": 0.0}
         self._journal.add(self._configuration, ReplyRow(**cells), {"copied": True})
 
-    def keep(self, planned: Planned, kept: KeptReply) -> None:
+    def keep(self, planned: Planned, kept: RecordedReply) -> None:
         """Append a reply with its raw request and raw answer."""
         reply = kept.reply
         row = ReplyRow(

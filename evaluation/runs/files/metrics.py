@@ -112,10 +112,10 @@ def refuse_to_replace(output: Path, written: Iterable[str], inputs: Iterable[Pat
             raise build_error(str(path), "file_replaced", output=output)
 
 
-def _is_same_file(one: Path, other: Path) -> bool:
+def _is_same_file(path: Path, other: Path) -> bool:
     """Return whether both paths are the same existing file."""
     try:
         # Not by comparing paths: a link, or another spelling, may lead to the same file.
-        return one.samefile(other)
+        return path.samefile(other)
     except (OSError, ValueError):  # one of them is not there
         return False

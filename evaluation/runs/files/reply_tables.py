@@ -24,7 +24,7 @@ from evaluation.core.backends.server import FaultError, classify_failure
 from evaluation.runs.files.journal import Configuration, Journal, ReplyRow
 from evaluation.runs.files.problem_messages import build_error
 from evaluation.runs.flow.asking.asker import End, Outcome
-from evaluation.runs.flow.asking.plan import KeptReply, Planned, Store, group_by_key
+from evaluation.runs.flow.asking.plan import Planned, RecordedReply, Store, group_by_key
 from evaluation.runs.flow.asking.summary import Budget
 
 
@@ -80,7 +80,7 @@ def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Bud
                 if store.known(one.key):
                     store.copy(one)
                 elif reply is not None:
-                    store.keep(one, KeptReply(reply))
+                    store.keep(one, RecordedReply(reply))
     except OSError as error:
         outcome.end = End.STORE
         outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
@@ -97,7 +97,7 @@ def _store_reply(
     # Nothing is reserved, as nothing is sent; settle() expects a reservation and adds the cost.
     budget.reserve(0.0)
     cost = budget.settle(0.0, planned.request, reply)
-    store.keep(planned, KeptReply(reply, 1, 0.0, cost))
+    store.keep(planned, RecordedReply(reply, 1, 0.0, cost))
     outcome.cost += cost
     outcome.n_asked += 1
     outcome.statuses[reply.status] += 1

@@ -105,10 +105,10 @@ class StudyFolder:
         )
         if outcome.end is not End.DONE or outcome.n_left:
             raise EndedEarlyError(_format_early_end(step, outcome))
-        asked = ((one.request.id, one.request.sample) for one in planned)
+        keys = ((one.request.id, one.request.sample) for one in planned)
         rows = {
             both: self._journal.rows[configuration.id, *both].shown(asking.keep_thinking)
-            for both in asked
+            for both in keys
         }
         self._asked.setdefault(configuration.id, (configuration, []))[1].extend(rows.values())
         return rows
@@ -137,9 +137,9 @@ class StudyFolder:
         """Return the cost of all replies of one model, in all steps."""
         # Over all steps, whatever their names: the budget is for the model.
         return sum(
-            self._journal.spent(one)
-            for one in self._journal.configurations.values()
-            if (one.backend, one.address, one.model)
+            self._journal.spent(configuration)
+            for configuration in self._journal.configurations.values()
+            if (configuration.backend, configuration.address, configuration.model)
             == (wanted.backend, wanted.address, wanted.model)
         )
 

@@ -70,15 +70,22 @@ def forecast_more_people(
     questions : those with an answer. each : questions that a person answers; None for all. The
         questions with the fewest answers are given out first.
     """
-    if not questions or median(one.answers for one in questions) < LEAST_ANSWERS:
+    if not questions or median(question.answers for question in questions) < LEAST_ANSWERS:
         return None
-    more = _distribute_answers([one.answers for one in questions], people, each)
+    more = _distribute_answers([question.answers for question in questions], people, each)
     rows = []
-    for one, n in zip(questions, more, strict=True):
-        similar = estimate_likeness(one)
+    for question, n in zip(questions, more, strict=True):
+        similar = estimate_likeness(question)
         if similar == similar:  # not NaN: two answers or more, and a measure with a truth
-            off, then = compute_error(similar, one.answers), compute_error(similar, one.answers + n)
-            rows.append(Wanting(str(one.key), one.name, one.answers, n, float(off), float(then)))
+            off, then = (
+                compute_error(similar, question.answers),
+                compute_error(similar, question.answers + n),
+            )
+            rows.append(
+                Wanting(
+                    str(question.key), question.name, question.answers, n, float(off), float(then)
+                )
+            )
     if not rows:
         return None
     unsettled = sorted((row for row in rows if row.off > within), key=lambda row: -row.off)
@@ -95,25 +102,25 @@ def forecast_more_people(
     )
 
 
-def convert_to_dict(found: TenMore) -> dict[str, Any]:
+def convert_to_dict(ten_more: TenMore) -> dict[str, Any]:
     """Return a forecast as plain values, ready for JSON."""
-    return {**vars(found), "wanting": [vars(row) for row in found.wanting]}
+    return {**vars(ten_more), "wanting": [vars(row) for row in ten_more.wanting]}
 
 
 def _distribute_answers(answers: Sequence[int], people: int, each: int | None) -> list[int]:
     """Return each question's number of new answers, those with the fewest served first."""
     more = [0] * len(answers)
     left = people * min(each or len(answers), len(answers))
-    heap = [(n, at) for at, n in enumerate(answers)]
+    heap = [(n, index) for index, n in enumerate(answers)]
     # Each further answer goes to the question with the fewest, so a heap gives the next in log n.
     heapq.heapify(heap)
     while left and heap:
-        n, at = heapq.heappop(heap)
-        more[at] += 1
+        n, index = heapq.heappop(heap)
+        more[index] += 1
         left -= 1
         # One person answers a question once, so it gets at most one answer from each.
-        if more[at] < people:
-            heapq.heappush(heap, (n + 1, at))
+        if more[index] < people:
+            heapq.heappush(heap, (n + 1, index))
     return more
 
 

@@ -45,7 +45,9 @@ class MetricRow(NamedTuple):
     reason: str | None
 
     @classmethod
-    def of(cls, system: str, group: str, metric: str, estimate: SampleEstimate) -> MetricRow:
+    def from_estimate(
+        cls, system: str, group: str, metric: str, estimate: SampleEstimate
+    ) -> MetricRow:
         """Return the row that holds an estimate of a metric for a system and a group."""
         return cls(
             system,
@@ -81,10 +83,10 @@ class Exclusions:
 
     Attributes
     ----------
-    found : for each reason the count, and the ids of the first 1,000 items.
+    by_reason : for each reason the count, and the ids of the first 1,000 items.
     """
 
-    found: dict[str, tuple[int, list[Any]]] = field(default_factory=dict)
+    by_reason: dict[str, tuple[int, list[Any]]] = field(default_factory=dict)
 
     def add(self, reason: str, what: Any) -> None:
         """Add one excluded item; `what` is its id, or an object of ids and lines."""
@@ -93,27 +95,27 @@ class Exclusions:
     def add_all(self, reason: str, named: Iterable[Any], count: int | None = None) -> None:
         """Add several excluded items; `count` if there are more than are named."""
         more = list(named)
-        before, names = self.found.get(reason, (0, []))
+        before, names = self.by_reason.get(reason, (0, []))
         names = [*names, *more[: max(0, NAMED - len(names))]]
-        self.found[reason] = (before + (len(more) if count is None else count), names)
+        self.by_reason[reason] = (before + (len(more) if count is None else count), names)
 
     def merge(self, others: Exclusions) -> None:
         """Add the exclusions that another part of the study counted."""
-        for reason, (count, named) in others.found.items():
+        for reason, (count, named) in others.by_reason.items():
             self.add_all(reason, named, count)
 
     def count(self, reason: str) -> int:
         """Return how many items the study excluded for a reason."""
-        return self.found.get(reason, (0, []))[0]
+        return self.by_reason.get(reason, (0, []))[0]
 
     def __bool__(self) -> bool:
-        return bool(self.found)
+        return bool(self.by_reason)
 
     def as_list(self) -> list[dict[str, Any]]:
         """Return one entry for JSON per reason: its count and the first 1,000 items."""
         return [
             {"reason": reason, "count": count, "named": named}
-            for reason, (count, named) in self.found.items()
+            for reason, (count, named) in self.by_reason.items()
         ]
 
 
@@ -167,8 +169,8 @@ def find_different_numbers(texts: Sequence[str]) -> Bools:
     """Return a square table, true where two texts both hold numbers, and different ones."""
     # 0 is the code of a text without numbers, which never differs from another by its numbers.
     known: dict[frozenset[str], int] = {frozenset(): 0}
-    of = np.array(
+    owners = np.array(
         [known.setdefault(extract_numbers(text), len(known)) for text in texts], dtype=np.int64
     )
-    both = (of[:, None] > 0) & (of[None, :] > 0)
-    return np.asarray(both & (of[:, None] != of[None, :]))
+    both = (owners[:, None] > 0) & (owners[None, :] > 0)
+    return np.asarray(both & (owners[:, None] != owners[None, :]))

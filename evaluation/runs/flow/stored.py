@@ -34,13 +34,13 @@ class Stored:
     """Base of dataclasses that are stored as JSON and read back with their types."""
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> Self:
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
         """Return an object from its stored JSON; missing fields get defaults, others are dropped.
 
         Raises ValueError where a value has another type, or one without a default is missing.
         """
-        found: Self = cls._get_adapter().validate_python(dict(stored))
-        return found
+        instance: Self = cls._get_adapter().validate_python(dict(stored))
+        return instance
 
     def as_dict(self) -> dict[str, Any]:
         """Return the object as plain values for JSON."""
@@ -116,11 +116,11 @@ class ResultTable(Generic[RowT]):
 
     def cells(self, rows: Iterable[RowT]) -> Iterable[Sequence[object]]:
         """Return the rows as sequences of cells, in the order of the columns."""
-        found: Iterable[Any] = rows
+        records: Iterable[Any] = rows
         if is_dataclass(self.row):
             names = self.columns
-            return ([getattr(row, name) for name in names] for row in found)
-        return found
+            return ([getattr(row, name) for name in names] for row in records)
+        return records
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +294,7 @@ def read_views(
     ValueError : a cell that should hold a number holds something else.
     """
     parts: dict[tuple[str, str], View] = {}
-    reads = [(one, one.number or read_column(one.view.name)) for one in views]
+    reads = [(view, view.number or read_column(view.view.name)) for view in views]
     for cells in rows:
         row = dict(zip(header, cells, strict=False))
         for viewed, read in reads:
@@ -302,9 +302,9 @@ def read_views(
                 continue
             value = read(row)
             reason = "" if value is not None else str(row.get(viewed.reason) or NO_NUMBER)
-            of = viewed.view.of
-            model = "" if of == "question" else str(row[viewed.model])
-            question = "" if of == "model" else str(row[viewed.question])
+            unit = viewed.view.of
+            model = "" if unit == "question" else str(row[viewed.model])
+            question = "" if unit == "model" else str(row[viewed.question])
             part = str(row.get(viewed.split) or "") if viewed.split else ""
             key = (viewed.view.name, part)
             if key not in parts:

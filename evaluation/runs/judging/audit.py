@@ -152,11 +152,11 @@ def draw_audit(
     AuditItem.objects.bulk_create(
         AuditItem(
             audit=audit,
-            place=place + at,
+            place=place + index,
             stratum=stratum,
             **{"llm_response_id" if stratum == MODELS else "response_id": key},
         )
-        for at, (stratum, key) in enumerate(new_items[: max(0, count - len(drawn))])
+        for index, (stratum, key) in enumerate(new_items[: max(0, count - len(drawn))])
     )
     return audit
 
@@ -210,10 +210,16 @@ def withdraw_requests(audit: Audit, expert: int) -> int:
     open_requests = list(filter_requests(audit).filter(expert=expert, is_done=False))
     # What this one was to settle is to be settled by somebody else.
     for field in ("response_id", "llm_response_id"):
-        keys = [key for one in open_requests if (key := getattr(one, field)) is not None]
+        keys = [
+            key
+            for open_request in open_requests
+            if (key := getattr(open_request, field)) is not None
+        ]
         items = audit.items.filter(**{f"{field}__in": keys}, adjudicator=expert)
         items.update(adjudicator=None)
-    JudgementRequest.objects.filter(pk__in=[one.pk for one in open_requests]).delete()
+    JudgementRequest.objects.filter(
+        pk__in=[open_request.pk for open_request in open_requests]
+    ).delete()
     return len(open_requests)
 
 
@@ -223,9 +229,10 @@ def filter_requests(audit: Audit) -> QuerySet[Any, Any]:
     Answers of workers who were excluded since are not asked about any more.
     """
     items = AuditItem.objects.filter(audit=audit)
-    given = HumanJudgement.objects.filter(expert=OuterRef("expert"))
+    judgements = HumanJudgement.objects.filter(expert=OuterRef("expert"))
     done = [
-        Exists(given.filter(**{thing: OuterRef(thing)})) for thing in ("response", "llm_response")
+        Exists(judgements.filter(**{thing: OuterRef(thing)}))
+        for thing in ("response", "llm_response")
     ]
     rows = JudgementRequest.objects.filter(
         Q(response__in=items.filter(response__isnull=False).values("response"))
@@ -240,20 +247,20 @@ def _order_worker_answers(
     """Return (stratum, answer) of workers' answers, in the order in which they are drawn."""
     keys = [key for key, _, _ in drawable_answers.answers]
     if design == Audit.Design.RANDOM:
-        return [(PEOPLE, keys[at]) for at in rng.permutation(len(keys)).tolist()]
+        return [(PEOPLE, keys[index]) for index in rng.permutation(len(keys)).tolist()]
     if design == Audit.Design.QUESTION:
         strata = [question for _, question, _ in drawable_answers.answers]
-        return [(PEOPLE, keys[at]) for at in draw_stratified_order(strata, rng).tolist()]
+        return [(PEOPLE, keys[index]) for index in draw_stratified_order(strata, rng).tolist()]
     if len(drawable_answers.grades) < len(THIRDS):
         raise CannotDrawError(
             "Fewer than 3 workers have a grade: draw at random, or spread over the questions."
         )
     third_by_worker = split_into_thirds(drawable_answers.grades)
     lists: dict[str, list[int]] = {name: [] for name in THIRDS}
-    for at in rng.permutation(len(keys)).tolist():
-        worker = drawable_answers.answers[at][2]
+    for index in rng.permutation(len(keys)).tolist():
+        worker = drawable_answers.answers[index][2]
         if worker in third_by_worker:
-            lists[third_by_worker[worker]].append(keys[at])
+            lists[third_by_worker[worker]].append(keys[index])
     turns = [
         (turn, place, (name, key))
         for place, name in enumerate(THIRDS)

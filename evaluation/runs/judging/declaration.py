@@ -148,7 +148,7 @@ class Judging:
         """Return the code of a stored judgement; "" for a grade that no choice has."""
         if not self.graded:
             return label
-        return next((one.code for one in self.choices if one.grade == grade), "")
+        return next((choice.code for choice in self.choices if choice.grade == grade), "")
 
 
 # Pressed before a digit: a half more.
@@ -210,8 +210,8 @@ def load_judgements(run: Run, judging: Judging) -> list[ExpertJudgement]:
         .values_list("exhibit__key", "expert__username", "grade", "label", "updated_at")
     )
     return [
-        ExpertJudgement(tuple(key), expert, label if grade is None else grade, at)
-        for key, expert, grade, label, at in rows
+        ExpertJudgement(tuple(key), expert, label if grade is None else grade, index)
+        for key, expert, grade, label, index in rows
     ]
 
 
@@ -253,7 +253,7 @@ def draw_sample(run: Run, judging: Judging, count: int, seed: int) -> list[model
     seed = drawn[0].seed if drawn else seed
     rng = np.random.default_rng(seed)
     exhibits = judging.exhibits(run, rng)
-    strata = [one.stratum for one in exhibits]
+    strata = [exhibit.stratum for exhibit in exhibits]
     if len(set(strata)) > 1:
         order = draw_stratified_order(strata, rng).tolist()
     else:
@@ -283,13 +283,13 @@ def request_judgements(exhibits: Iterable[models.Exhibit], expert: int) -> None:
         return
     # Seeded by the sample and the expert: an order of their own, and the same one if asked again.
     rng = np.random.default_rng([rows[0].seed, expert])
-    places = rng.integers(0, PLACES, max(one.place for one in rows) + 1)
+    places = rng.integers(0, PLACES, max(row.place for row in rows) + 1)
     JudgementRequest.objects.bulk_create(
         [
             JudgementRequest(
-                run_id=one.run_id, exhibit=one, expert_id=expert, place=int(places[one.place])
+                run_id=row.run_id, exhibit=row, expert_id=expert, place=int(places[row.place])
             )
-            for one in rows
+            for row in rows
         ],
         ignore_conflicts=True,
     )

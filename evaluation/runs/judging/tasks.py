@@ -62,7 +62,7 @@ class Dispute:
 
 def list_disputes(audit: Audit) -> list[Dispute]:
     """Return the answers whose grades differ by more than the sample's step; two queries."""
-    given: dict[tuple[int | None, int | None], dict[int, float]] = {}
+    grades_by_thing: dict[tuple[int | None, int | None], dict[int, float]] = {}
     items = AuditItem.objects.filter(audit=audit)
     for field in ("response", "llm_response"):
         keys = items.filter(**{f"{field}__isnull": False}).values(field)
@@ -70,12 +70,12 @@ def list_disputes(audit: Audit) -> list[Dispute]:
         for response, llm, expert, grade in rows.values_list(
             "response_id", "llm_response_id", "expert_id", "grade"
         ):
-            given.setdefault((response, llm), {})[expert] = grade or 0.0
+            grades_by_thing.setdefault((response, llm), {})[expert] = grade or 0.0
     disputes = []
     for key, response, llm, adjudicator in items.order_by("place").values_list(
         "pk", "response_id", "llm_response_id", "adjudicator_id"
     ):
-        grades = given.get((response, llm), {})
+        grades = grades_by_thing.get((response, llm), {})
         # The adjudicator sees the others' grades, so that grade is no independent one.
         other_grades = {expert: grade for expert, grade in grades.items() if expert != adjudicator}
         settled = None if adjudicator is None else grades.get(adjudicator)
@@ -90,9 +90,9 @@ def has_disagreement(grades: Sequence[float], step: float) -> bool:
     return len(grades) > 1 and max(grades) - min(grades) > step + ROUNDING
 
 
-def list_parties(found: Iterable[Dispute]) -> set[int]:
+def list_parties(disputes: Iterable[Dispute]) -> set[int]:
     """Return the experts who graded an unsettled answer, who thus cannot settle it."""
-    return {expert for one in found if one.settled is None for expert in one.grades}
+    return {expert for one in disputes if one.settled is None for expert in one.grades}
 
 
 @transaction.atomic
@@ -103,8 +103,12 @@ def ask_to_settle(audit: Audit, expert: int) -> int:
     """
     # The run's row makes two who ask at once wait for each other.
     Run.objects.select_for_update().get(pk=audit.run_id)
-    found = list_disputes(audit)
-    open_disputes = [one for one in found if one.settled is None and one.adjudicator is None]
+    disputes = list_disputes(audit)
+    open_disputes = [
+        open_dispute
+        for open_dispute in disputes
+        if open_dispute.settled is None and open_dispute.adjudicator is None
+    ]
     if not open_disputes:
         raise CannotSettleError("There is nothing to settle that is not asked about already.")
     if expert in list_parties(open_disputes):
@@ -118,30 +122,35 @@ def ask_to_settle(audit: Audit, expert: int) -> int:
     JudgementRequest.objects.bulk_create(
         [
             JudgementRequest(
-                response_id=one.response,
-                llm_response_id=one.llm_response,
+                response_id=open_dispute.response,
+                llm_response_id=open_dispute.llm_response,
                 expert_id=expert,
                 place=int(place),
             )
-            for one, place in zip(open_disputes, places, strict=True)
+            for open_dispute, place in zip(open_disputes, places, strict=True)
         ],
         ignore_conflicts=True,
     )
-    AuditItem.objects.filter(pk__in=[one.item for one in open_disputes]).update(adjudicator=expert)
+    AuditItem.objects.filter(pk__in=[open_dispute.item for open_dispute in open_disputes]).update(
+        adjudicator=expert
+    )
     return len(open_disputes)
 
 
-def list_grades_to_settle(asked: JudgementRequest) -> list[float]:
+def list_grades_to_settle(judgement_request: JudgementRequest) -> list[float]:
     """Return the differing grades of the answer that an expert is to settle, ascending.
 
     The grades do not reveal their experts. Empty if the expert is not asked to settle the answer.
     """
-    thing = {"response": asked.response_id, "llm_response": asked.llm_response_id}
-    mine = AuditItem.objects.filter(**thing, adjudicator=asked.expert_id)
+    thing = {
+        "response": judgement_request.response_id,
+        "llm_response": judgement_request.llm_response_id,
+    }
+    mine = AuditItem.objects.filter(**thing, adjudicator=judgement_request.expert_id)
     if not mine.exists():
         return []
-    given = HumanJudgement.objects.filter(**thing, grade__isnull=False)
-    grades = given.exclude(expert=asked.expert_id).values_list("grade", flat=True)
+    judgements = HumanJudgement.objects.filter(**thing, grade__isnull=False)
+    grades = judgements.exclude(expert=judgement_request.expert_id).values_list("grade", flat=True)
     return sorted(grade for grade in grades if grade is not None)
 
 
@@ -288,15 +297,15 @@ def store_judgement(
 
 def find_last_judged(question_set: QuestionSet, expert: int) -> UUID | None:
     """Return the request that an expert judged last in a question set; None without any."""
-    asked = select_requests(expert, QuestionSet.objects.filter(pk=question_set.pk)).filter(
+    requests = select_requests(expert, QuestionSet.objects.filter(pk=question_set.pk)).filter(
         is_done=True
     )
-    given = HumanJudgement.objects.filter(expert=expert).order_by()
+    judgements = HumanJudgement.objects.filter(expert=expert).order_by()
     times = [
-        Subquery(given.filter(**{thing: OuterRef(thing)}).values("updated_at")[:1])
+        Subquery(judgements.filter(**{thing: OuterRef(thing)}).values("updated_at")[:1])
         for thing in THINGS
     ]
-    latest = asked.annotate(at=Coalesce(*times)).order_by("-at", "-pk")
+    latest = requests.annotate(at=Coalesce(*times)).order_by("-at", "-pk")
     return latest.values_list("public_id", flat=True).first()
 
 
@@ -305,29 +314,31 @@ def delete_judgement(question_set: QuestionSet, expert: int, request: UUID) -> b
 
     Raises `NotAskedError`.
     """
-    asked = (
+    open_requests = (
         select_requests(expert, QuestionSet.objects.filter(pk=question_set.pk))
         .filter(public_id=request)
         .first()
     )
-    if asked is None:
+    if open_requests is None:
         raise NotAskedError(request)
-    gone, _ = HumanJudgement.objects.filter(**_build_thing_fields(asked), expert=expert).delete()
+    gone, _ = HumanJudgement.objects.filter(
+        **_build_thing_fields(open_requests), expert=expert
+    ).delete()
     return gone > 0
 
 
-def _build_thing_fields(asked: JudgementRequest) -> dict[str, Any]:
+def _build_thing_fields(judgement_request: JudgementRequest) -> dict[str, Any]:
     """Return the foreign keys of the item that a request is about, as judgement fields."""
-    return {f"{thing}_id": getattr(asked, f"{thing}_id") for thing in THINGS}
+    return {f"{thing}_id": getattr(judgement_request, f"{thing}_id") for thing in THINGS}
 
 
-def _build_parts(asked: JudgementRequest) -> tuple[Part, ...]:
+def _build_parts(judgement_request: JudgementRequest) -> tuple[Part, ...]:
     """Return the texts that the expert reads, without anything about the author."""
-    if asked.exhibit is not None:
-        return load_parts(asked.exhibit.shown)
+    if judgement_request.exhibit is not None:
+        return load_parts(judgement_request.exhibit.shown)
     # The database sees to it that there is one of the three. Who wrote it, a person or a model,
     # shows in nothing.
-    response = asked.response or asked.llm_response
+    response = judgement_request.response or judgement_request.llm_response
     assert response is not None
     question, passage = response.question, response.question.passage
     parts = [Part("Question", question.text, "The text of this question is not known.")]
@@ -339,7 +350,7 @@ def _build_parts(asked: JudgementRequest) -> tuple[Part, ...]:
         title = "Reference answer" if is_single else "Reference answers"
         parts.append(Part(title, _format_reference(question.accepted_answers)))
     parts.append(Part("Answer", response.text, "It was left empty.", quoted=True))
-    if grades_to_settle := list_grades_to_settle(asked):
+    if grades_to_settle := list_grades_to_settle(judgement_request):
         grades_text = " and ".join(f"{grade:g}" for grade in grades_to_settle)
         parts.append(Part("To settle: experts disagree", f"They gave {grades_text}. {TO_SETTLE}"))
     return tuple(parts)
@@ -362,7 +373,7 @@ def _find_place(rows: list[Row], request: UUID) -> tuple[list[Row], int | None]:
     """Return the requests on the same scale as a request, and its index among them or None."""
     declared = next((row.declared for row in rows if row.task == request), None)
     queue = [row for row in rows if row.declared == declared]
-    return queue, next((at for at, row in enumerate(queue) if row.task == request), None)
+    return queue, next((index for index, row in enumerate(queue) if row.task == request), None)
 
 
 def _load_rows(question_set: QuestionSet, expert: int, *, known: bool = False) -> list[Row]:

@@ -53,8 +53,8 @@ class RunTitle:
     def settings(self) -> str:
         """The run's non-default options in one line."""
         more = len(self.differs) - SHOWN
-        shown = "; ".join(self.differs[:SHOWN]) or DEFAULTS
-        return f"{shown}; {more} more" if more > 0 else shown
+        settings = "; ".join(self.differs[:SHOWN]) or DEFAULTS
+        return f"{settings}; {more} more" if more > 0 else settings
 
     @property
     def beside(self) -> str:

@@ -139,7 +139,7 @@ def _build_counted_run(row: dict[str, Any]) -> CountedRun:
     """Return the record of a database row; missing options have their defaults."""
     defaults = AqerParameters()
     scale = tuple(
-        str(getattr(defaults, name) if (found := row[f"parameters__{name}"]) is None else found)
+        str(getattr(defaults, name) if (value := row[f"parameters__{name}"]) is None else value)
         for name in SCALE
     )
     return CountedRun(

@@ -55,7 +55,7 @@ class OwnDomain:
 
 def build_report(run: Run) -> GradedReport:
     """Return the report of a finished comparison of methods, best first; no query."""
-    summary = GradedSummary.of(run.summary)
+    summary = GradedSummary.from_json(run.summary)
     verdict, *more = (SITE.said(message) for message in summary.messages)
     rows = sorted(summary.rows, key=_rank_key)
     return GradedReport(verdict, more, summary.verdict, summary.method, rows)
@@ -63,7 +63,7 @@ def build_report(run: Run) -> GradedReport:
 
 def build_table(run: Run) -> Table:
     """Return the table of all compared methods, one row each."""
-    return Table(METHODS_HEADER, build_method_rows(GradedSummary.of(run.summary)))
+    return Table(METHODS_HEADER, build_method_rows(GradedSummary.from_json(run.summary)))
 
 
 def find_own_domain(question_set: QuestionSet) -> OwnDomain | None:

@@ -86,11 +86,11 @@ def build_judging_report(run: Run, judging: Judging) -> JudgingReport:
     judgements = load_judgements(run, judging)
     seeds = Exhibit.objects.filter(run=run, judging=judging.name).values_list("seed", flat=True)
     experts = list_progress(run, judging)
-    asked = {expert.user for expert in experts}
+    users = {expert.user for expert in experts}
     shares = Share.objects.of_experts(run.version.question_set).values_list(
         "user", "user__username"
     )[:MOST_EXPERTS]
-    by_thing = Counter(one.key for one in judgements)
+    by_thing = Counter(judgement.key for judgement in judgements)
     by_expert_name = group_by_expert(judgements)
     by_machine = judging.machines(run) if judgements else {}
     return JudgingReport(
@@ -101,11 +101,13 @@ def build_judging_report(run: Run, judging: Judging) -> JudgingReport:
         sum(n > 1 for n in by_thing.values()),
         len(judgements),
         experts,
-        [(user, name) for user, name in shares if user not in asked],
+        [(user, name) for user, name in shares if user not in users],
         list(_count_choices(judging, judgements)),
         [
-            _compare_pair(judging, one, other, by_expert_name[one], by_expert_name[other])
-            for one, other in combinations(by_expert_name, 2)
+            _compare_pair(
+                judging, judgement, other, by_expert_name[judgement], by_expert_name[other]
+            )
+            for judgement, other in combinations(by_expert_name, 2)
         ],
         [
             _compare_pair(judging, expert, machine, by_expert_name[expert], by_machine[machine])
@@ -115,23 +117,27 @@ def build_judging_report(run: Run, judging: Judging) -> JudgingReport:
     )
 
 
-def group_by_expert(given: Sequence[ExpertJudgement]) -> dict[str, dict[Key, float | str]]:
+def group_by_expert(
+    judgements: Sequence[ExpertJudgement],
+) -> dict[str, dict[Key, float | str]]:
     """Return each expert's judgements: by expert name, then by the judged item."""
-    found: dict[str, dict[Key, float | str]] = {}
-    for name in sorted({one.expert for one in given}):
-        found[name] = {one.key: one.value for one in given if one.expert == name}
-    return found
+    grades: dict[str, dict[Key, float | str]] = {}
+    for name in sorted({one.expert for one in judgements}):
+        grades[name] = {one.key: one.value for one in judgements if one.expert == name}
+    return grades
 
 
-def _count_choices(judging: Judging, given: Sequence[ExpertJudgement]) -> Iterator[ChoiceCount]:
+def _count_choices(
+    judging: Judging, judgements: Sequence[ExpertJudgement]
+) -> Iterator[ChoiceCount]:
     """Yield each choice of the scale with the number and share of its judgements."""
     n = Counter(
         judging.code_of(one.value, "") if isinstance(one.value, float) else one.value
-        for one in given
+        for one in judgements
     )
     for choice in judging.choices:
         times = n[choice.code]
-        yield ChoiceCount(choice, times, times / len(given) if given else 0.0)
+        yield ChoiceCount(choice, times, times / len(judgements) if judgements else 0.0)
 
 
 def _compare_pair(
@@ -158,8 +164,8 @@ def build_table(run: Run, judging: Judging) -> Table:
     return Table(
         header,
         (
-            (*one.key, one.judge, 1, one.value, one.updated_at.isoformat())
-            for one in load_judgements(run, judging)
+            (*judgement.key, judgement.judge, 1, judgement.value, judgement.updated_at.isoformat())
+            for judgement in load_judgements(run, judging)
         ),
     )
 
@@ -243,10 +249,10 @@ class ExpertsCheck:
     @property
     def confirms(self) -> bool:
         """Whether enough grades agree with the scores, and did not select the ranking."""
-        found = self.answers
-        if self.chose or found.n < FEWEST_JUDGED or found.value is None or found.low is None:
+        answers = self.answers
+        if self.chose or answers.n < FEWEST_JUDGED or answers.value is None or answers.low is None:
             return False
-        return found.value >= AGREES and found.low >= DISAGREES
+        return answers.value >= AGREES and answers.low >= DISAGREES
 
 
 def find_audit(run: Run) -> Audit | None:
@@ -259,11 +265,11 @@ def find_audit(run: Run) -> Audit | None:
     is_judged = Exists(items.filter(response__judgements__isnull=False)) | Exists(
         items.filter(llm_response__judgements__isnull=False)
     )
-    found = list(audits.annotate(is_judged=is_judged).order_by("-pk")[:MOST_AUDITS])
-    own_audit = next((audit for audit in found if audit.run_id == run.pk), None)
+    rows = list(audits.annotate(is_judged=is_judged).order_by("-pk")[:MOST_AUDITS])
+    own_audit = next((audit for audit in rows if audit.run_id == run.pk), None)
     candidates = [
         *([own_audit] if own_audit else ()),
-        *(audit for audit in found if audit != own_audit),
+        *(audit for audit in rows if audit != own_audit),
     ]
     return next((audit for audit in candidates if audit.is_judged), own_audit)
 
@@ -279,13 +285,15 @@ def build_check_counts(run: Run) -> dict[str, TableCounts]:
     }
 
 
-def load_experts_check(run: Run, found: Mapping[str, list[Numbers]] | None = None) -> ExpertsCheck:
+def load_experts_check(
+    run: Run, numbers: Mapping[str, list[Numbers]] | None = None
+) -> ExpertsCheck:
     """Return the agreement of a run's scores with experts' grades, of a sample if any.
 
-    `found` is the result of `build_check_counts`, if it was read: it can save queries.
+    `numbers` is the result of `build_check_counts`, if it was read: it can save queries.
     """
-    audit = find_audit(run) if found is None or found["audits"] != [(0,)] else None
-    if audit is None and found is not None and found["judged"] == [(0,)]:
+    audit = find_audit(run) if numbers is None or numbers["audits"] != [(0,)] else None
+    if audit is None and numbers is not None and numbers["judged"] == [(0,)]:
         return build_check(run, None, [])
     return build_check(run, audit, load_judged_answers(run, audit))
 
@@ -298,7 +306,7 @@ def load_judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
     items, strata = [], None
     if audit is not None:
         items = _load_items(run, audit)
-        strata = {thing: stratum for thing, of, stratum, _ in items if of == audit.pk}
+        strata = {thing: stratum for thing, audit_id, stratum, _ in items if audit_id == audit.pk}
     judged = [
         *_load_worker_answers(run, strata),
         *(_load_model_answers(run, strata) if strata else ()),
@@ -314,7 +322,7 @@ def load_judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
     ]
     if strata is None:
         return judged
-    position = {key: at for at, key in enumerate(strata)}
+    position = {key: index for index, key in enumerate(strata)}
     return sorted(judged, key=lambda one: position[one.of_model, one.key])
 
 
@@ -326,21 +334,25 @@ def _load_items(run: Run, audit: Audit | None) -> list[tuple[Thing, int, str, st
     wanted = Q(audit__run__version=run.version_id, adjudicator__isnull=False) | Q(audit=audit)
     columns = ("response", "llm_response", "audit", "stratum", "adjudicator__username")
     return [
-        ((llm is not None, int(response or llm or 0)), of, stratum, name)
-        for response, llm, of, stratum, name in AuditItem.objects.filter(wanted)
+        ((llm is not None, int(response or llm or 0)), audit_id, stratum, name)
+        for response, llm, audit_id, stratum, name in AuditItem.objects.filter(wanted)
         .order_by("place")
         .values_list(*columns)
     ]
 
 
-def _separate_settled(one: JudgedAnswer, thirds: set[str]) -> JudgedAnswer:
+def _separate_settled(judged_answer: JudgedAnswer, thirds: set[str]) -> JudgedAnswer:
     """Return the answer with the settling expert's grade separated from the others."""
-    settlers = sorted(thirds & one.grades.keys())
+    settlers = sorted(thirds & judged_answer.grades.keys())
     if not settlers:
-        return one
-    own_grades = {expert: grade for expert, grade in one.grades.items() if expert not in thirds}
-    settled = sum(one.grades[name] for name in settlers) / len(settlers)
-    return replace(one, grades=own_grades, settled=settled, settled_by=", ".join(settlers))
+        return judged_answer
+    own_grades = {
+        expert: grade for expert, grade in judged_answer.grades.items() if expert not in thirds
+    }
+    settled = sum(judged_answer.grades[name] for name in settlers) / len(settlers)
+    return replace(
+        judged_answer, grades=own_grades, settled=settled, settled_by=", ".join(settlers)
+    )
 
 
 def _load_worker_answers(run: Run, strata: Mapping[Thing, str] | None) -> Iterator[JudgedAnswer]:
@@ -361,10 +373,10 @@ def _load_worker_answers(run: Run, strata: Mapping[Thing, str] | None) -> Iterat
         *("response__question__text", "response__submission__worker__public_id"),
         "response__submission__worker__external_id",
     )
-    for key, of, graded in _group_grades(judgements, "response_id", columns):
+    for key, values, graded in _group_grades(judgements, "response_id", columns):
         if strata is not None and (False, key) not in strata:
             continue
-        score, text, question, name, wording, worker, author = of
+        score, text, question, name, wording, worker, author = values
         stratum = strata[False, key] if strata else ""
         yield JudgedAnswer(
             *(key, question, name, wording, text, stratum, worker, None, author, score or 0.0),
@@ -386,10 +398,10 @@ def _load_model_answers(run: Run, strata: Mapping[Thing, str]) -> Iterator[Judge
         *("llm_response__question__text", "llm_response__model__public_id"),
         "llm_response__model__name",
     )
-    for key, of, graded in _group_grades(judgements, "llm_response_id", columns):
+    for key, values, graded in _group_grades(judgements, "llm_response_id", columns):
         if (True, key) not in strata:
             continue
-        score, text, question, name, wording, model, author = of
+        score, text, question, name, wording, model, author = values
         yield JudgedAnswer(
             *(key, question, name, wording, text, strata[True, key], None, model, author),
             *(score or 0.0, *graded),
@@ -411,15 +423,15 @@ def _group_grades(
 
 def build_check(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -> ExpertsCheck:
     """Return the agreement of a run's scores with the grades of judged answers."""
-    worker_answers = [one for one in judged if not one.of_model]
+    worker_answers = [answer for answer in judged if not answer.of_model]
     chose = False
     if run.parameters.get("anchors") and run.started_at is not None:
         # What was there when the run began chose its ranking; what came later may confirm it.
-        later = [one for one in worker_answers if one.given_at > run.started_at]
+        later = [answer for answer in worker_answers if answer.given_at > run.started_at]
         chose, worker_answers = bool(worker_answers) and not later, later or worker_answers
     # The check shows one pair: the one with the most answers in common is known best.
     pairs = sorted(compare_experts(worker_answers), key=lambda pair: -pair.found.n)
-    experts = {expert for one in worker_answers for expert in one.grades}
+    experts = {expert for answer in worker_answers for expert in answer.grades}
     return ExpertsCheck(
         compute_correlation(worker_answers, audit),
         len(experts),

@@ -30,7 +30,7 @@ NOBODY = UUID(int=0)
 
 
 @dataclass(frozen=True)
-class Decided:
+class WorkerDecision:
     """A user's decision about a worker in a run, or its withdrawal.
 
     Attributes
@@ -69,7 +69,7 @@ class Decided:
 
 
 @dataclass(frozen=True)
-class Together:
+class AcceptedBatch:
     """A batch of workers whom a user accepted at once.
 
     Attributes
@@ -83,7 +83,7 @@ class Together:
     n: int
 
 
-Verdicts = dict[UUID, Decided]
+Verdicts = dict[UUID, WorkerDecision]
 
 
 def load_current_verdicts(run: Run, workers: Collection[UUID] | None = None) -> Verdicts:
@@ -95,7 +95,9 @@ def load_current_verdicts(run: Run, workers: Collection[UUID] | None = None) -> 
     return {row.worker: row for row in load_active_verdicts(run, workers)}
 
 
-def load_active_verdicts(run: Run, workers: Collection[UUID] | None = None) -> list[Applied]:
+def load_active_verdicts(
+    run: Run, workers: Collection[UUID] | None = None
+) -> list[AppliedDecision]:
     """Return the decisions in a run that were not taken back, newest last; one query.
 
     Several of one worker may be active; see `load_current_verdicts`.
@@ -103,10 +105,10 @@ def load_active_verdicts(run: Run, workers: Collection[UUID] | None = None) -> l
     rows: QuerySet[WorkerVerdict, Any] = WorkerVerdict.counting(run)
     if workers is not None:
         rows = rows.filter(worker__public_id__in=[NOBODY, *workers])
-    return [Applied(*row) for row in rows.values_list(*APPLIED)]
+    return [AppliedDecision(*row) for row in rows.values_list(*APPLIED)]
 
 
-def find_own_last_verdict(decided: Sequence[Applied], user: Any) -> Applied | None:
+def find_own_last_verdict(decided: Sequence[AppliedDecision], user: Any) -> AppliedDecision | None:
     """Return the user's last decision if current and about one worker only, else None.
 
     `decided` are the active decisions of the run, the newest last. The page offers to take it back.
@@ -120,39 +122,41 @@ def find_own_last_verdict(decided: Sequence[Applied], user: Any) -> Applied | No
     return own_last if current[own_last.worker] is own_last else None
 
 
-def group_batches(decided: Iterable[Decided]) -> list[Together]:
+def group_batches(decided: Iterable[WorkerDecision]) -> list[AcceptedBatch]:
     """Return the batches of workers accepted at once, newest first, from active decisions."""
-    batches: dict[UUID, list[Decided]] = {}
+    batches: dict[UUID, list[WorkerDecision]] = {}
     for verdict in decided:
         if verdict.together is not None:
             batches.setdefault(verdict.together, []).append(verdict)
     return [
-        Together(key, members[0].by, min(verdict.at for verdict in members), len(members))
+        AcceptedBatch(key, members[0].by, min(verdict.at for verdict in members), len(members))
         for key, members in reversed(batches.items())
     ]
 
 
-def load_history(run: Run, worker: UUID) -> list[Decided]:
+def load_history(run: Run, worker: UUID) -> list[WorkerDecision]:
     """Return all decisions about a worker in a run, and withdrawals, newest first; one query."""
     rows = WorkerVerdict.of_run(run).filter(worker__public_id=worker).order_by("-pk")
-    return [Decided(*row) for row in rows.values_list(*COLUMNS)]
+    return [WorkerDecision(*row) for row in rows.values_list(*COLUMNS)]
 
 
-def load_active_and_history(run: Run, worker: UUID) -> tuple[list[Applied], list[Decided]]:
+def load_active_and_history(
+    run: Run, worker: UUID
+) -> tuple[list[AppliedDecision], list[WorkerDecision]]:
     """Return a run's active decisions, and one worker's history, by one query."""
     active = Q(takes_back=None, taken_back=None)
     rows = WorkerVerdict.of_run(run).filter(active | Q(worker__public_id=worker))
     verdicts = [
-        (takes_back is None and taken_back is None, Applied(*row))
+        (takes_back is None and taken_back is None, AppliedDecision(*row))
         for takes_back, taken_back, *row in rows.values_list("takes_back", "taken_back", *APPLIED)
     ]
     history = [verdict for _, verdict in reversed(verdicts) if verdict.worker == worker]
-    # The copy has the element type `Decided`: lists are invariant in Python's types.
+    # The copy has the element type `WorkerDecision`: lists are invariant in Python's types.
     return [verdict for is_active, verdict in verdicts if is_active], [*history]
 
 
 @dataclass(frozen=True)
-class Applied(Decided):
+class AppliedDecision(WorkerDecision):
     """A decision that excluded a worker from a run, or that is active in the run.
 
     Attributes
@@ -164,7 +168,7 @@ class Applied(Decided):
     name: str = ""
     made_in: UUID | None = None
 
-    def fill_origin(self, run: Run) -> Applied:
+    def fill_origin(self, run: Run) -> AppliedDecision:
         """Return the decision, with a run in which it can be taken back if it lacks one.
 
         That is `run` where the original run is deleted and `run` is a finished grading; otherwise
@@ -179,10 +183,10 @@ class Applied(Decided):
 APPLIED = (*COLUMNS, "worker__external_id", "run__public_id")
 
 
-def load_applied_verdicts(run: Run) -> list[Applied]:
+def load_applied_verdicts(run: Run) -> list[AppliedDecision]:
     """Return the decisions that were applied when the run was made, oldest first; one query."""
     verdicts = run.applied_verdicts.order_by("pk")
-    return [Applied(*row) for row in verdicts.values_list(*APPLIED)]
+    return [AppliedDecision(*row) for row in verdicts.values_list(*APPLIED)]
 
 
 @dataclass(frozen=True)
@@ -195,7 +199,7 @@ class VerdictsAround:
     any_counts : whether any worker of the run has an active decision.
     """
 
-    applied: list[Applied]
+    applied: list[AppliedDecision]
     counting: Verdicts
     any_counts: bool
 
@@ -222,7 +226,9 @@ def load_verdicts_around(run: Run, workers: Collection[UUID]) -> VerdictsAround:
         .values_list("is_applied", "is_active", *APPLIED)
     )
     worker_ids = set(workers)
-    verdicts = [(is_applied, is_active, Applied(*row)) for is_applied, is_active, *row in rows]
+    verdicts = [
+        (is_applied, is_active, AppliedDecision(*row)) for is_applied, is_active, *row in rows
+    ]
     return VerdictsAround(
         applied=[verdict for is_applied, _, verdict in verdicts if is_applied],
         counting={
@@ -234,7 +240,9 @@ def load_verdicts_around(run: Run, workers: Collection[UUID]) -> VerdictsAround:
     )
 
 
-def build_applied_context(run: Run, verdicts: list[Applied] | None = None) -> dict[str, Any]:
+def build_applied_context(
+    run: Run, verdicts: list[AppliedDecision] | None = None
+) -> dict[str, Any]:
     """Return the template context on the decisions that a run applied, and their run.
 
     `verdicts` are the decisions where the caller has read them. One query for them, and one for the
@@ -248,12 +256,12 @@ def build_applied_context(run: Run, verdicts: list[Applied] | None = None) -> di
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class ExcludedWorker:
     """A worker whom a new run excludes; `decision` is None if the settings name the worker."""
 
     worker: UUID
     name: str
-    decision: Applied | None
+    decision: AppliedDecision | None
 
 
 @dataclass(frozen=True)
@@ -263,7 +271,7 @@ class Voters:
     `n_people` counts the workers who answered, excluded ones included.
     """
 
-    left_out: list[LeftOut]
+    left_out: list[ExcludedWorker]
     n_people: int
 
     @property
@@ -287,9 +295,10 @@ def load_voters(run: Run) -> Voters:
     )
     decided = [verdict.pk for verdict in WorkerVerdict.excluding(run.version.question_set)]
     rows = WorkerVerdict.objects.filter(pk__in=decided, worker__in=workers)
-    decisions = [Applied(*row).fill_origin(run) for row in rows.values_list(*APPLIED)]
+    decisions = [AppliedDecision(*row).fill_origin(run) for row in rows.values_list(*APPLIED)]
     left_out = {
-        decision.worker: LeftOut(decision.worker, decision.name, decision) for decision in decisions
+        decision.worker: ExcludedWorker(decision.worker, decision.name, decision)
+        for decision in decisions
     }
     named = run.parameters.get("exclude_workers") or ()
     if named:
@@ -297,5 +306,5 @@ def load_voters(run: Run) -> Voters:
         for worker, name in workers.filter(pk__in=worker_keys).values_list(
             "public_id", "external_id"
         ):
-            left_out.setdefault(worker, LeftOut(worker, name, None))
+            left_out.setdefault(worker, ExcludedWorker(worker, name, None))
     return Voters(sorted(left_out.values(), key=lambda excluded: excluded.name), workers.count())

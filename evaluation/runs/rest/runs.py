@@ -60,9 +60,9 @@ class OptionSerializer(StrictSerializer):
         checked = (options[name].check(value) for name, value in values.items())
         wrong = [one for one in checked if one is not None]
         if not wrong:
-            asked = self.options_of(**values)
+            parameters = self.options_of(**values)
             user = self.context["request"].user
-            wrong = find_reserved_options(user, asked) or asked.problems()
+            wrong = find_reserved_options(user, parameters) or parameters.problems()
         if wrong:
             reasons: dict[str, list[str]] = {}
             for one in wrong:
@@ -76,20 +76,22 @@ class OptionSerializer(StrictSerializer):
 
 
 def build_options_serializer(
-    of: type[Parameters], name: str, description: str
+    parameters: type[Parameters], name: str, description: str
 ) -> type[OptionSerializer]:
     """Return the serializer class of an options class; `name` is its name in the schema."""
     fields: dict[str, Any] = {}
-    for key, option in of.options().items():
+    for key, option in parameters.options().items():
         if DATABASE not in option.places:
             continue
-        fields[key] = build_field(option, _build_arguments(of, option))
-    return type(name, (OptionSerializer,), {**fields, "options_of": of, "__doc__": description})
+        fields[key] = build_field(option, _build_arguments(parameters, option))
+    return type(
+        name, (OptionSerializer,), {**fields, "options_of": parameters, "__doc__": description}
+    )
 
 
-def _build_arguments(of: type[Parameters], option: Option) -> dict[str, Any]:
+def _build_arguments(parameters: type[Parameters], option: Option) -> dict[str, Any]:
     """Return the serializer field arguments that options of all types have."""
-    help_text = API.described(of, option.name)
+    help_text = API.described(parameters, option.name)
     if isinstance(option, Text) and option.suggestions:
         help_text = (
             f"{help_text} One of {', '.join(option.suggestions)}, or another. {option.other_help}"
@@ -217,9 +219,9 @@ class NewRunSerializer(StrictSerializer):
 @cache
 def build_parameters_serializer(kind: Kind) -> type[OptionSerializer]:
     """Return the serializer class of a run type's options."""
-    told = f"How it is done: {kind.title}. What is left out has its default."
+    help_text = f"How it is done: {kind.title}. What is left out has its default."
     return build_options_serializer(
-        kind.options, f"{_build_class_name(kind)}ParametersSerializer", told
+        kind.options, f"{_build_class_name(kind)}ParametersSerializer", help_text
     )
 
 
@@ -238,8 +240,8 @@ def build_request_serializer(kind: Kind) -> type[NewRunSerializer]:
 
 def find_request_serializer(body: Any) -> type[NewRunSerializer]:
     """Return the serializer class for a request's body, by the run type it names."""
-    asked = body.get("run_type", body.get("kind", GRADING)) if isinstance(body, dict) else GRADING
-    kind = list_run_kinds().get(asked) if isinstance(asked, str) else None
+    name = body.get("run_type", body.get("kind", GRADING)) if isinstance(body, dict) else GRADING
+    kind = list_run_kinds().get(name) if isinstance(name, str) else None
     return NewRunSerializer if kind is None else build_request_serializer(kind)
 
 
@@ -262,8 +264,8 @@ def _build_run_serializer(kind: Kind, base: Made) -> Made:
 
 def _build_report_serializer(kind: Kind) -> Made:
     """Return the serializer class of a run type's report, else of its summary."""
-    found: Any = get_type_hints(kind.report)["return"] if kind.report else kind.summary
-    return build_serializer(found)
+    hint: Any = get_type_hints(kind.report)["return"] if kind.report else kind.summary
+    return build_serializer(hint)
 
 
 def _build_request_serializers() -> dict[str, Described]:
@@ -404,14 +406,14 @@ RUN = build_run_proxy(RunSerializer)
 
 def build_options_problem(kind: Kind, error: OptionError, code: str = "invalid") -> ApiProblem:
     """Return the API problem that lists what is wrong with a new run's options."""
-    if any(one.code == "too_many_runs" for one in error.problems):
+    if any(problem.code == "too_many_runs" for problem in error.problems):
         code = "conflict"  # nothing is wrong with the request itself
     faults = [
         Fault(
-            API.sentence(kind.options, one),
-            pointer=f"#/parameters/{one.option}" if one.option else "#",
-            code=one.code,
+            API.sentence(kind.options, problem),
+            pointer=f"#/parameters/{problem.option}" if problem.option else "#",
+            code=problem.code,
         )
-        for one in error.problems
+        for problem in error.problems
     ]
     return ApiProblem(code, " ".join(f"{fault.detail}." for fault in faults), faults)

@@ -70,8 +70,8 @@ def build_conflict_problem(
     code: str, more: Mapping[str, Any] | None = None, /, **values: Any
 ) -> ApiProblem:
     """Return the API problem of a conflict, by code; `more` is added to its document."""
-    said = CONFLICTS.text(code, **values)
-    return ApiProblem("conflict", said, reason=code, **(more or {}))
+    text = CONFLICTS.text(code, **values)
+    return ApiProblem("conflict", text, reason=code, **(more or {}))
 
 
 def find_experts(request: Request, run: Run, names: list[str], field: str = "") -> list[int]:
@@ -83,10 +83,10 @@ def find_experts(request: Request, run: Run, names: list[str], field: str = "") 
     known = dict(shares.filter(user__username__in=names).values_list("user__username", "user"))
     # Users may name themselves, also without a share as an expert.
     known[request.user.get_username()] = get_user_id(request)
-    for at, name in enumerate(names):
+    for index, name in enumerate(names):
         if name not in known:
             raise build_field_problem(
-                field or f"experts/{at}", "The set is not shared with an expert of this name."
+                field or f"experts/{index}", "The set is not shared with an expert of this name."
             )
     return [known[name] for name in names]
 

@@ -44,10 +44,10 @@ def add_keep_thinking(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_output(parser: argparse.ArgumentParser, of: str = "files") -> None:
-    """Add the argument for the output folder; `of` names what is written."""
+def add_output(parser: argparse.ArgumentParser, contents: str = "files") -> None:
+    """Add the argument for the output folder; `contents` names what is written."""
     parser.add_argument(
-        "--output", type=Path, metavar="DIR", required=True, help=f"folder for the {of}"
+        "--output", type=Path, metavar="DIR", required=True, help=f"folder for the {contents}"
     )
 
 

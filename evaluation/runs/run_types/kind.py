@@ -86,8 +86,8 @@ class Part(Generic[Value]):
 
     def load(self, declared: Any) -> Value:
         """Return a declared object, imported if it is given by its dotted name."""
-        found: Value = import_string(declared) if isinstance(declared, str) else declared
-        return found
+        result: Value = import_string(declared) if isinstance(declared, str) else declared
+        return result
 
     def names(self, declared: Any) -> Iterator[str]:
         """Yield the dotted name in a declaration, if it is one."""
@@ -112,8 +112,8 @@ class Parts(Part[Value]):
             whole = {key: each(one) for key, one in whole.items()}
         else:
             whole = tuple(each(one) for one in whole)
-        found: Value = whole
-        return found
+        result: Value = whole
+        return result
 
     def names(self, declared: Any) -> Iterator[str]:
         """Yield the dotted names in a declaration: its own, or those of its values."""
@@ -412,7 +412,7 @@ class Kind:
 
     def summary_of(self, run: Run) -> RunSummary:
         """Return a run's stored summary, as an object of the run type's class."""
-        return self.summary.of(run.summary)
+        return self.summary.from_json(run.summary)
 
     def counts_of(self, run: Run) -> Mapping[str, int]:
         """Return what went into a finished run as counts by name, such as questions."""

@@ -45,8 +45,8 @@ def _find_official(runs: list[Run]) -> set[int]:
     # Rows of `select_list_rows` are annotated with it; other rows need a query.
     if all(hasattr(run, "is_of_record") for run in runs):
         return {run.pk for run in runs if getattr(run, "is_of_record", False)}
-    kept = RunOfRecord.objects.filter(run__in=[run.pk for run in runs])
-    return set(kept.values_list("run_id", flat=True))
+    records = RunOfRecord.objects.filter(run__in=[run.pk for run in runs])
+    return set(records.values_list("run_id", flat=True))
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ def build_progress(run: Run) -> Mapping[str, Any]:
     if run.state == Run.State.DONE:
         return {}
     models = read_progress_by_model(run)
-    known = list_priced(one.id for one in models)
-    shown = [ModelRequests(one, one.id in known) for one in models]
-    costs = [one.at.cost for one in shown]
-    return {"going": shown, "spent": sum(costs) if len(known) == len(models) else None}
+    known = list_priced(model.id for model in models)
+    rows = [ModelRequests(model, model.id in known) for model in models]
+    costs = [model.at.cost for model in rows]
+    return {"going": rows, "spent": sum(costs) if len(known) == len(models) else None}
 
 
 def list_priced(ids: Iterable[str]) -> set[str]:

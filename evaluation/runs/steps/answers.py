@@ -42,16 +42,16 @@ def read_wordings(version_id: int) -> dict[int, str]:
     For a question without text the id is its wording, if it reads as one.
     """
     rows = Question.objects.filter(version=version_id, role__in=GRADED)
-    found = rows.values_list("pk", "text", "external_id")
-    return {key: text or read_as_wording(question) for key, text, question in found}
+    columns = rows.values_list("pk", "text", "external_id")
+    return {key: text or read_as_wording(question) for key, text, question in columns}
 
 
 def read_question_groups(version_id: int, questions: Iterable[int]) -> dict[int, str]:
     """Return the passage or category within which each of the questions is compared, by key."""
     rows = Question.objects.filter(version=version_id, role__in=GRADED)
-    found = list(rows.values_list("pk", "passage_id", "category"))
-    passages = {key: str(passage) for key, passage, _ in found if passage is not None}
-    return choose_question_groups(questions, passages, {key: name for key, _, name in found})
+    groups = list(rows.values_list("pk", "passage_id", "category"))
+    passages = {key: str(passage) for key, passage, _ in groups if passage is not None}
+    return choose_question_groups(questions, passages, {key: name for key, _, name in groups})
 
 
 def read_parameters(stored: dict[str, Any]) -> AqerParameters:
@@ -70,7 +70,7 @@ def read_answers(version_id: int) -> Answers:
         state=Response.State.SUBMITTED,
     )
     columns = ("pk", "submission__worker_id", "question_id", "text", "rejected", "submitted_at")
-    return Answers.of(rows.order_by("pk").values_list(*columns))
+    return Answers.from_rows(rows.order_by("pk").values_list(*columns))
 
 
 def read_model_answers(version_id: int) -> ModelAnswers:
@@ -82,13 +82,13 @@ def read_model_answers(version_id: int) -> ModelAnswers:
     )
     # The order of asking matters: `ModelAnswers.asked_once` takes the latest.
     ordered = rows.order_by("asked_at", "pk")
-    return ModelAnswers.of(map(_separate_thinking, ordered.values_list(*columns)))
+    return ModelAnswers.from_rows(map(_separate_thinking, ordered.values_list(*columns)))
 
 
 def _separate_thinking(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return an answer's stored row, with thinking removed unless it is to be kept."""
-    key, model, question, text, status, sample, reason, kept = row
-    read = read_reply(text, AnswerStatus(status), reason, keep_thinking=bool(kept))
+    key, model, question, text, status, sample, reason, thinking = row
+    read = read_reply(text, AnswerStatus(status), reason, keep_thinking=bool(thinking))
     return key, model, question, read.text, read.status, sample
 
 
@@ -106,7 +106,8 @@ def store_graded_answers(question_set: QuestionSet, source: Source, uploaded_by:
     # The stored file needs no names: only which answers are of one person.
     numbers = {name: str(n) for n, name in enumerate(_list_workers(marked), 1)}
     marked.answers = [
-        replace(one, worker=numbers[one.worker]) if one.worker else one for one in marked.answers
+        replace(answer, worker=numbers[answer.worker]) if answer.worker else answer
+        for answer in marked.answers
     ]
     GradedAnswers.objects.update_or_create(
         question_set=question_set,
@@ -122,8 +123,8 @@ def store_graded_answers(question_set: QuestionSet, source: Source, uploaded_by:
 
 def load_graded_answers(question_set_id: int) -> MarkedFile | None:
     """Return the graded answers of a question set; None without an uploaded file."""
-    kept = GradedAnswers.objects.filter(question_set_id=question_set_id)
-    stored: Any = kept.values_list("marked", flat=True).first()
+    stored_answers = GradedAnswers.objects.filter(question_set_id=question_set_id)
+    stored: Any = stored_answers.values_list("marked", flat=True).first()
     return None if stored is None else _MARKED.validate_python(stored)
 
 
@@ -131,7 +132,7 @@ def describe_file(marked: MarkedFile) -> str:
     """Return a phrase that counts the answers, workers, questions and labels of a file."""
     n_workers = len(_list_workers(marked))
     whose = format_count(n_workers, "worker") if n_workers else "unknown workers"
-    questions = len({one.question for one in marked.answers})
+    questions = len({answer.question for answer in marked.answers})
     return (
         f"{format_count(len(marked.answers), 'graded answer')} of {whose} to "
         f"{format_count(questions, 'question')}{''.join(_describe_labels(marked))}"
@@ -148,20 +149,20 @@ def find_problems_at_start(
     try:
         marked.graded(Labels.parse(options.labels or ""))
     except InputError as error:
-        reasons = "; ".join(one.reason for one in error.problems[:LISTED])
+        reasons = "; ".join(problem.reason for problem in error.problems[:LISTED])
         return [build_problem("unknown_labels", "labels", reason=reasons)]
     return []
 
 
 def _list_workers(marked: MarkedFile) -> dict[str, None]:
-    return dict.fromkeys(one.worker for one in marked.answers if one.worker)
+    return dict.fromkeys(answer.worker for answer in marked.answers if answer.worker)
 
 
 def _describe_labels(marked: MarkedFile) -> Iterator[str]:
     """Yield a phrase with the labels and their counts; nothing without labels."""
     if labels := marked.labels:
-        told = ", ".join(f"{label[:40]} ({n:,})" for label, n in list(labels.items())[:LISTED])
-        yield f", with the labels {told}"
+        listing = ", ".join(f"{label[:40]} ({n:,})" for label, n in list(labels.items())[:LISTED])
+        yield f", with the labels {listing}"
 
 
 # Ids that an error spells out.
@@ -188,13 +189,13 @@ def find_worker_keys(
     """
     if not ids:
         return []
-    found = _resolve_ids(version, ids)
-    if wrong := [*found.unknown, *found.several]:
+    resolved = _resolve_ids(version, ids)
+    if wrong := [*resolved.unknown, *resolved.several]:
         ids = ", ".join(wrong[:NAMED])
         raise RunInputError("run.unknown_workers", ids=ids, more=max(0, len(wrong) - NAMED))
     graded = set(voting)
     # dict.fromkeys: a worker named by the own and by the platform's id counts once.
-    return [key for key in dict.fromkeys(found.keys) if key in graded]
+    return [key for key in dict.fromkeys(resolved.keys) if key in graded]
 
 
 def find_named_workers(version: QuestionSetVersion, ids: Sequence[str]) -> list[int]:
@@ -212,18 +213,18 @@ def find_worker_problems(
     wrong = []
     for option, code in (("exclude_workers", "workers"), ("collapse_workers", "in_groups")):
         ids = getattr(parameters, option, ())
-        found = _resolve_ids(version, ids) if ids else _ResolvedIds()
-        if found.unknown:
+        resolved = _resolve_ids(version, ids) if ids else _ResolvedIds()
+        if resolved.unknown:
             known = sorted(select_answering_workers(version).values_list("external_id", flat=True))
-            names = [format_suggestion(one, known) for one in found.unknown[:NAMED]]
-            reason = _join_names(names, len(found.unknown))
+            names = [format_suggestion(one, known) for one in resolved.unknown[:NAMED]]
+            reason = _join_names(names, len(resolved.unknown))
             wrong.append(build_problem(f"unknown_{code}", option, reason=reason))
-        elif found.several:
-            reason = _join_names(found.several[:NAMED], len(found.several))
+        elif resolved.several:
+            reason = _join_names(resolved.several[:NAMED], len(resolved.several))
             wrong.append(build_problem(f"several_{code}", option, reason=reason))
         elif ids and needed and option == "exclude_workers":
             voting = select_answering_workers(version, rejected=parameters.include_rejected)
-            if not voting.exclude(pk__in=found.keys).exists():
+            if not voting.exclude(pk__in=resolved.keys).exists():
                 wrong.append(build_problem("nobody_left", option))
     return wrong
 
@@ -253,7 +254,7 @@ def _resolve_ids(version: QuestionSetVersion, ids: Sequence[str]) -> _ResolvedId
     ):
         public[str(public_id)] = key
         by_id.setdefault(name, []).append(key)
-    found = _ResolvedIds()
+    resolved_ids = _ResolvedIds()
     for text in ids:
         # The ids are cleaned like those of imported files, or "007 " would not be found.
         keys = by_id.get(clean_id(text), [])
@@ -261,10 +262,10 @@ def _resolve_ids(version: QuestionSetVersion, ids: Sequence[str]) -> _ResolvedId
         if (of_platform := public.get(text.strip().lower())) is not None:
             keys = [of_platform]
         if len(keys) == 1:
-            found.keys += keys
+            resolved_ids.keys += keys
         else:
-            (found.several if keys else found.unknown).append(text)
-    return found
+            (resolved_ids.several if keys else resolved_ids.unknown).append(text)
+    return resolved_ids
 
 
 def _join_names(names: Sequence[str], total: int) -> str:

@@ -170,8 +170,8 @@ class Turn:
 
     def kept(self, name: str) -> Any:
         """Return the JSON that the run stores under a name; None without any."""
-        found = RunData.objects.filter(run_id=self.run_id, name=name).values_list("data", flat=True)
-        return found.first()
+        rows = RunData.objects.filter(run_id=self.run_id, name=name).values_list("data", flat=True)
+        return rows.first()
 
     def end(self, ending: RunEnd) -> None:
         """Store the run as done with its summary; call it inside `fenced`.

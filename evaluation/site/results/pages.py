@@ -93,8 +93,8 @@ def show_first_page(request: HttpRequest, run: UUID) -> HttpResponseBase:
     if not address:
         return show_page(request, run=run)
     view = resolve(reverse(f"admin:{address}", kwargs={"run": run})).func
-    shown: HttpResponseBase = view(request, run=run)
-    return shown
+    response: HttpResponseBase = view(request, run=run)
+    return response
 
 
 @results_page("evaluation/kind.html", RunSummary)
@@ -185,15 +185,15 @@ def show_or_ask_judging(request: HttpRequest, run: UUID, name: str) -> HttpRespo
     """Show the judgements of a run; a POST asks experts for more."""
     if request.method != "POST":
         return _show_page(request, run=run, name=name)
-    shown = run_or_404(request, run)
-    judging = _get_judging(shown, name)
-    if not rights(request.user, shown.version.question_set).edit:
+    current_run = run_or_404(request, run)
+    judging = _get_judging(current_run, name)
+    if not rights(request.user, current_run.version.question_set).edit:
         raise RefusedError("change")
-    if shown.state != Run.State.DONE:
-        return redirect("admin:results-judging", shown.public_id, name)
-    form = _build_form(request, shown, judging, request.POST)
+    if current_run.state != Run.State.DONE:
+        return redirect("admin:results-judging", current_run.public_id, name)
+    form = _build_form(request, current_run, judging, request.POST)
     if form.is_valid():
-        return _ask_experts(request, shown, judging, form)
+        return _ask_experts(request, current_run, judging, form)
     # Result pages accept GET only, so the page with the form's errors is built as a GET.
     reading = copy(request)
     reading.method = "GET"
@@ -221,7 +221,7 @@ def _show_page(request: HttpRequest, run: Run, name: str, form: AskForm | None =
         "form": form or _build_form(request, run, judging),
         "may": may.edit,
         "sharing": may.manage,
-        "own": next((one for one in report.experts if one.user == me), None),
+        "own": next((expert for expert in report.experts if expert.user == me), None),
     }
 
 
@@ -258,8 +258,8 @@ def _ask_experts(request: HttpRequest, run: Run, judging: Judging, form: AskForm
         request_judgements(drawn, expert)
     if experts == [get_user_id(request)]:
         return redirect("admin:judging", run.version.question_set.public_id)
-    said = f"{len(drawn)} {judging.many if len(drawn) > 1 else judging.one}"
-    messages.success(request, f"Asked about {said}; experts find them on the page of the set.")
+    requested = f"{len(drawn)} {judging.many if len(drawn) > 1 else judging.one}"
+    messages.success(request, f"Asked about {requested}; experts find them on the page of the set.")
     return redirect(address)
 
 
@@ -331,14 +331,16 @@ def send_map_chart(request: HttpRequest, run: Run, question: UUID) -> HttpRespon
     report = read_answer_map(run, question, pages.read_axes(request))
     if report is None:
         raise Http404("the run recorded no map of such a question")
-    at = -1
-    asked = parse_number(request.GET, "iteration", 0, 99_999_999, blank=True)
-    if asked is not None:
-        if asked not in report.iterations:
+    index = -1
+    number = parse_number(request.GET, "iteration", 0, 99_999_999, blank=True)
+    if number is not None:
+        if number not in report.iterations:
             raise Http404("there is no such iteration")
-        at = report.iterations.index(asked)
+        index = report.iterations.index(number)
     return _send_picture(
-        run, pages.draw_map(run, report, None if at == -1 else at), build_captions(report)[at]
+        run,
+        pages.draw_map(run, report, None if index == -1 else index),
+        build_captions(report)[index],
     )
 
 
@@ -353,15 +355,15 @@ def send_map_file(request: HttpRequest, run: Run, question: UUID) -> HttpRespons
 def send_table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
     """Send a table of a run as CSV or in the requested `format`."""
     kind = kind_or_404(run)
-    asked = ASKED.get(name) if kind.stores(AqerSummary) else None
-    if asked is not None:
-        return _send_csv(run, name, asked(request, run))
+    filter_name = ASKED.get(name) if kind.stores(AqerSummary) else None
+    if filter_name is not None:
+        return _send_csv(run, name, filter_name(request, run))
     make = kind.tables.get(name)
     if make is None:
         raise Http404("there is no such table")
     form = parse_choice(request.GET, "format", FORMATS, "csv")
-    found = make(run)
-    return download(FORMATS[form](found.header, found.rows), build_run_file_name(run, name), form)
+    table = make(run)
+    return download(FORMATS[form](table.header, table.rows), build_run_file_name(run, name), form)
 
 
 @partial(results_file, summary=RunSummary)

@@ -21,7 +21,7 @@ from evaluation.consensus.methods.scale import FEWEST_ANSWERERS
 from evaluation.core.messages.message import Message
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
 from evaluation.models.grades import VOTED
-from evaluation.runs.reports.verdicts import Decided, load_current_verdicts
+from evaluation.runs.reports.verdicts import WorkerDecision, load_current_verdicts
 
 # Thin questions that the preview lists by name.
 MAX_LISTED = 20
@@ -43,7 +43,7 @@ class Excluded:
 
     name: str
     n_answers: int
-    verdict: Decided
+    verdict: WorkerDecision
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class PanelFiles(PanelLists):
     in no file.
     """
 
-    def __init__(self, run: Run, verdicts: dict[UUID, Decided] | None = None) -> None:
+    def __init__(self, run: Run, verdicts: dict[UUID, WorkerDecision] | None = None) -> None:
         self.run = run
         # Assigning to the name of a cached property fills its cache.
         if verdicts is not None:
@@ -170,7 +170,7 @@ class PanelFiles(PanelLists):
         self.of_rows = Counter()
 
     @cached_property
-    def verdicts(self) -> dict[UUID, Decided]:
+    def verdicts(self) -> dict[UUID, WorkerDecision]:
         """Current decision of each worker with one, by public id."""
         return load_current_verdicts(self.run)
 
@@ -236,7 +236,7 @@ class PanelFiles(PanelLists):
         )
         return Table(DECISIONS, rows)
 
-    def _find_verdict(self, person: Person) -> Decided | None:
+    def _find_verdict(self, person: Person) -> WorkerDecision | None:
         return self.verdicts.get(person.worker)
 
     def _find_kind(self, person: Person) -> str:
@@ -250,7 +250,7 @@ def _select_grades(run: Run) -> QuerySet[WorkerGrade]:
     return WorkerGrade.objects.filter(VOTED, run=run)
 
 
-def _build_decision_row(person: Person, verdict: Decided) -> tuple[object, ...]:
+def _build_decision_row(person: Person, verdict: WorkerDecision) -> tuple[object, ...]:
     """Build a row of the table of decisions; its columns are `DECISIONS`."""
     return (
         person.name,

@@ -25,9 +25,9 @@ from evaluation.models import Run, WorkerGrade
 from evaluation.models.grades import VOTED
 from evaluation.runs.reports.verdicts import (
     NOBODY,
-    Applied,
-    Decided,
+    AppliedDecision,
     Verdicts,
+    WorkerDecision,
     load_active_verdicts,
 )
 
@@ -56,7 +56,7 @@ class Queue:
     marks: Marks
     lowest: frozenset[UUID]
     verdicts: Verdicts
-    decided: list[Applied]
+    decided: list[AppliedDecision]
     n_ranked: int
     n_all: int
 
@@ -138,7 +138,7 @@ class QueueRow:
     row: WorkerRow
     marks: tuple[Mark, ...]
     why: Message | None
-    verdict: Decided | None
+    verdict: WorkerDecision | None
 
 
 def load_queue(
@@ -147,7 +147,7 @@ def load_queue(
     everybody: bool = False,
     order: QueueOrder = REVIEW,
     counts: tuple[int, int] | None = None,
-    decided: list[Applied] | None = None,
+    decided: list[AppliedDecision] | None = None,
     marks: Marks | None = None,
 ) -> Queue:
     """Load the queue of a finished run with at most four queries.

@@ -53,7 +53,7 @@ def find_survey_times(answers: Iterable[AnswerTimes]) -> AnswerTimes | None:
     times = list(answers)
     first = times[0] if len(times) > 1 else AnswerTimes(None, None)
     is_known = first.submitted is not None or first.seconds is not None
-    return first if is_known and all(one == first for one in times) else None
+    return first if is_known and all(time == first for time in times) else None
 
 
 def summarize_orders(me: str, other: str, orders: Iterable[Order]) -> Message:

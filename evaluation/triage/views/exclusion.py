@@ -30,7 +30,7 @@ from evaluation.runs.reports.about import build_run_file_name
 from evaluation.runs.result_pages import Context, kind_or_404, run_or_404, way_here
 from evaluation.triage.batches import (
     MovedMeanwhileError,
-    NobodyLeftError,
+    NoWorkersLeftError,
     accept_undecided,
     take_back_accepted,
 )
@@ -59,7 +59,7 @@ def confirm_batch(request: HttpRequest, run: UUID) -> HttpResponseBase:
         batch = accept_undecided(
             graded_run, request.user, request.POST.get("seen", ""), scope, with_alarms=with_alarms
         )
-    except NobodyLeftError:
+    except NoWorkersLeftError:
         return _render_problem(request, run, ACCEPT_PROBLEMS["none_left"])
     except MovedMeanwhileError:
         return _render_problem(request, run, ACCEPT_PROBLEMS["moved"])

@@ -30,7 +30,7 @@ from evaluation.grading.summary import AqerSummary
 from evaluation.models import Run, WorkerVerdict
 from evaluation.runs.forms import meanwhile, seen
 from evaluation.runs.reports.verdicts import (
-    Decided,
+    WorkerDecision,
     find_own_last_verdict,
     group_batches,
     load_active_and_history,
@@ -279,7 +279,7 @@ def _choose_partner(
     return partner
 
 
-def _build_initial(verdict: Decided | None) -> dict[str, Any]:
+def _build_initial(verdict: WorkerDecision | None) -> dict[str, Any]:
     """Return the initial values of the form: those of a current exclusion, else none."""
     if verdict is None or verdict.kind != WorkerVerdict.Kind.EXCLUDE:
         return {}

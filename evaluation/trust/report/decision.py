@@ -143,7 +143,7 @@ def decision_and_people(
     best_models, n_models = page.rows[:MODELS], page.count or 0
     without = n_workers - ranked
     n_look_at = people.n_named + people.n_behind
-    found = Decision(
+    result = Decision(
         about=build_about(run),
         trust=trust,
         best=[Person(row, marks.get(row.worker, ())) for row in people.best],
@@ -163,7 +163,7 @@ def decision_and_people(
         models_said=build_leader_verdict(best_models, _pairs_of_leader(run, best_models)),
         step=_step(trust, n_models, sum(row[1] for row in numbers["questions"])),
     )
-    return found, people
+    return result, people
 
 
 @dataclass(frozen=True)
@@ -245,14 +245,14 @@ def _among(rows: QuerySet[WorkerGrade]) -> Q:
     return Q(pk__in=rows.values("pk"))
 
 
-def _look_at(found: People, marks: Marks, ranked: int) -> list[Person]:
+def _look_at(listed: People, marks: Marks, ranked: int) -> list[Person]:
     # Whom one alarm names, by rank; who has none comes last.
     rows = sorted(
-        found.named,
+        listed.named,
         key=lambda row: (marks[row.worker][0].place, row.rank is None, row.rank, row.name),
     )
     people = [Person(row, marks[row.worker]) for row in rows[:LOOKED_AT]]
-    more = found.behind[: LOOKED_AT - len(people)]
+    more = listed.behind[: LOOKED_AT - len(people)]
     return [*people, *(Person(row, (), build_lowest_message(row, ranked)) for row in more)]
 
 

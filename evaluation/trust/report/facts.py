@@ -23,7 +23,7 @@ from evaluation.grading.alarms.methods.survey import (
     TOO_FEW_RANKED,
 )
 from evaluation.grading.methods.check_results import Result
-from evaluation.grading.summary import LengthFound, Looked
+from evaluation.grading.summary import LengthEffect, Looked
 from evaluation.runs.reports.judging import AGREES, DISAGREES, FEWEST_JUDGED
 from evaluation.trust.messages import LEVELS, TITLES
 
@@ -253,7 +253,7 @@ def of_shortness(warning: Message | None) -> Fact:
 
 
 def of_length(
-    found: LengthFound | None, partial: float | None = None, n_judged: int = 0
+    finding: LengthEffect | None, partial: float | None = None, n_judged: int = 0
 ) -> Fact | None:
     """Return the fact on how much of the ranking length explains; None for a run without it.
 
@@ -262,18 +262,18 @@ def of_length(
     partial : correlation of scores with experts' grades of `n_judged` answers at equal length;
         None without enough grades.
     """
-    if found is None:
+    if finding is None:
         return None
-    if found.correlation is None:
-        too_few = found.reason == TOO_FEW_RANKED
+    if finding.correlation is None:
+        too_few = finding.reason == TOO_FEW_RANKED
         case = "too_few" if too_few else "equal"
         level: Level = "unknown" if too_few else "good"
-        return Fact("length", level, case, {"workers": found.n, "needed": FEWEST_RANKED})
-    correlation = ThresholdNumber(found.correlation, BY_LENGTH, -BY_LENGTH)
+        return Fact("length", level, case, {"workers": finding.n, "needed": FEWEST_RANKED})
+    correlation = ThresholdNumber(finding.correlation, BY_LENGTH, -BY_LENGTH)
     values = {
         "correlation": correlation,
-        "share": found.correlation**2,
-        "workers": found.n,
+        "share": finding.correlation**2,
+        "workers": finding.n,
         "partial": partial,
         "count": n_judged,
     }
@@ -358,7 +358,7 @@ class Verdict:
     text: Message
 
     @classmethod
-    def of(cls, facts: Sequence[Fact]) -> Verdict:
+    def from_facts(cls, facts: Sequence[Fact]) -> Verdict:
         """Build the verdict from facts, worst first.
 
         Not applicable ones without an action are ignored.

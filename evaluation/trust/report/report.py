@@ -216,7 +216,7 @@ def trust_of(
     answers = {row[0]: row[1] for row in numbers["questions"]}
     rows = _facts(run, report, answers, alarms, load_experts_check(run, numbers))
     found = sorted(rows, key=lambda fact: WORST_FIRST.index(fact.level))
-    return TrustReport(build_about(run), Verdict.of(found), found, report.changed)
+    return TrustReport(build_about(run), Verdict.from_facts(found), found, report.changed)
 
 
 def _facts(

@@ -85,7 +85,7 @@ class Ends(Generic[T]):
     last: list[T]
 
     @classmethod
-    def of(cls, rows: list[T], n: int, first: int, last: int) -> Ends[T]:
+    def from_rows(cls, rows: list[T], n: int, first: int, last: int) -> Ends[T]:
         """Build the first and last rows of a list of `n` rows from the fetched `rows`."""
         if n <= first + last:
             return cls(rows, 0, [])
@@ -179,9 +179,9 @@ def summary_report(run: Run) -> SummaryReport:
         method=method_in_words(run, stored),
         beyond=beyond_the_method(run),
         settings=AqerParameters.settings(run.parameters),
-        warnings=[Message.of(warning) for warning in run.warnings],
+        warnings=[Message.from_stored(warning) for warning in run.warnings],
         limits=LIMITS,
-        workers=Ends.of(ranked, decided.n_ranked, BEST_WORKERS, WORST_WORKERS),
+        workers=Ends.from_rows(ranked, decided.n_ranked, BEST_WORKERS, WORST_WORKERS),
         unranked=sorted(unranked, key=lambda row: (-row.n_answers, row.worker)),
         n_unranked=people.n_unranked,
         questions=_questions(run),
@@ -210,9 +210,11 @@ def _listed(run: Run) -> Q:
 def _questions(run: Run) -> Ends[QuestionRow]:
     rows = query_disputed_questions(run)
     ends = rows.filter(_at_ends(rows, WORST_QUESTIONS, BEST_QUESTIONS))
-    found = list(ends.annotate(n_rows=count_rows_by(rows, "run")))
-    made = list(map(build_row_builder(run), found))
-    return Ends.of(made, found[0]["n_rows"] if found else 0, WORST_QUESTIONS, BEST_QUESTIONS)
+    questions = list(ends.annotate(n_rows=count_rows_by(rows, "run")))
+    made = list(map(build_row_builder(run), questions))
+    return Ends.from_rows(
+        made, questions[0]["n_rows"] if questions else 0, WORST_QUESTIONS, BEST_QUESTIONS
+    )
 
 
 def _at_ends(rows: QuerySet[Any, dict[str, Any]], first: int, last: int) -> Q:
@@ -280,8 +282,8 @@ def beyond_the_method(run: Run) -> str:
 def _intervals(known: dict[str, Any]) -> str:
     if not known["bootstrap"]:
         return NO_INTERVALS
-    whom = "questions and workers" if known.get("bootstrap_workers") else "questions"
+    resampled = "questions and workers" if known.get("bootstrap_workers") else "questions"
     return (
-        f"95% intervals are by {known['bootstrap']} bootstrap draws of {whom} "
+        f"95% intervals are by {known['bootstrap']} bootstrap draws of {resampled} "
         f"(seed {known['seed']}), with the weights estimated anew in every draw."
     )

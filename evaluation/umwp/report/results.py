@@ -144,7 +144,7 @@ class NoticingReport:
 
 def build_noticing_report(run: Run) -> NoticingReport:
     """Return the results of a finished UMWP run for its main page."""
-    summary = UmwpSummary.of(run.summary)
+    summary = UmwpSummary.from_json(run.summary)
     systems, forms = list(summary.systems), list(summary.forms)
     metrics = _Metrics(load_metrics(run), systems, forms)
     return NoticingReport(
@@ -288,7 +288,7 @@ class MarkedText:
 
 
 @dataclass(frozen=True)
-class ShownReply:
+class ReportedReply:
     """A reply to show, with its question, accepted answers, class and outcome.
 
     Attributes
@@ -338,7 +338,7 @@ class RepliesPage:
     page, pages : number of this page, from 1, and of all pages.
     """
 
-    replies: list[ShownReply]
+    replies: list[ReportedReply]
     counts: dict[str, int]
     n: int
     page: int
@@ -403,7 +403,7 @@ def classify_outcome(row: ItemRow) -> str:
     return WRONG if row.right is False else RIGHT
 
 
-def _build_shown_replies(run: Run, chosen: list[tuple[str, ItemRow]]) -> list[ShownReply]:
+def _build_shown_replies(run: Run, chosen: list[tuple[str, ItemRow]]) -> list[ReportedReply]:
     """Return the replies of (outcome, row) pairs with their texts and questions."""
     # All replies of a large run would not fit into memory: only texts of this page are collected.
     keys = {(row.system, row.form, row.item) for _, row in chosen}
@@ -415,7 +415,7 @@ def _build_shown_replies(run: Run, chosen: list[tuple[str, ItemRow]]) -> list[Sh
     ids = {row.item for _, row in chosen}
     problems = {problem.id: problem for problem in read_problems(run) if problem.id in ids}
     return [
-        ShownReply(
+        ReportedReply(
             row,
             outcome,
             problems[row.item].question,

@@ -192,11 +192,13 @@ def _estimate_pair_accuracy(study: UmwpStudy, group: str) -> MetricRow:
                 right = partner.classified.taken_as == ANSWERABLE and partner.right
                 scores.setdefault((problem.id, other), []).append(float(judged.positive and right))
     if not scores:
-        return MetricRow.of(PEOPLE, group, PAIRS, SampleEstimate(None, None, None, 0, NO_PARTNER))
+        return MetricRow.from_estimate(
+            PEOPLE, group, PAIRS, SampleEstimate(None, None, None, 0, NO_PARTNER)
+        )
     # First the mean per pair: pairs that many people answered must not count more than others.
     shares = [float(np.mean(pair_scores)) for pair_scores in scores.values()]
     draws = (study.parameters.bootstrap, study.parameters.seed)
-    return MetricRow.of(PEOPLE, group, PAIRS, compute_means([shares], *draws)[0])
+    return MetricRow.from_estimate(PEOPLE, group, PAIRS, compute_means([shares], *draws)[0])
 
 
 SystemForm = tuple[str, str]
@@ -288,7 +290,7 @@ class LabelledReplies:
             labels = np.where(is_yes_or_no, votes, MISSING_LABEL)
             kappa = compute_pair_agreement(labels, self._classified, n, problems, draws)
             group = build_group_name("annotator", name)
-            yield MetricRow.of(ALL_SYSTEMS, group, "classifier_kappa", kappa)
+            yield MetricRow.from_estimate(ALL_SYSTEMS, group, "classifier_kappa", kappa)
 
     def share_metrics(self) -> Iterator[MetricRow]:
         """Yield the share of replies with unrelated content, and the annotators' agreement.
@@ -306,7 +308,7 @@ class LabelledReplies:
                 self._problems[compared],
                 self.draws,
             )
-            yield MetricRow.of(system, group, UNRELATED, share)
+            yield MetricRow.from_estimate(system, group, UNRELATED, share)
         yield from self._compare_annotators()
 
     def _compare_annotators(self) -> Iterator[MetricRow]:
@@ -314,13 +316,15 @@ class LabelledReplies:
         draws = self.draws
         problems, n = self._problems, len(LABELS)
         fleiss = compute_annotator_agreement(self.votes, n, problems, draws)
-        yield MetricRow.of(ALL_SYSTEMS, OVERALL, FLEISS, fleiss)
+        yield MetricRow.from_estimate(ALL_SYSTEMS, OVERALL, FLEISS, fleiss)
         for first, second in combinations(range(len(self.annotators)), 2):
             pair = compute_pair_agreement(
                 self.votes[:, first], self.votes[:, second], n, problems, draws
             )
             names = f"{self.annotators[first]},{self.annotators[second]}"
-            yield MetricRow.of(ALL_SYSTEMS, build_group_name("annotators", names), COHEN, pair)
+            yield MetricRow.from_estimate(
+                ALL_SYSTEMS, build_group_name("annotators", names), COHEN, pair
+            )
 
     def _group_replies(self) -> Iterator[tuple[str, str, Integers]]:
         """Yield system, group and indices of labelled replies: all, then each system and form."""
@@ -348,7 +352,7 @@ class LabelledReplies:
             draws,
         )
         for name, estimate in estimates.items():
-            yield MetricRow.of(system, group, name, estimate)
+            yield MetricRow.from_estimate(system, group, name, estimate)
 
     @cached_property
     def _is_compared(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

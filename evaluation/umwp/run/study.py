@@ -111,7 +111,7 @@ class UmwpStudy:
     judged: dict[tuple[str, str], list[JudgedReply]]
     failed: dict[tuple[str, str, str], str]
     exclusions: Exclusions
-    found: TemplateSimilarity
+    similarity: TemplateSimilarity
     threshold: float
     tuned: Tuned | None
     people: dict[str, list[JudgedReply]] = field(default_factory=dict)
@@ -139,8 +139,8 @@ class UmwpStudy:
             "texts_with_both_labels": len(find_contradictory_texts(self.problems)),
             "replies": sum(map(len, self.judged.values())),
             "decided_by": dict(sorted(decided.items())),
-            "distinct_windows": len(self.found.place),
-            "templates": len(self.found.templates),
+            "distinct_windows": len(self.similarity.place),
+            "templates": len(self.similarity.templates),
         }
 
     @cached_property
@@ -240,7 +240,7 @@ class UmwpStudy:
             if not is_only_form:
                 undefined = SampleEstimate(None, None, None, 0, NOT_POOLED)
                 for name in (*RATES, *COUNTS, PAIRS):
-                    yield MetricRow.of(system, OVERALL, name, undefined)
+                    yield MetricRow.from_estimate(system, OVERALL, name, undefined)
             for form in system_forms:
                 replies = self.labelled[system, form]
                 yield from self._compute_form_metrics(system, form, replies, is_only_form)
@@ -281,7 +281,7 @@ class UmwpStudy:
             for name in ("precision", "f1"):
                 estimates[name] = SampleEstimate(reason=NO_ANSWERABLE)
         for name in RATES:
-            yield MetricRow.of(system, group, name, estimates[name])
+            yield MetricRow.from_estimate(system, group, name, estimates[name])
         n = len(detections.unanswerable)
         for name, count in detections.count_cases().items():
             yield MetricRow(system, group, name, count, None, None, n, NO_INTERVAL)
@@ -291,9 +291,9 @@ class UmwpStudy:
         rows = [row for row in self._pair_rows.get((system, form), []) if row.reason is None]
         scores = [float(bool(row.noticed and row.answered and row.right)) for row in rows]
         if not scores:
-            return MetricRow.of(system, group, PAIRS, SampleEstimate(reason=NO_PARTNER))
+            return MetricRow.from_estimate(system, group, PAIRS, SampleEstimate(reason=NO_PARTNER))
         draws = (self.parameters.bootstrap, self.parameters.seed)
-        return MetricRow.of(system, group, PAIRS, compute_means([scores], *draws)[0])
+        return MetricRow.from_estimate(system, group, PAIRS, compute_means([scores], *draws)[0])
 
     @cached_property
     def _pair_rows(self) -> dict[tuple[str, str], list[PairRow]]:

@@ -102,11 +102,11 @@ def has_word_problems(questions: Sequence[Question]) -> bool:
     They are if any is labelled answerable or not, or if the set is mathematical (`_is_math_set`)
     and at least half of the texts ask for a number.
     """
-    found = [row for row in questions if row.text]
-    if any(row.answerable is not None for row in found):
+    rows = [row for row in questions if row.text]
+    if any(row.answerable is not None for row in rows):
         return True
-    numeric = sum(bool(_ASKS_NUMBER.search(row.text)) for row in found)
-    return bool(found) and 2 * numeric >= len(found) and _is_math_set(found)
+    numeric = sum(bool(_ASKS_NUMBER.search(row.text)) for row in rows)
+    return bool(rows) and 2 * numeric >= len(rows) and _is_math_set(rows)
 
 
 def has_labels(problems: Sequence[WordProblem]) -> bool:

@@ -311,7 +311,7 @@ def _build_signature(
     input_hash: str,
 ) -> str:
     """Return a run's signature: options, models, encoder, threshold, input hash, version."""
-    info = study.found.info
+    info = study.similarity.info
     parts = {
         **build_signature_parts(parameters),
         "models": "+".join(model.spec for model in models),
@@ -357,5 +357,5 @@ def _build_summary(
         tuned=study.tuned,
         counts=dict(study.counts()),
         exclusions=tuple(study.exclusions.as_list()),
-        encoder=study.found.info.as_dict(),
+        encoder=study.similarity.info.as_dict(),
     )

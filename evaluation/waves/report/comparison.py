@@ -7,20 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from annotations.answering.waves import list_earlier_waves
 from annotations.web.scope import UserRequest, select_visible
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.results.report.against import SCORED_BY, find_embedding_changes
+from evaluation.grading.results.report.against import (
+    SCORED_BY,
+    Change,
+    find_embedding_changes,
+)
 from evaluation.grading.storage.running import NotAtOnceError
 from evaluation.grading.summary import read_summary
 from evaluation.models import Run
 from evaluation.models.runs import GRADING, run_that_counts
 from evaluation.runs.reports.about import RunAbout, build_about, build_titles
 from evaluation.runs.reports.lists import LONG, Table
-from evaluation.waves.messages import NOT_TESTED
 from evaluation.waves.report.questions import QuestionDrift, load_drifts
 from evaluation.waves.report.scores import Models, People, compare_models, compare_workers
 from evaluation.waves.storage import Shift, compute_shifts
@@ -28,6 +30,16 @@ from evaluation.waves.storage import Shift, compute_shifts
 RUNS_OFFERED = 50
 COUNTING = frozenset({"tfidf-word", "tfidf-char", "bow"})
 """Embedders that learn their vocabulary from the answers of one run."""
+NOT_TESTED: Mapping[str, str] = {
+    "large": "There are too many answers to test it while a page loads.",
+    "changed": "People's answers were added, changed or withdrawn since one of the two was "
+    "graded: grade it again.",
+    "slow_settings": "One of the two was graded with corrected spelling, of which no vectors are "
+    "kept.",
+    "no_vectors": "The vectors of one of the two are not stored: grade it again.",
+    "otherwise": "The two were not graded with the same model of meaning.",
+}
+"""Why the drift of answers between two waves was not tested, by code."""
 
 
 @dataclass(frozen=True)
@@ -37,20 +49,6 @@ class EarlierRun:
     run: UUID
     name: str
     called: str
-
-
-@dataclass(frozen=True)
-class Difference:
-    """An option or input in which two compared runs differ.
-
-    Attributes
-    ----------
-    what : label of the setting. before, after : its values in the two runs.
-    """
-
-    what: str
-    before: Any
-    after: Any
 
 
 @dataclass(frozen=True)
@@ -69,8 +67,8 @@ class WavesReport:
 
     before: RunAbout
     after: RunAbout
-    embedding: list[Difference]
-    scoring: list[Difference]
+    embedding: list[Change]
+    scoring: list[Change]
     by_spelling: bool
     people: People
     questions: list[QuestionDrift]
@@ -153,10 +151,10 @@ def build_report(before: Run, after: Run) -> WavesReport:
     The permutation test takes the longest; its result is cached.
     """
     # Scores of different embeddings or scorings are on different scales.
-    embedding = [Difference(*change) for change in find_embedding_changes(before, after)]
+    embedding = [Change(*change) for change in find_embedding_changes(before, after)]
     old_options, new_options = (AqerParameters.completed(run.parameters) for run in (before, after))
     scoring = [
-        Difference(AqerParameters.options()[name].label, old_options[name], new_options[name])
+        Change(AqerParameters.options()[name].label, old_options[name], new_options[name])
         for name in SCORED_BY
         if old_options[name] != new_options[name]
     ]

@@ -21,7 +21,7 @@ from evaluation.models import AnswerScore, LLMAnswerScore, LLMScore, Run, Worker
 
 
 @dataclass(frozen=True)
-class WorkerOfBoth:
+class PairedWorker:
     """A worker who took part in both waves, with the score in each.
 
     Attributes
@@ -56,7 +56,7 @@ class People:
     n_too_few : workers of both waves with too few answers in one of them.
     """
 
-    workers: list[WorkerOfBoth]
+    workers: list[PairedWorker]
     retest: Retest
     only_before: int
     only_after: int
@@ -82,7 +82,7 @@ def compare_workers(before: Run, after: Run, common: Collection[str]) -> People:
         score_before, score_after = scores[0].get(worker, none), scores[1].get(worker, none)
         row = rows[1][worker]
         workers.append(
-            WorkerOfBoth(
+            PairedWorker(
                 worker=row["public"],
                 name=row["name"],
                 before=score_before[0],
@@ -134,7 +134,7 @@ def _load_means(run: Run, common: Collection[str]) -> dict[int, tuple[float, int
 
 
 @dataclass(frozen=True)
-class ModelOfWaves:
+class WaveModel:
     """A model's score and rank in the later wave, and in the earlier one if scored there.
 
     Attributes
@@ -174,7 +174,7 @@ class Models:
         other questions, too; scores on different questions are not comparable.
     """
 
-    rows: list[ModelOfWaves]
+    rows: list[WaveModel]
     only_before: list[str]
     n_both: int
     rank_correlation: float | None
@@ -196,7 +196,7 @@ def compare_models(before: Run, after: Run, common: Collection[str], *, whole: b
         row_before = rows_before.get(key)
         own_answers = answers[1].get(key, {})
         rows.append(
-            ModelOfWaves(
+            WaveModel(
                 model=row["public"],
                 name=row["name"],
                 before=_build_estimate(row_before) if row_before else None,

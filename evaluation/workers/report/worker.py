@@ -241,21 +241,21 @@ def _alarms(workers: Workers, worker: Worker) -> _Alarms:
     named: dict[int, list[NamedBy]] = {}
     sets: dict[tuple[UUID, str], dict[int, str]] = {}
     n, copied = 0, set()
-    for key, run, place, kind, severity, answered, who, name in rows.values_list(
+    for key, run, place, kind, severity, answered, person, name in rows.values_list(
         *columns, "workers__public_id", "workers__external_id"
     ):
-        if who == worker.public_id:
+        if person == worker.public_id:
             case = choose_case(kind, severity, has_workers=True)
             named.setdefault(key, []).append(NamedBy(run, place, case, severity, bool(answered)))
         if answered:
             continue
-        if who != worker.public_id:
-            sets.setdefault((who, name), {})[key] = workers.counted.runs[key].set_name
+        if person != worker.public_id:
+            sets.setdefault((person, name), {})[key] = workers.counted.runs[key].set_name
             continue
         n += 1
         if kind in COPIES:
             copied.add(key)
-    made = [Companion(*who, tuple(names.values())) for who, names in sets.items()]
+    made = [Companion(*person, tuple(names.values())) for person, names in sets.items()]
     made.sort(key=lambda one: (-len(one.sets), one.name))
     return _Alarms(named, tuple(made), n, len(copied))
 

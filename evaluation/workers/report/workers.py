@@ -297,14 +297,14 @@ class Workers:
         copies = Count("alarm__run", distinct=True, filter=Q(alarm__kind__in=COPIES))
         alarms = self.named().filter(worker__in=workers)
         notes = self.notes().filter(worker__in=workers)
-        found = read_numbers(
+        numbers = read_numbers(
             {
                 "alarms": TableCounts(alarms, (Count("alarm"), copies), ("worker",)),
                 "notes": TableCounts(notes, (Count("pk"),), ("worker",)),
             }
         )
-        of_alarms = {worker: (n, n_copies) for worker, n, n_copies in found["alarms"]}
-        of_notes = {worker: n for worker, n in found["notes"] if n}
+        of_alarms = {worker: (n, n_copies) for worker, n, n_copies in numbers["alarms"]}
+        of_notes = {worker: n for worker, n in numbers["notes"] if n}
         return {
             worker: Named(*of_alarms.get(worker, (0, 0)), n_notes=of_notes.get(worker, 0))
             for worker in workers
@@ -348,12 +348,12 @@ class Workers:
                 known[worker, run] = n, total, squares
             else:  # a grade: a spread is of one answer at least
                 values[worker, run] = total
-        found: dict[int, list[Score]] = {}
+        scores_by_set: dict[int, list[Score]] = {}
         for (worker, run), value in sorted(values.items()):
             n, total, squares = known.get((worker, run), (0, 0.0, 0.0))
             error = standard_error(n, total, squares)
-            found.setdefault(worker, []).append(Score(run, value, error, n))
-        return found
+            scores_by_set.setdefault(worker, []).append(Score(run, value, error, n))
+        return scores_by_set
 
     def places(self, workers: Sequence[int]) -> Places:
         """Return the versions each worker answered in, by worker and time."""
@@ -369,10 +369,10 @@ class Workers:
                 *("version__question_set__public_id", "version__question_set__name"),
             )
         )
-        found: dict[int, list[Place]] = {}
+        places_by_set: dict[int, list[Place]] = {}
         for worker, *place in rows:
-            found.setdefault(worker, []).append(Place(*place))
-        return found
+            places_by_set.setdefault(worker, []).append(Place(*place))
+        return places_by_set
 
     def _answers(self) -> QuerySet[Response]:
         return Response.objects.filter(
@@ -413,13 +413,13 @@ class Workers:
             return {}
         rows = Submission.objects.filter(version__in=list(runs))
         rows = rows if workers is None else rows.filter(worker__in=workers)
-        found: dict[int, set[int]] = {}
+        excluded: dict[int, set[int]] = {}
         ids = {version: set(run.excluded) for version, run in runs.items()}
         columns = ("version_id", "worker_id", "worker__external_id", "worker__public_id")
         for version, worker, name, public_id in rows.values_list(*columns).iterator():
             if name in ids[version] or str(public_id) in ids[version]:
-                found.setdefault(worker, set()).add(runs[version].key)
-        return found
+                excluded.setdefault(worker, set()).add(runs[version].key)
+        return excluded
 
 
 def standard_error(n: int, total: float, squares: float) -> float | None:
@@ -434,12 +434,12 @@ def standard_error(n: int, total: float, squares: float) -> float | None:
 def mean_of(scores: Sequence[Score]) -> Estimate:
     """Return the unweighted mean of scores of several question sets, with its interval."""
     nan = float("nan")
-    found = compute_strata_mean(
+    estimate = compute_strata_mean(
         [score.value for score in scores],
         [nan if score.error is None else score.error for score in scores],
         [score.n for score in scores],
     )
-    return Estimate(found.value, found.low, found.high)
+    return Estimate(estimate.value, estimate.low, estimate.high)
 
 
 def _one(rows: QuerySet[Any, Any], path: str, value: Any) -> Coalesce:

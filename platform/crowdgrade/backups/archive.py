@@ -255,7 +255,7 @@ def _is_entry(name: str) -> bool:
 
 def _unpack(place: Path, folder: Path, files: Mapping[str, Mapping[str, Any]]) -> set[str]:
     """Write the entries that the manifest names to a folder; return those with the right sum."""
-    found = set()
+    result = set()
     (folder / UPLOADS).mkdir()
     try:
         with tarfile.open(place, mode="r|gz") as archive:
@@ -266,13 +266,13 @@ def _unpack(place: Path, folder: Path, files: Mapping[str, Mapping[str, Any]]) -
                 if file is None or _write(file, folder / entry.name) != files[entry.name]["sha256"]:
                     reason = f"the checksum of {entry.name} differs"
                     raise BackupError("damaged", place=place, reason=reason)
-                found.add(entry.name)
+                result.add(entry.name)
     except READ_ERRORS as error:
         # An error of the operating system has a number: a full disk is no damage of the file.
         if getattr(error, "errno", None) is not None:
             raise
         raise BackupError("damaged", place=place, reason=_explain(error)) from error
-    return found
+    return result
 
 
 def _write(source: IO[bytes], target: Path) -> str:

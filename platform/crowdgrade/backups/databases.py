@@ -89,7 +89,7 @@ def list_tables() -> list[str]:
 
 def list_foreign_tables(tables: Iterable[str]) -> list[str]:
     """Return the tables that belong to no app of Crowdgrade, in any of its versions."""
-    labels = tuple(f"{one.label}_" for one in apps.get_app_configs())
+    labels = tuple(f"{app_config.label}_" for app_config in apps.get_app_configs())
     return [name for name in tables if not name.startswith((*labels, "django_", "knox_"))]
 
 
@@ -220,10 +220,14 @@ def _snapshot() -> Iterator[tuple[str, Query, str]]:
         session.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         session.read_only = True
         row = session.execute("SELECT pg_export_snapshot(), current_setting('server_version')")
-        found = row.fetchone()
-        assert found is not None
+        snapshot = row.fetchone()
+        assert snapshot is not None
         # Out of our own code: names of tables and columns, no value.
-        yield found[0], lambda sql: session.execute(sql.encode()).fetchall(), found[1].split()[0]
+        yield (
+            snapshot[0],
+            lambda sql: session.execute(sql.encode()).fetchall(),
+            snapshot[1].split()[0],
+        )
 
 
 def _replace_postgresql(copy: Path) -> None:

@@ -87,18 +87,18 @@ def check_version(place: Path, manifest: Manifest) -> None:
     used = databases.get_engine()
     if manifest.database != used:
         raise BackupError("other_database", place=place, saved=manifest.database, used=used)
-    saved = {one.partition(".")[0] for one in manifest.migrations}
+    saved = {migration.partition(".")[0] for migration in manifest.migrations}
     last = {app: find_last_migration(app) for app in saved.intersection(OWN_APPS)}
     # By number: a database that was upgraded names early migrations that were deleted since.
     newer = [
-        one
-        for one in manifest.migrations
-        for app, _, name in [one.partition(".")]
+        migration
+        for migration in manifest.migrations
+        for app, _, name in [migration.partition(".")]
         if app in OWN_APPS and name[:4] > last[app][:4]
     ]
     if newer:
-        shown = ", ".join(newer[:MOST_NAMED])
-        raise BackupError("newer_schema", place=place, version=manifest.crowdgrade, names=shown)
+        listing = ", ".join(newer[:MOST_NAMED])
+        raise BackupError("newer_schema", place=place, version=manifest.crowdgrade, names=listing)
 
 
 def find_last_migration(app: str) -> str:
@@ -118,8 +118,8 @@ def check_target(*, replace: bool) -> dict[str, int]:
         raise BackupError("foreign_tables", names=", ".join(foreign[:MOST_NAMED]))
     data = databases.count_data(tables)
     if data and not replace:
-        shown = [f"{n:,} in {name}" for name, n in sorted(data.items())[:MOST_NAMED]]
-        raise BackupError("not_empty", counts=", ".join(shown))
+        listing = [f"{n:,} in {name}" for name, n in sorted(data.items())[:MOST_NAMED]]
+        raise BackupError("not_empty", counts=", ".join(listing))
     if (users := databases.describe_other_use()) is not None:
         raise BackupError("in_use", reason=users)
     return data
@@ -196,8 +196,8 @@ def _restore_uploads(folder: Path, manifest: Manifest) -> None:
 def _compare_counts(manifest: Manifest) -> None:
     """Raise `BackupError` if a restored table has another number of rows than the backup."""
     tables = set(databases.list_tables())
-    found = databases.count_rows(name for name in manifest.counts if name in tables)
-    other = sorted(name for name, n in manifest.counts.items() if found.get(name) != n)
+    rows = databases.count_rows(name for name in manifest.counts if name in tables)
+    other = sorted(name for name, n in manifest.counts.items() if rows.get(name) != n)
     if other:
         raise BackupError("counts_differ", names=", ".join(other[:MOST_NAMED]))
 

@@ -96,9 +96,9 @@ def grade(
         The answers cannot be embedded.
     """
     columns = {"worker": worker, "question": question, "answer": answer, "model": model}
-    given = {"answers": answers, "models": models, **_rename(columns), **options}
+    values = {"answers": answers, "models": models, **_rename(columns), **options}
     arrays = {"answers": vectors, "models": model_vectors}
-    return evaluate("grade", "aqer", given, arrays, output, progress)
+    return evaluate("grade", "aqer", values, arrays, output, progress)
 
 
 def panels(
@@ -119,8 +119,8 @@ def panels(
     `panel_models` and `panel_questions`.
     """
     columns = {"worker": worker, "question": question, "answer": answer, "model": model}
-    given = {"answers": answers, "models": models, **_rename(columns), **options}
-    return evaluate("panels", "panels", given, {}, output, progress)
+    values = {"answers": answers, "models": models, **_rename(columns), **options}
+    return evaluate("panels", "panels", values, {}, output, progress)
 
 
 def plan(
@@ -141,8 +141,8 @@ def plan(
     `plan_workers`.
     """
     columns = {"worker": worker, "question": question, "answer": answer, "model": model}
-    given = {"answers": answers, "models": models, **_rename(columns), **options}
-    return evaluate("plan", "plan", given, {}, output, progress)
+    values = {"answers": answers, "models": models, **_rename(columns), **options}
+    return evaluate("plan", "plan", values, {}, output, progress)
 
 
 def multiqa(
@@ -164,8 +164,8 @@ def multiqa(
     replies : columns system, item, variant, variant_text, reply and status.
     options : as of the command, such as `crowd` (a DataFrame), `columns` (a dict), `mapping`.
     """
-    given = {"items": items, "replies": replies, **options}
-    return evaluate("multiqa", "multiqa", given, {}, output, progress)
+    values = {"items": items, "replies": replies, **options}
+    return evaluate("multiqa", "multiqa", values, {}, output, progress)
 
 
 def umwp(
@@ -189,8 +189,8 @@ def umwp(
     options : as of the command, such as `people`, `labels`, `unrelated`, `systems` (DataFrames),
         `templates` (a list of sentences), `encoder`.
     """
-    given = {"problems": problems, "replies": replies, **options}
-    return evaluate("umwp", "umwp", given, {}, output, progress)
+    values = {"problems": problems, "replies": replies, **options}
+    return evaluate("umwp", "umwp", values, {}, output, progress)
 
 
 def maqa(
@@ -214,8 +214,8 @@ def maqa(
         logprobs; or a list of such objects.
     options : as of the command, such as `similarity`, `embedder`, `nli`.
     """
-    given = {"questions": questions, "replies": replies, **options}
-    return evaluate("maqa", "maqa", given, {}, output, progress)
+    values = {"questions": questions, "replies": replies, **options}
+    return evaluate("maqa", "maqa", values, {}, output, progress)
 
 
 def eloquent(
@@ -237,8 +237,8 @@ def eloquent(
     replies : columns system, item, language, variant and reply; a list of DataFrames for several.
     options : as of the command, such as `judgements` (as `replies`), `embedder`.
     """
-    given = {"prompts": prompts, "replies": replies, **options}
-    return evaluate("eloquent", "eloquent", given, {}, output, progress)
+    values = {"prompts": prompts, "replies": replies, **options}
+    return evaluate("eloquent", "eloquent", values, {}, output, progress)
 
 
 def _rename(columns: dict[str, str]) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class Declaration:
         return "\n".join(lines)
 
     def parse(
-        self, given: Mapping[str, Any], folder: Path, output: Path
+        self, values: Mapping[str, Any], folder: Path, output: Path
     ) -> tuple[Any, dict[str, Any], list[WrittenFile]]:
         """Return the options, all arguments by name, and the files written for DataFrames.
 
@@ -88,10 +88,10 @@ class Declaration:
 
         from evaluation.management.option_arguments import chosen
 
-        roles = self.column_names | dict(given.get("columns") or {})
+        roles = self.column_names | dict(values.get("columns") or {})
         files: list[WrittenFile] = []
         flags, positional = [f"--output={output}"], {}
-        for name, value in given.items():
+        for name, value in values.items():
             if value is None:
                 continue
             action = self._find(name)
@@ -136,8 +136,8 @@ class Declaration:
         takes_several = isinstance(self.actions[name], argparse._AppendAction)
         if takes_several and isinstance(value, (list, tuple)):
             return [
-                self._note(write_input(folder, f"{name}_{at}", one, form, roles), files)
-                for at, one in enumerate(value)
+                self._note(write_input(folder, f"{name}_{index}", one, form, roles), files)
+                for index, one in enumerate(value)
             ]
         path = self._note(write_input(folder, name, value, form, roles), files)
         return [path] if takes_several else path
@@ -217,4 +217,4 @@ def _format_columns(names: Mapping[str, str]) -> str:
 
 def _name_in_python(text: str) -> str:
     """Return a text with the names of options as Python has them, such as `weight_cap`."""
-    return FLAG.sub(lambda found: found.group(1).replace("-", "_"), text)
+    return FLAG.sub(lambda match: match.group(1).replace("-", "_"), text)

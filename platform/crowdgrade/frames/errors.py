@@ -63,10 +63,10 @@ class InputError(ValueError):
         return [problem.code for problem in self.problems]
 
     def __str__(self) -> str:
-        shown = [str(problem) for problem in self.problems[:SHOWN]]
-        if self.total > len(shown):
-            shown.append(f"... and {self.total - len(shown)} more")
-        return "\n".join(shown)
+        lines = [str(problem) for problem in self.problems[:SHOWN]]
+        if self.total > len(lines):
+            lines.append(f"... and {self.total - len(lines)} more")
+        return "\n".join(lines)
 
 
 class OptionsError(ValueError):
@@ -99,8 +99,8 @@ def translate_error(error: FileInputError, files: Iterable[WrittenFile]) -> Inpu
     by_name = {Path(file.path).name: file for file in files}
     problems = [_translate(problem, by_name) for problem in error.problems]
     # Which command converts the file is of no use for a DataFrame.
-    kept = [problem for problem in problems if problem.code != _ADVICE]
-    return InputError(kept, error.total - (len(problems) - len(kept)))
+    others = [problem for problem in problems if problem.code != _ADVICE]
+    return InputError(others, error.total - (len(problems) - len(others)))
 
 
 def _translate(problem: Problem, files: Mapping[str, WrittenFile]) -> InputProblem:

@@ -56,11 +56,11 @@ def as_frame(argument: str, value: Any) -> nw.DataFrame[Any] | None:
         return None
     except nw.exceptions.DuplicateError:
         names = [str(name) for name in value.columns]
-        repeated = {name: at for at, name in reversed(list(enumerate(names)))}
+        repeated = {name: index for index, name in reversed(list(enumerate(names)))}
         problems = [
-            _build_problem(argument, None, name, "column_twice", first=first + 1, again=at + 1)
-            for at, name in enumerate(names)
-            if (first := repeated[name]) != at
+            _build_problem(argument, None, name, "column_twice", first=first + 1, again=index + 1)
+            for index, name in enumerate(names)
+            if (first := repeated[name]) != index
         ]
         raise InputError(problems) from None
 
@@ -171,8 +171,8 @@ def _write_table(
             line += 1 + _count_breaks(text)
 
     def find_row(line: int) -> int | None:
-        at = bisect_left(first_lines, line)
-        return at if at < len(first_lines) and first_lines[at] == line else None
+        index = bisect_left(first_lines, line)
+        return index if index < len(first_lines) and first_lines[index] == line else None
 
     return find_row
 

@@ -82,8 +82,8 @@ class Result:
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The content of summary.json: parameters, counts, warnings, versions and hashes."""
-        found: dict[str, Any] = json.loads(self.files[SUMMARY])
-        return found
+        summary_json: dict[str, Any] = json.loads(self.files[SUMMARY])
+        return summary_json
 
     @property
     def signature(self) -> str:

@@ -22,7 +22,7 @@ Progress = Callable[[str, int, int], None]
 def evaluate(
     function: str,
     command: str,
-    given: Mapping[str, Any],
+    values: Mapping[str, Any],
     arrays: Mapping[str, Any],
     output: str | PathLike[str] | None,
     progress: Progress | None,
@@ -32,14 +32,14 @@ def evaluate(
     Parameters
     ----------
     function : name of the calling function, for messages. command : name after ``evaluate``.
-    given : values of its arguments by name; None for one that is not given.
+    values : values of its arguments by name; None for one that is not given.
     arrays : vectors of the answers and of the models, None without.
     output : folder for the files, None for none.
 
     Raises as `crowdgrade.frames.grade`.
     """
     declaration = Declaration(function, command)
-    if given.get("facts_model") is not None and output is None:
+    if values.get("facts_model") is not None and output is None:
         # Its replies cost money and would be lost with the temporary folder.
         raise OptionsError("facts_model needs output, a folder for the replies of the model")
     assert declaration.kind.evaluate is not None  # or the command would not exist
@@ -48,7 +48,7 @@ def evaluate(
         inputs = Path(place, "in")
         inputs.mkdir()
         target = Path(place, "out") if output is None else Path(output).absolute()
-        with_vectors = {**given, **_write_vectors(inputs, given, arrays)}
+        with_vectors = {**values, **_write_vectors(inputs, values, arrays)}
         options, arguments, files = declaration.parse(with_vectors, inputs, target)
         before = _list_stamps(target)
         try:
@@ -66,8 +66,8 @@ def evaluate(
         contents,
         # The last part names the temporary folder.
         report=report.rpartition("\n\n")[0] if output is None else report,
-        library=_choose_library(given),
-        whole_numbers=_find_whole_numbers(declaration, given, files),
+        library=_choose_library(values),
+        whole_numbers=_find_whole_numbers(declaration, values, files),
     )
 
 
@@ -116,9 +116,9 @@ def _remove_folder(error: BackendError, folder: Path) -> BackendError:
     return type(error)(message, error.code, **error.values)
 
 
-def _choose_library(given: Mapping[str, Any]) -> Any:
+def _choose_library(values: Mapping[str, Any]) -> Any:
     """Return the library of the first DataFrame among the inputs, else an installed one."""
-    for name, value in given.items():
+    for name, value in values.items():
         for one in value if isinstance(value, (list, tuple)) else [value]:
             frame = as_frame(name, one)
             if frame is not None:
@@ -127,18 +127,18 @@ def _choose_library(given: Mapping[str, Any]) -> Any:
 
 
 def _find_whole_numbers(
-    declaration: Declaration, given: Mapping[str, Any], files: list[WrittenFile]
+    declaration: Declaration, values: Mapping[str, Any], files: list[WrittenFile]
 ) -> set[str]:
     """Return the roles of id columns that hold whole numbers in every DataFrame that has them."""
-    roles = {**declaration.column_names, **(given.get("columns") or {})}
+    roles = {**declaration.column_names, **(values.get("columns") or {})}
     ids = {role: name for role, name in roles.items() if role in ("worker", "question", "model")}
-    found: set[str] = set()
+    columns: set[str] = set()
     other: set[str] = set()
     for file in files:
-        frame = as_frame(file.argument, given.get(file.argument))
+        frame = as_frame(file.argument, values.get(file.argument))
         if frame is not None:
             here = {role for role, name in ids.items() if name in frame.columns}
-            whole = find_integer_columns(file.argument, given[file.argument], ids)
-            found |= whole
+            whole = find_integer_columns(file.argument, values[file.argument], ids)
+            columns |= whole
             other |= here - whole
-    return found - other
+    return columns - other

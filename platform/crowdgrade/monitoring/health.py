@@ -62,7 +62,9 @@ def check_database() -> None:
 def check_migrations() -> None:
     """Raise `NotReadyError` if the database lacks migrations of this version."""
     applied = MigrationRecorder(connection).applied_migrations()
-    missing = [".".join(one) for one in _list_last_migrations() if one not in applied]
+    missing = [
+        ".".join(migration) for migration in _list_last_migrations() if migration not in applied
+    ]
     if missing:
         raise NotReadyError(f"not migrated: {', '.join(missing)}")
 

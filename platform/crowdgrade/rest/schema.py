@@ -94,7 +94,9 @@ def require_body(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
     """
     for content in operation.get("requestBody", {}).get("content", {}).values():
         alternatives = _follow(content["schema"], schemas).get("oneOf", ())
-        if alternatives and all(_follow(one, schemas).get("required") for one in alternatives):
+        if alternatives and all(
+            _follow(alternative, schemas).get("required") for alternative in alternatives
+        ):
             operation["requestBody"]["required"] = True
 
 

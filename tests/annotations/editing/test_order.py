@@ -56,7 +56,7 @@ def find_item(version, name):
     ],
 )
 def test_a_step_goes_to_the_next_place_also_into_another_passage(draft, name, step, after):
-    order = Order.of(draft)
+    order = Order.from_version(draft)
     moved = order.move(find_item(draft, name), step)
     order.save(draft)
     assert shown(draft) == after
@@ -64,7 +64,7 @@ def test_a_step_goes_to_the_next_place_also_into_another_passage(draft, name, st
 
 
 def test_what_is_dropped_stands_before_its_neighbour_or_last(draft):
-    order = Order.of(draft)
+    order = Order.from_version(draft)
     order.put(find_item(draft, "r4"), find_item(draft, "r2").pk, find_item(draft, "a").pk)
     order.put(find_item(draft, "r1"), None, find_item(draft, "b").pk)
     order.put(find_item(draft, "b"), find_item(draft, "a").pk)
@@ -77,16 +77,16 @@ def test_what_is_dropped_stands_before_its_neighbour_or_last(draft):
 
 
 def test_an_order_is_known_by_its_mark(draft):
-    before = Order.of(draft).seen
-    order = Order.of(draft)
+    before = Order.from_version(draft).seen
+    order = Order.from_version(draft)
     order.move(find_item(draft, "r2"), -1)
     assert order.seen != before
     order.save(draft)
-    assert Order.of(draft).seen == order.seen
+    assert Order.from_version(draft).seen == order.seen
 
 
 def test_only_what_moved_is_written(draft, django_assert_num_queries):
-    order = Order.of(draft)
+    order = Order.from_version(draft)
     order.save(draft)
     with django_assert_num_queries(2):
         order.save(draft)

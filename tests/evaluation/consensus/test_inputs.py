@@ -21,7 +21,7 @@ from evaluation.grading.run.grading import grade_answers
 
 TEXT, EMPTY, REFUSED = AnswerStatus.TEXT, AnswerStatus.EMPTY, AnswerStatus.REFUSED
 PLAIN = AqerParameters(embedder="tfidf-word", bootstrap=0)
-ANSWERS = Answers.of(
+ANSWERS = Answers.from_rows(
     [
         ("a1", "ada", "q1", "the moon pulls", False),
         ("b1", "ben", "q1", "", False),
@@ -33,14 +33,14 @@ ANSWERS = Answers.of(
 
 
 def models(*rows):
-    return ModelAnswers.of(
+    return ModelAnswers.from_rows(
         (key, "m", question, text, status, sample) for key, question, text, status, sample in rows
     )
 
 
 def test_rejected_answers_are_left_out_with_their_workers_and_questions():
     given = select_graded_answers(PLAIN, ANSWERS)
-    assert (given.given.keys, given.answered.keys) == (["a1", "b1", "a2"], ["a1", "a2"])
+    assert (given.all_answers.keys, given.answered.keys) == (["a1", "b1", "a2"], ["a1", "a2"])
     assert (given.workers, given.questions) == (["ada", "ben"], ["q1", "q2"])
     assert (given.n_rejected, given.n_empty) == (2, 1)
 
@@ -77,7 +77,7 @@ def test_models_without_a_first_sample_are_none():
     assert (
         select_graded_answers(PLAIN, ANSWERS, models(("x", "q1", "moon", TEXT, 1))).models is None
     )
-    assert select_graded_answers(PLAIN, ANSWERS, ModelAnswers.of([])).models is None
+    assert select_graded_answers(PLAIN, ANSWERS, ModelAnswers.from_rows([])).models is None
 
 
 def test_the_hash_is_over_ids_texts_and_grades_of_what_is_graded():
@@ -131,7 +131,7 @@ def test_without_models_there_are_no_vectors_of_theirs():
 def test_corrected_texts_stand_beside_the_answers_as_written():
     rows = [("a1", "ada", "q1", "the moon atracts", False)]
     spoken = models(("m1", "q1", "becuase", TEXT, 0))
-    given = select_graded_answers(replace(PLAIN, spelling="en"), Answers.of(rows), spoken)
+    given = select_graded_answers(replace(PLAIN, spelling="en"), Answers.from_rows(rows), spoken)
     asked = []
     found = embed_graded_answers(given, lengths(np.array, asked))
     assert (["the moon atracts"], None) in asked
@@ -149,7 +149,7 @@ def test_a_model_that_never_says_anything_is_scored_nought():
         for question in ("one", "two")
     ]
     spoken = models(("m1", "one", "", EMPTY, 0), ("m2", "two", "", EMPTY, 0))
-    grading = grade_answers(select_graded_answers(PLAIN, Answers.of(rows), spoken))
+    grading = grade_answers(select_graded_answers(PLAIN, Answers.from_rows(rows), spoken))
     [row] = grading.results().model_scores()
     assert (row.model, row.score, row.n, row.n_answered) == ("m", 0.0, 2, 0)
 

@@ -106,7 +106,7 @@ def test_the_report_is_read_over_rest(rivers):
     asking = APIClient()
     asking.force_authenticate(rivers.owner)
     sent = asking.get(f"/api/v1/runs/{run.public_id}/results/").json()
-    first = PanelsSummary.of(run.summary).messages[0]
+    first = PanelsSummary.from_json(run.summary).messages[0]
     assert first.code == "panels.farther_than_halves"
     assert sent["said"][0] == API.said(first)
     assert (sent["workers"], sent["flagged"]) == (9, 1)
@@ -127,7 +127,7 @@ def test_without_answers_of_models_it_says_what_to_do(rivers):
     LLMResponse.objects.all().delete()
     run = done(rivers)
     assert run.state == "failed"
-    assert Message.of(run.error) == Message("run.no_answer_of_a_model")
+    assert Message.from_stored(run.error) == Message("run.no_answer_of_a_model")
 
 
 def test_the_page_of_compared_models_leads_to_it(client, rivers):
@@ -140,7 +140,7 @@ def test_the_page_of_compared_models_leads_to_it(client, rivers):
     assert client.get(start).status_code == 200
     run = done(rivers)
     said = page(client, "compare-models", rivers.public_id)
-    assert SITE.said(PanelsSummary.of(run.summary).messages[0]) in unescape(said)
+    assert SITE.said(PanelsSummary.from_json(run.summary).messages[0]) in unescape(said)
     assert reverse("admin:results-run", args=[run.public_id]) in said
 
 

@@ -119,7 +119,7 @@ def test_what_the_models_are_told_first_stands_before_every_turn(question_set, s
 def test_a_budget_ends_the_run_and_a_higher_one_pays_for_nothing_twice(question_set, small, world):
     # A reply may cost 8 millionths and costs 5: of 16 two are sent, and 6 are left.
     run = done(question_set, options([small], budget=16e-6, max_tokens=8), "failed")
-    assert Message.of(run.error) == Message("run.budget_used_up", {"left": 3})
+    assert Message.from_stored(run.error) == Message("run.budget_used_up", {"left": 3})
     before = len(world.server.bodies)
     assert before == 2
     again = done(question_set, options([small], budget=1.0, max_tokens=8))

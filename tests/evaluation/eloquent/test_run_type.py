@@ -247,7 +247,7 @@ def test_a_model_that_was_taken_away_meanwhile_fails_the_run(question_set, small
     run.refresh_from_db()
     assert run.state == "failed"
     missing = {"missing": 1, "what": "model"}
-    assert Message.of(run.error) == Message("run.models_missing", missing)
+    assert Message.from_stored(run.error) == Message("run.models_missing", missing)
 
 
 def test_a_model_that_never_replies_fails_the_run_with_its_reason(question_set, small, world):
@@ -255,7 +255,7 @@ def test_a_model_that_never_replies_fails_the_run_with_its_reason(question_set, 
     world.answer = lambda body: error(401)
     world.server.reply = world.answer
     run = done(question_set, options([small]), "failed")
-    told = Message.of(run.error)
+    told = Message.from_stored(run.error)
     assert (told.code, "401" in told.values["reason"]) == ("run.no_model_replied", True)
 
 

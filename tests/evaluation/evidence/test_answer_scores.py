@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.evidence.baselines import METHODS, Corpus, Method
-from evaluation.evidence.baselines.corpus import MeanOfAnswers
+from evaluation.evidence.baselines.corpus import MeanAnswer
 from evaluation.evidence.labelled_crowd import LabelledCrowd
 from evaluation.evidence.method_comparison import (
     BEST,
@@ -31,13 +31,13 @@ def measured(method, values=VALUES):
     of = Corpus(["x"] * 8, QUESTIONS, lambda _: np.eye(8))
     trial = LabelledCrowd(of, WORKERS, values).build_trial()
     return {
-        one.measure: one.found
+        one.measure: one.estimate
         for one in measure_answer_scores("all", trial, values, method, CONTRASTS)
     }
 
 
 def giving(scores):
-    return Method("m", MeanOfAnswers(lambda crowd: np.asarray(scores)[crowd.rows]))
+    return Method("m", MeanAnswer(lambda crowd: np.asarray(scores)[crowd.rows]))
 
 
 def test_the_correlation_is_that_within_each_question_and_their_mean():

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from evaluation.consensus.methods.scale import Ceiling
-from evaluation.grading.summary import AqerSummary, Counts, Mover, RankingFound, read_summary
+from evaluation.grading.summary import AqerSummary, Counts, Mover, RankingSummary, read_summary
 
 # Runs of the demo, written by the last version whose summary was a plain dictionary: a plain one,
 # one with copies collapsed, capped votes and anchors looked for, one with camps and spelling.
@@ -47,7 +47,7 @@ def without_nothing(found):
 @pytest.mark.parametrize("name", list(STORED))
 def test_nothing_of_a_stored_summary_is_lost(name):
     stored = STORED[name]
-    read = AqerSummary.of(stored)
+    read = AqerSummary.from_json(stored)
     again = read.as_dict()
     assert read.version == again.pop("version") == 0
     remedies = again["remedies"]
@@ -55,18 +55,18 @@ def test_nothing_of_a_stored_summary_is_lost(name):
         for key in remedies.keys() - stored["remedies"].keys():
             assert not remedies.pop(key), key
     assert without_nothing(again) == without_nothing(stored)
-    assert AqerSummary.of(json.loads(json.dumps(read.as_dict()))) == read
+    assert AqerSummary.from_json(json.loads(json.dumps(read.as_dict()))) == read
 
 
 def test_a_stored_summary_is_read_with_its_types():
-    plain = AqerSummary.of(STORED["plain"])
+    plain = AqerSummary.from_json(STORED["plain"])
     assert plain.counts == Counts(443, 21, 29, 16, 4, 64)
     assert (plain.iterations, plain.converged, len(plain.trace)) == (8, True, 8)
     assert isinstance(plain.ceiling, Ceiling)
     assert (plain.ceiling.n_workers, plain.ceiling.n_questions) == (8, 16)
     assert plain.map.iterations == tuple(range(9))
     assert plain.remedies is None
-    remedied = AqerSummary.of(STORED["remedied"]).remedies
+    remedied = AqerSummary.from_json(STORED["remedied"]).remedies
     assert [group.collapsed for group in remedied.groups] == [True] * 3
     assert remedied.suggested_anchors.reason == "no_camps"
     first = remedied.compared_with_plain.movers[0]
@@ -75,10 +75,10 @@ def test_a_stored_summary_is_read_with_its_types():
 
 
 def test_the_choice_of_experts_is_read():
-    read = AqerSummary.of({"remedies": ANCHORED})
+    read = AqerSummary.from_json({"remedies": ANCHORED})
     remedies = read.remedies
     assert remedies.anchors.chosen == "from_camp_1"
-    assert remedies.candidates.found == (RankingFound("from_camp_1", 0.9, -0.5),)
+    assert remedies.candidates.found == (RankingSummary("from_camp_1", 0.9, -0.5),)
     assert remedies.suggested_anchors.responses == (7, 3)
     written = read.as_dict()["remedies"]
     assert {key: written[key] for key in ANCHORED} == ANCHORED
@@ -92,4 +92,4 @@ def test_a_run_without_a_summary_has_an_empty_one():
 
 def test_what_is_no_summary_is_refused():
     with pytest.raises(ValidationError, match="iterations"):
-        AqerSummary.of({"iterations": "many"})
+        AqerSummary.from_json({"iterations": "many"})

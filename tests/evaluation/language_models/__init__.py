@@ -32,7 +32,7 @@ def asked(version, *models, **options):
     """The summary of a run that is done."""
     run = worked(queued(version, *models, **options))
     assert run.state == Run.State.DONE, run.error
-    return AskSummary.of(run.summary)
+    return AskSummary.from_json(run.summary)
 
 
 def texts(of):

@@ -310,7 +310,7 @@ def test_a_turn_ends_in_time_and_the_next_goes_on(version, rana):
         assert run.state == "done"
         # Nothing was asked twice.
         assert len(slow.bodies) == REQUESTS
-    (one,) = AskSummary.of(run.summary).models
+    (one,) = AskSummary.from_json(run.summary).models
     assert (one.answered, one.asked) == (QUESTIONS, REQUESTS)
     assert one.seconds >= REQUESTS * 0.25
 
@@ -333,7 +333,7 @@ def test_a_model_that_was_given_up_stays_so_in_the_turns_of_the_others(version, 
         assert (run.state, came) == ("queued", 5)
         worked(run)
         assert len(locked.bodies) == came
-    one, other = AskSummary.of(run.summary).models
+    one, other = AskSummary.from_json(run.summary).models
     assert (one.end, one.failures, other.answered) == ("given_up", 8, 8)
 
 
@@ -346,7 +346,7 @@ def test_what_earlier_turns_spent_counts_against_the_budget(version, rana):
         assert 0 < len(slow.bodies) < 3
         worked(run, seconds=0.4)
         assert len(slow.bodies) == 3
-    (one,) = AskSummary.of(run.summary).models
+    (one,) = AskSummary.from_json(run.summary).models
     assert (one.end, one.cost) == ("budget", 15.0)
     assert one.reason == BUDGET_USED_UP
 
@@ -355,7 +355,7 @@ def test_a_server_that_hangs_for_a_whole_turn_is_given_up(version, rana):
     with fake_chat(lambda body: replace(said("late"), delay=2.0)) as hanging:
         run = queued(version, model(rana, "hung", hanging.spec), timeout=0.2, attempts=5)
         worked(run, seconds=0.5)
-    (one,) = AskSummary.of(run.summary).models
+    (one,) = AskSummary.from_json(run.summary).models
     assert (run.state, one.end) == ("done", "given_up")
     assert "no answer within 0.2 s" in one.reason
 
@@ -416,7 +416,7 @@ def test_an_address_that_is_not_allowed_any_more_is_a_state_of_that_model(
     runs_at_once = queued(version, small, named, **QUICK)
     settings.MODEL_NETWORKS = []
     run = worked(runs_at_once)
-    by_address, by_name = AskSummary.of(run.summary).models
+    by_address, by_name = AskSummary.from_json(run.summary).models
     assert (by_address.end, by_name.end) == ("failed", "given_up")
     assert "127.0.0.1 is not public" in by_address.reason
     # The name is looked up at the connection, and refused there.
@@ -471,7 +471,7 @@ def test_a_database_that_takes_nothing_fails_the_run_and_what_came_before_stays(
     monkeypatch.setattr(collecting, "write_posts", written)
     before = len(chat.bodies)
     kept = LLMResponse.objects.exclude(extra__has_key="copied").count()
-    (one,) = AskSummary.of(worked(runs.repeat_run(run, run.owner_id)).summary).models
+    (one,) = AskSummary.from_json(worked(runs.repeat_run(run, run.owner_id)).summary).models
     assert (one.complete, len(chat.bodies) - before) == (True, REQUESTS - kept)
 
 

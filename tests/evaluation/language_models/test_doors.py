@@ -86,7 +86,9 @@ def test_the_command_says_by_its_exit_code_that_some_are_errors(version, rana, s
         model(rana, "locked", locked.spec)
         told, code = collect("--models", "small", "locked")
     assert code == 3
-    (locked,) = (one for one in AskSummary.of(Run.objects.get().summary).models if one.reason)
+    (locked,) = (
+        one for one in AskSummary.from_json(Run.objects.get().summary).models if one.reason
+    )
     assert (locked.name, locked.end, "401" in locked.reason) == ("locked", "given_up", True)
     assert f"locked: {ENDS['given_up']}: {locked.reason}" in told
 

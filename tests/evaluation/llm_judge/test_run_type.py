@@ -208,7 +208,7 @@ def test_a_judge_that_cannot_be_asked_fails_with_the_reason(rivers, model, chat)
     chat.reply = lambda body: error(401, "invalid_api_key")
     run = done(started(rivers, model))
     assert run.state == "failed"
-    told = Message.of(run.error)
+    told = Message.from_stored(run.error)
     assert (told.code, "401" in told.values["reason"]) == ("run.judge_not_asked", True)
 
 
@@ -220,7 +220,10 @@ def test_only_a_model_of_ones_own_judges(rivers, model, django_user_model):
         started(rivers, model)
     assert [wrong.code for wrong in error.value.problems] == ["unknown_judge"]
     run = done(waiting)
-    assert (run.state, Message.of(run.error)) == ("failed", Message("run.judge_not_registered"))
+    assert (run.state, Message.from_stored(run.error)) == (
+        "failed",
+        Message("run.judge_not_registered"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -244,7 +247,7 @@ def test_a_budget_ends_it(rivers, model, chat):
     model.save()
     run = done(started(rivers, model, budget=400.0, repeats=1, pairs=0))
     assert run.state == "failed"
-    told = Message.of(run.error)
+    told = Message.from_stored(run.error)
     assert told.code == "run.budget_used_up"
     assert 0 < len(chat.bodies) < 108
     assert told.values["left"] == DIFFERENT - len(chat.bodies)

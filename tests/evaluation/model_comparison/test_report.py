@@ -137,7 +137,9 @@ def test_what_an_answer_cost_is_the_mean_of_those_that_told_it(rana):
 
 
 def test_a_cost_that_is_no_number_is_none():
-    found = Costs.of([("soon", -1, None, ""), ("2", True, "7", "nan"), (4, "inf", None, None)])
+    found = Costs.from_answers(
+        [("soon", -1, None, ""), ("2", True, "7", "nan"), (4, "inf", None, None)]
+    )
     assert (found.seconds, found.n_timed) == (3, 2)  # (2 + 4) / 2
     assert (found.cost, found.n_priced, found.tokens) == (None, 0, 7)
 
@@ -172,20 +174,20 @@ def test_models_that_answered_after_the_run_are_named(rana):
 
 def test_scores_stand_in_the_order_of_models_and_questions(rana):
     run = compared(rana)
-    table = ScoreTable.of(run)
+    table = ScoreTable.from_run(run)
     assert [model.name for model in table.models] == list(SCORES)
     assert table.scores == pytest.approx(np.array(list(SCORES.values())))
     LLMAnswerScore.objects.filter(run=run, llm_response__question__external_id="r2").update(
         score=None, reason="no_exemplar"
     )
-    assert ScoreTable.of(run).scores[:, 1].tolist() == pytest.approx(
+    assert ScoreTable.from_run(run).scores[:, 1].tolist() == pytest.approx(
         [float("nan")] * 3, nan_ok=True
     )
 
 
 def test_groups_have_their_means_and_say_if_they_are_small(rana):
     run = compared(rana)
-    (table,) = group_tables(ScoreTable.of(run))  # there is one language, and no passage
+    (table,) = group_tables(ScoreTable.from_run(run))  # there is one language, and no passage
     assert (table.by, [group.name for group in table.groups]) == ("category", ["north", "south"])
     north, south = table.groups
     assert (north.n_questions, north.is_small, south.n_questions, south.is_small) == (
@@ -220,7 +222,7 @@ def test_a_pair_is_told_group_by_group(rana):
 def test_questions_come_largest_difference_first_page_by_page(rana):
     run = compared(rana)
     pair = model_of(run, "Ox 2"), model_of(run, "Ox 1")
-    table = ScoreTable.of(run)
+    table = ScoreTable.from_run(run)
     page = differences(run, table, *pair, size=3)
     assert [question.name for question in page.questions] == ["r11", "r12", "r1"]
     assert [question.difference for question in page.questions] == pytest.approx([-0.2, -0.2, 0.1])
@@ -241,7 +243,7 @@ def test_questions_come_largest_difference_first_page_by_page(rana):
 def test_a_thing_that_tells_no_questions_apart_makes_no_groups(rana):
     run = compared(rana)
     Question.objects.filter(version=run.version).update(category="all")
-    assert group_tables(ScoreTable.of(run)) == []
+    assert group_tables(ScoreTable.from_run(run)) == []
     assert pair_detail(run, model_of(run, "Elk"), model_of(run, "Ox 1"))[0].groupings == []
 
 

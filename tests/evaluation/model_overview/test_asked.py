@@ -32,7 +32,7 @@ def test_every_kind_that_tells_views_stands_beside_the_others(
     telling = {kind.name for kind in list_run_kinds().values() if kind.views}
     assert set(options()) <= telling
     run = done(rivers)
-    summary = ViewsSummary.of(run.summary)
+    summary = ViewsSummary.from_json(run.summary)
     assert {source.run for source in summary.sources} == {
         str(one.public_id) for one in asked.values()
     }

@@ -22,7 +22,7 @@ from evaluation.model_overview.run.findings import (
     disagreement_rows,
     find_views,
 )
-from evaluation.model_overview.run.gathering import Gathering, NothingToldError, Source
+from evaluation.model_overview.run.gathering import Gathering, NoObservationsError, Source
 from evaluation.runs.flow.stored import Observation, Side, View, ViewedObservation
 
 NEAR = View("near", Side.CROWD, "Near", "How near.")
@@ -232,7 +232,7 @@ def test_of_two_numbers_for_the_same_the_first_counts():
 
 
 def test_views_of_questions_alone_are_no_model():
-    with pytest.raises(NothingToldError):
+    with pytest.raises(NoObservationsError):
         gathered(told(APART, "", [1, 2]))
 
 
@@ -262,6 +262,6 @@ def test_a_cell_without_a_number_says_why():
 
 def test_what_is_stored_is_read_back_as_it_was():
     summary = found(world())
-    assert ViewsSummary.of(summary.as_dict()) == summary
+    assert ViewsSummary.from_json(summary.as_dict()) == summary
     assert isinstance(summary.correlations[0], CorrelationRow)
     assert np.isfinite(summary.own_correlation("Elk").spearman)

@@ -197,7 +197,7 @@ def test_a_disagreement_is_the_distance_of_places_among_all_answers(client, rive
 
 def test_a_model_has_a_page_that_says_what_it_knows(client, rivers, seen, rendered_messages):
     client.force_login(rivers.owner)
-    models = ViewsSummary.of(seen.summary).models
+    models = ViewsSummary.from_json(seen.summary).models
     said = page(client, "results-views-model", run=seen.public_id, place=models.index("Elk"))
     told = {one.code: one.values for one in rendered_messages}
     for name, heading in CLAIMS.items():
@@ -326,7 +326,7 @@ def test_a_grading_without_models_is_told_when_it_runs(rivers):
         pass
     run.refresh_from_db()
     assert run.state == "failed"
-    assert Message.of(run.error) == Message("run.nothing_to_view")
+    assert Message.from_stored(run.error) == Message("run.nothing_to_view")
 
 
 def test_the_page_of_the_set_and_of_a_model_lead_to_it(client, rivers, seen):
@@ -336,7 +336,7 @@ def test_the_page_of_the_set_and_of_a_model_lead_to_it(client, rivers, seen):
     assert reverse("admin:start", args=[rivers.public_id, "views"]) in said
     elk = LLMScore.objects.filter(model__name="Elk").first().model
     answers = page(client, "model-answers", set_id=rivers.public_id, model_id=elk.public_id)
-    place = ViewsSummary.of(seen.summary).models.index("Elk")
+    place = ViewsSummary.from_json(seen.summary).models.index("Elk")
     assert reverse("admin:results-views-model", args=[seen.public_id, place]) in answers
 
 

@@ -30,7 +30,7 @@ def test_a_rewriter_that_says_nothing_usable_fails_the_run_with_what_to_do(world
     run = done(
         rivers(world.owner, variants=False), options([good], rewriter, meaning=0.9), "failed"
     )
-    told = Message.of(run.error)
+    told = Message.from_stored(run.error)
     assert (told.code, told.values["rewordings"]) == ("run.no_usable_rewording", 15)
     # Five questions, three of them with a name, three times: the same words from the second on.
     reasons = {"other_names": 3, "other_meaning": 2, "same_words": 10}
@@ -39,7 +39,7 @@ def test_a_rewriter_that_says_nothing_usable_fails_the_run_with_what_to_do(world
     assert {one["reason"] for one in told.values["examples"]} == reasons.keys()
     world.server.reply = lambda body: error(401)
     again = done(rivers(world.owner, variants=False), options([good], rewriter, seed=3), "failed")
-    told = Message.of(again.error)
+    told = Message.from_stored(again.error)
     assert (told.code, "401" in told.values["reason"]) == ("run.rewriter_not_asked", True)
 
 
@@ -48,7 +48,7 @@ def test_after_a_failure_the_rewriter_is_asked_anew_and_a_kept_reply_is_taken_ov
     made = rivers(world.owner, variants=False)
     world.server.reply = lambda body: said("No.")
     chosen = options([good], rewriter, meaning=0.9)
-    assert Message.of(done(made, chosen, "failed").error).code == "run.no_usable_rewording"
+    assert Message.from_stored(done(made, chosen, "failed").error).code == "run.no_usable_rewording"
     n_before = len(world.bodies("rewriter"))
     assert n_before == 10  # the third request is the second one, as nothing else was said
     world.server.reply = replied
@@ -65,6 +65,6 @@ def test_a_rewriter_that_is_cut_off_is_told_by_status(world, good):
     rewriter = world.model("rewriter")
     world.server.reply = lambda body: said("", "length")
     run = done(rivers(world.owner, variants=False), options([good], rewriter), "failed")
-    told = Message.of(run.error)
+    told = Message.from_stored(run.error)
     assert told.code == "run.no_usable_rewording"
     assert (told.values["rewordings"], told.values["silent"]) == (0, {"cut_off": 15})

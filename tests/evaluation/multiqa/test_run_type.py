@@ -206,7 +206,7 @@ def test_another_run_takes_over_every_reply(world, good):
 def test_a_budget_ends_it_and_nothing_that_came_is_lost(world, good):
     question_set = rivers(world.owner)
     run = done(question_set, options([good], budget=1e-9), "failed")
-    assert Message.of(run.error) == Message("run.budget_used_up", {"left": 15})
+    assert Message.from_stored(run.error) == Message("run.budget_used_up", {"left": 15})
     assert world.server.bodies == []
     unpriced = world.model("free one", price_in=None, price_out=None)
     with pytest.raises(OptionError) as caught:
@@ -265,7 +265,7 @@ def test_a_model_that_does_not_reply_is_an_error_of_its_own(world, good):
     assert value(run, "good", "accuracy") == 1.0
     assert value(run, "broken", "accuracy") is None
     again = done(question_set, options([bad]), "failed")
-    told = Message.of(again.error)
+    told = Message.from_stored(again.error)
     assert (told.code, "401" in told.values["reason"]) == ("run.no_model_replied", True)
 
 
@@ -447,7 +447,7 @@ def test_a_run_whose_model_was_taken_away_fails_with_the_reason(world, good):
     LanguageModel.objects.all().delete()
     worked(run, "failed")
     missing = {"missing": 1, "what": "model"}
-    assert Message.of(run.error) == Message("run.models_missing", missing)
+    assert Message.from_stored(run.error) == Message("run.models_missing", missing)
     assert not RunData.objects.filter(run=run, name__startswith="found:").exists()
 
 

@@ -120,7 +120,7 @@ def test_a_set_with_two_workers_says_what_is_missing(rivers):
     Response.objects.exclude(submission__worker__external_id__in=["w0", "w1"]).delete()
     run = done(rivers)
     assert run.state == "failed"
-    assert Message.of(run.error) == Message("run.too_few_workers", {"fewest": 3})
+    assert Message.from_stored(run.error) == Message("run.too_few_workers", {"fewest": 3})
 
 
 def test_without_judgements_it_says_so(client, rivers):

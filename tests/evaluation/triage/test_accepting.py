@@ -20,7 +20,7 @@ from evaluation.triage.batches import (
     LEFT_FOR_ALARMS,
     LEFT_TO_LOOK,
     MovedMeanwhileError,
-    NobodyLeftError,
+    NoWorkersLeftError,
     accept_undecided,
     take_back_accepted,
 )
@@ -172,7 +172,7 @@ def test_who_presses_twice_accepts_once(run):
 def test_the_second_of_two_people_is_told_that_nobody_is_left(run, tara):
     seen = find_undecided(run).seen
     accept_undecided(run, run.owner, seen)
-    with pytest.raises(NobodyLeftError):
+    with pytest.raises(NoWorkersLeftError):
         accept_undecided(run, tara, seen)
     assert len(entries()) == 1
 
@@ -203,7 +203,7 @@ def test_where_nobody_is_left_that_is_said(run):
     accept_undecided(run, run.owner, find_undecided(run).seen)
     rest = find_undecided(run)
     assert [rest.said.values[name] for name in ("n", "named", "again")] == [0, 2, 1]
-    with pytest.raises(NobodyLeftError):
+    with pytest.raises(NoWorkersLeftError):
         accept_undecided(run, run.owner, rest.seen)
 
 
@@ -236,7 +236,7 @@ def test_of_several_who_press_at_once_one_accepts_and_the_others_are_told():
             start.wait(30)
             accept_undecided(Run.objects.get(pk=run.pk), user, seen)
             told.append("accepted")
-        except (NobodyLeftError, MovedMeanwhileError) as error:
+        except (NoWorkersLeftError, MovedMeanwhileError) as error:
             told.append(type(error).__name__)
         finally:
             connections.close_all()

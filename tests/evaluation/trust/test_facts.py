@@ -5,7 +5,7 @@ import pytest
 from evaluation.core.options import SITE
 from evaluation.core.stats.inference.clustered import ClusteredEstimate
 from evaluation.grading.alarms.messages import RESULTS
-from evaluation.grading.summary import LengthFound, Looked
+from evaluation.grading.summary import LengthEffect, Looked
 from evaluation.trust.messages import ALWAYS
 from evaluation.trust.report import facts
 from evaluation.trust.report.facts import Verdict
@@ -58,10 +58,10 @@ def test_workers_without_a_rank_are_judged_by_their_share(n, supported, level):
 )
 def test_a_ranking_is_one_by_length_above_a_correlation_of_7(correlation, level):
     reason = "too_few_ranked_workers" if correlation is None else None
-    fact = facts.of_length(LengthFound(correlation, 7, reason))
+    fact = facts.of_length(LengthEffect(correlation, 7, reason))
     assert (fact.level, fact.needed) == (level, 8 if correlation is None else None)
     assert facts.of_length(None) is None
-    assert facts.of_length(LengthFound(None, 9, "no_spread")).level == "good"
+    assert facts.of_length(LengthEffect(None, 9, "no_spread")).level == "good"
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_every_fact_has_one_of_four_results(fact, result, needed):
 
 
 def test_what_does_not_apply_is_not_counted_among_the_checks():
-    verdict = Verdict.of([facts.of_alarms({}), facts.of_language("", of_words=True)])
+    verdict = Verdict.from_facts([facts.of_alarms({}), facts.of_language("", of_words=True)])
     assert (verdict.level, verdict.text.values) == ("good", {"count": 1, "all": 1})
 
 
@@ -191,7 +191,7 @@ def test_a_verdict_counts_the_facts_of_its_level_and_never_promises_truth():
         ([unknown, good], "unknown", 1),
         ([good], "good", 1),
     ):
-        verdict = Verdict.of(found)
+        verdict = Verdict.from_facts(found)
         assert verdict.level == level
         assert verdict.text.code == f"verdict.{level}.text"
         assert verdict.text.values == {"count": count, "all": len(found)}

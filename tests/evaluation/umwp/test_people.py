@@ -92,7 +92,9 @@ def test_a_model_called_people_is_refused(question_set, small):
     small.name = "people"
     small.save()
     run = done(question_set, options(small), "failed")
-    assert Message.of(run.error) == Message("run.model_named_as_people", {"name": "people"})
+    assert Message.from_stored(run.error) == Message(
+        "run.model_named_as_people", {"name": "people"}
+    )
 
 
 @pytest.mark.slow

@@ -273,4 +273,4 @@ def test_a_run_that_makes_no_sense_is_not_started(question_set, small, rita, ser
 
 def test_a_budget_that_does_not_reach_ends_the_run(question_set, small):
     run = done(question_set, options(small, budget=0.000001), "failed")
-    assert Message.of(run.error) == Message("run.budget_used_up", {"left": 5})
+    assert Message.from_stored(run.error) == Message("run.budget_used_up", {"left": 5})

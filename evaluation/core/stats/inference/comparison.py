@@ -232,9 +232,9 @@ def rank_by_significance(
         raise ValueError("alpha must lie strictly between 0 and 1")
     if len(set(names)) != len(names):
         raise ValueError("names must all be different")
-    given = [frozenset((pair.model_a, pair.model_b)) for pair in comparisons]
+    pairs = [frozenset((pair.model_a, pair.model_b)) for pair in comparisons]
     wanted = {frozenset(pair) for pair in combinations(names, 2)}
-    if len(given) != len(wanted) or set(given) != wanted:
+    if len(pairs) != len(wanted) or set(pairs) != wanted:
         raise ValueError("comparisons must hold every pair of the names exactly once")
     better, compared = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
     for pair in comparisons:
@@ -269,8 +269,10 @@ def _compute_p_values(
         exact = compute_mcnemar_p_values(only_a, only_b)
         mid = compute_mcnemar_mid_p_values(only_a, only_b)
         return exact, mid, ["mcnemar-exact"] * len(differences)
-    found = compute_sign_flip_p_values(differences, n_permutations, seed, common.astype(np.float64))
-    return found.p_values, np.full(len(differences), np.nan), found.methods
+    p_values = compute_sign_flip_p_values(
+        differences, n_permutations, seed, common.astype(np.float64)
+    )
+    return p_values.p_values, np.full(len(differences), np.nan), p_values.methods
 
 
 def _compute_intervals(
@@ -385,13 +387,13 @@ def compute_group_means(
     return [
         GroupMean(
             group=group,
-            mean=convert_nan_to_none(means[at]),
-            low=intervals[at].low,
-            high=intervals[at].high,
-            n=int(n[at]),
-            reason=NO_SCORES if not n[at] else intervals[at].reason or None,
+            mean=convert_nan_to_none(means[index]),
+            low=intervals[index].low,
+            high=intervals[index].high,
+            n=int(n[index]),
+            reason=NO_SCORES if not n[index] else intervals[index].reason or None,
         )
-        for at, group in enumerate(rows_of)
+        for index, group in enumerate(rows_of)
     ]
 
 
@@ -433,8 +435,8 @@ def compare_by_group(
     adjusted = CORRECTIONS[correction](raw)
     levels = compute_levels_left(raw, correction)
     detectable = [
-        compute_smallest_detectable_difference(first[r], second[r], alpha=float(levels[at]))
-        for at, r in enumerate(rows_of.values())
+        compute_smallest_detectable_difference(first[r], second[r], alpha=float(levels[index]))
+        for index, r in enumerate(rows_of.values())
     ]
     return [
         GroupDifference(
@@ -443,12 +445,12 @@ def compare_by_group(
             low=mean.low,
             high=mean.high,
             p_value=test.p_value,
-            adjusted_p_value=convert_nan_to_none(adjusted[at]),
+            adjusted_p_value=convert_nan_to_none(adjusted[index]),
             smallest_detectable=least.difference,
             n=mean.n,
             reason=mean.reason,
         )
-        for at, (group, mean, test, least) in enumerate(
+        for index, (group, mean, test, least) in enumerate(
             zip(rows_of, means, tests, detectable, strict=True)
         )
     ]

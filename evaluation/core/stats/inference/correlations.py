@@ -92,10 +92,10 @@ def compare_correlations(
     # The acceleration of BCa needs the statistic without each worker (jackknife).
     left_out = 1.0 - np.eye(m)
     all_workers = np.ones((1, m))
-    found = []
+    correlations = []
     for method in a:
         if m < FEWEST_WORKERS:
-            found.append(CorrelationDifference(None, None, TOO_FEW_WORKERS))
+            correlations.append(CorrelationDifference(None, None, TOO_FEW_WORKERS))
             continue
         both = ~np.isnan(method + b + t)
         observed, of_draws, of_left_out = (
@@ -103,8 +103,8 @@ def compare_correlations(
             - _compute_mean_correlations(b, t, both, times)
             for times in (all_workers, draws, left_out)
         )
-        found.append(_compute_difference(float(observed[0]), of_draws, of_left_out))
-    return found
+        correlations.append(_compute_difference(float(observed[0]), of_draws, of_left_out))
+    return correlations
 
 
 def compute_mean_correlation(
@@ -256,10 +256,10 @@ def compute_weighted_pearson(one: ArrayLike, other: ArrayLike, weights: ArrayLik
     ValueError : lengths differ, or a weight is negative.
     """
     x, y, w = _check_columns(one, other, weights)
-    found = _compute_correlations(
+    correlations = _compute_correlations(
         _sum_by_cluster(x, y, w, np.arange(len(x))).sum(axis=0, keepdims=True)
     )[0]
-    return None if np.isnan(found) else float(found)
+    return None if np.isnan(correlations) else float(correlations)
 
 
 def estimate_correlation(
@@ -334,9 +334,9 @@ def forecast_interval(
     return Interval(math.tanh(centre - half), math.tanh(centre + half), None)
 
 
-def _check_columns(*given: ArrayLike) -> tuple[Floats, Floats, Floats]:
+def _check_columns(*columns: ArrayLike) -> tuple[Floats, Floats, Floats]:
     """Return three columns as floats. Raises ValueError for a misfit or a negative weight."""
-    x, y, w = (np.asarray(column, dtype=np.float64) for column in given)
+    x, y, w = (np.asarray(column, dtype=np.float64) for column in columns)
     if not x.shape == y.shape == w.shape or x.ndim != 1:
         raise ValueError(f"columns of shapes {x.shape}, {y.shape} and {w.shape}")
     if (w < 0).any():
@@ -362,10 +362,10 @@ def _compute_correlations(sums: Floats) -> Floats:
         bb - divide_where_positive(b * b, n, 0.0),
     )
     flat = (spread_a <= ROUNDING * aa) | (spread_b <= ROUNDING * bb)
-    found = divide_where_positive(
+    correlations = divide_where_positive(
         ab - divide_where_positive(a * b, n, 0.0), np.sqrt(np.where(flat, 0.0, spread_a * spread_b))
     )
-    return np.asarray(np.clip(found, -1.0, 1.0), dtype=np.float64)
+    return np.asarray(np.clip(correlations, -1.0, 1.0), dtype=np.float64)
 
 
 FEWEST = 4

@@ -226,10 +226,10 @@ class _Moments:
 
     def _compute(self, flip: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """Return the absolute statistic of each pattern and row."""
-        found = np.abs(flip(self.totals))
+        result = np.abs(flip(self.totals))
         if len(self.rows):
-            found[:, self.rows] = np.abs(self._compute_skewed_t(*map(flip, self.signed)))
-        return found
+            result[:, self.rows] = np.abs(self._compute_skewed_t(*map(flip, self.signed)))
+        return result
 
     def _compute_skewed_t(
         self,
@@ -254,9 +254,9 @@ class _Moments:
             skewness = np.sqrt(n * (n - 1)) / (n - 2) * third / variance**1.5
             skewness = np.where(n > 2, skewness, 0.0)
             bend = skewness * t / (3 * np.sqrt(n))
-            found = t * (1 + bend + bend**2 / 3) + skewness / (6 * np.sqrt(n))
+            skewed = t * (1 + bend + bend**2 / 3) + skewness / (6 * np.sqrt(n))
         flat = variance <= 1e-12 * self.squares / n
-        return np.where(flat, np.where(np.abs(total) > self.slack[self.rows], np.inf, 0.0), found)
+        return np.where(flat, np.where(np.abs(total) > self.slack[self.rows], np.inf, 0.0), skewed)
 
 
 def _count_extreme(moments: _Moments, n_permutations: int, seed: int) -> NDArray[np.int64]:

@@ -448,8 +448,8 @@ def compare_selection_rates(
     none = np.full(hit.shape, np.nan)
     best = int(large[np.argmax(share[large])]) if len(large) >= 2 else -1
     if best < 0 or share[best] == 0:
-        nobody = np.zeros(hit.shape, bool)
-        return SelectionRates(share, low, high, -1, none, none, none, small, nobody, nobody)
+        is_empty = np.zeros(hit.shape, bool)
+        return SelectionRates(share, low, high, -1, none, none, none, small, is_empty, is_empty)
     ratio = np.where(small, np.nan, share / share[best])
     # Half a person more where nobody was selected, or there were no interval (Walter 1975, "The
     # distribution of Levin's measure of attributable risk").

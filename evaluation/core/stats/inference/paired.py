@@ -185,14 +185,14 @@ def compute_permutation_p_value(
         raise ValueError("n_permutations must be at least 1")
     differences, known = compute_paired_differences(a, b)
     totals, sizes = sum_by_cluster(differences, known, clusters)
-    found = compute_sign_flip_p_values(totals[None, :], n_permutations, seed, sizes)
-    exact = bool(found.exact[0])
+    p_values = compute_sign_flip_p_values(totals[None, :], n_permutations, seed, sizes)
+    exact = bool(p_values.exact[0])
     reason = _find_reason(len(sizes))
     return PermutationTest(
-        p_value=float(found.p_values[0]) if reason is None else None,
+        p_value=float(p_values.p_values[0]) if reason is None else None,
         n=len(differences),
         n_clusters=len(sizes),
-        method=found.methods[0],
+        method=p_values.methods[0],
         n_permutations=0 if exact else n_permutations,
         seed=None if exact else seed,
         reason=reason,

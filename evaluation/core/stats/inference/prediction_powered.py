@@ -347,7 +347,7 @@ def estimate_powered_group_means(
     if not (w[~np.isnan(y)] > 0).all():
         raise ValueError("weights of grades must be above 0")
     slopes = _compute_slopes_of_others(y, s, code, len(labels))
-    found = []
+    means = []
     for place, label in enumerate(labels):
         is_member = code == place
         graded = is_member & ~np.isnan(y) & ~np.isnan(s)
@@ -357,12 +357,12 @@ def estimate_powered_group_means(
         if rest and not has_equal_weights(w[graded]):
             weighted = replace(compute_weighted_mean(y[graded], w[graded], level), n_predicted=rest)
             weighted = _drop_doubtful_interval(weighted, y[graded])
-            found.append(GroupMean(str(label), weighted, weighted))
+            means.append(GroupMean(str(label), weighted, weighted))
             continue
         # Predictions on the scale of grades, so that lambda is from 0 to 1.
         predicted = slopes[place] * s[is_member]
         weight = rest / (rest + int(graded.sum())) if slopes[place] > 0 else 0.0
-        found.append(
+        means.append(
             GroupMean(
                 str(label),
                 _drop_doubtful_interval(
@@ -373,7 +373,7 @@ def estimate_powered_group_means(
                 ),
             )
         )
-    return found
+    return means
 
 
 def _compute_slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) -> Floats:
@@ -394,7 +394,7 @@ def _compute_slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) 
     return np.asarray(np.maximum(slopes, 0.0))
 
 
-def _drop_doubtful_interval(found: PoweredMean, grades: Floats) -> PoweredMean:
+def _drop_doubtful_interval(powered_mean: PoweredMean, grades: Floats) -> PoweredMean:
     """Return the mean, without its interval if grades are fewer than 5 or all equal."""
     reason = None
     if len(grades) < FEWEST_GRADED:
@@ -402,12 +402,22 @@ def _drop_doubtful_interval(found: PoweredMean, grades: Floats) -> PoweredMean:
     elif not np.ptp(grades):  # a few equal grades: no sign of certainty
         reason = NO_SPREAD
     if reason is None:
-        return found
+        return powered_mean
     return PoweredMean(
-        found.mean, None, None, found.weight, found.n_graded, found.n_predicted, reason
+        powered_mean.mean,
+        None,
+        None,
+        powered_mean.weight,
+        powered_mean.n_graded,
+        powered_mean.n_predicted,
+        reason,
     )
 
 
-def _compute_width(found: PoweredMean) -> float | None:
+def _compute_width(powered_mean: PoweredMean) -> float | None:
     """Return the width of a mean's interval; None without an interval."""
-    return None if found.low is None or found.high is None else found.high - found.low
+    return (
+        None
+        if powered_mean.low is None or powered_mean.high is None
+        else powered_mean.high - powered_mean.low
+    )

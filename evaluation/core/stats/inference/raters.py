@@ -177,8 +177,8 @@ def compute_panel_agreement(
     table = table[:, known.any(axis=0)]
     known, code = known[:, known.any(axis=0)], code[known.any(axis=1)]
     table, known = table[known.any(axis=1)], known[known.any(axis=1)]
-    given = known.sum(axis=1)
-    by_two, complete = given >= 2, known.all(axis=1) & (given >= 2)
+    n_grades = known.sum(axis=1)
+    by_two, complete = n_grades >= 2, known.all(axis=1) & (n_grades >= 2)
     # Counted once: each draw selects rows of the counts.
     counts, values = count_ratings(table)
 
@@ -224,10 +224,10 @@ def compute_mean_kappa(ratings: Floats, weights: Weights) -> float | None:
     -------
     None where no pair has one.
     """
-    found = []
+    kappas = []
     for one, other in combinations(ratings.T, 2):
         both = ~np.isnan(one) & ~np.isnan(other)
         kappa = cohen_kappa(one[both], other[both], weights=weights)
         if kappa is not None:
-            found.append(kappa)
-    return float(np.mean(found)) if found else None
+            kappas.append(kappa)
+    return float(np.mean(kappas)) if kappas else None

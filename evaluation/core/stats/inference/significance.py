@@ -275,8 +275,8 @@ def detect_mean_shifts(
     question, label, person = _check_columns(questions, later, people, vectors.shape[0])
     count = int(question.max(initial=-1)) + 1 if n_questions is None else n_questions
     tests: list[_PermutationTest | None] = [
-        _PermutationTest.of(vectors, rows, label[rows], person[rows], [seed, at])
-        for at, rows in enumerate(_find_rows_of_codes(question, count))
+        _PermutationTest.from_vectors(vectors, rows, label[rows], person[rows], [seed, index])
+        for index, rows in enumerate(_find_rows_of_codes(question, count))
     ]
     known = [test for test in tests if test is not None]
     for done, test in enumerate(known):
@@ -321,7 +321,7 @@ class _PermutationTest:
         self.drawn = self.reached = 0
 
     @classmethod
-    def of(
+    def from_vectors(
         cls, vectors: Vectors, rows: Integers, label: Booleans, person: Integers, seed: list[int]
     ) -> _PermutationTest | None:
         """Return the test of one question's answers; None if a wave has no answer to it."""
@@ -335,7 +335,7 @@ class _PermutationTest:
         pairs = by_person.reshape(-1, 2)
         if counts.max() > 2 or (label[pairs[:, 0]] == label[pairs[:, 1]]).any():
             raise ValueError("a worker has two answers to a question in one wave")
-        return cls(_PartitionDistances.of(vectors[rows]), label, pairs, single, seed)
+        return cls(_PartitionDistances.from_vectors(vectors[rows]), label, pairs, single, seed)
 
     @property
     def p_value(self) -> float:
@@ -346,8 +346,8 @@ class _PermutationTest:
         at_once = max(1, DRAWN_AT_ONCE // len(self.label))
         while count > 0:
             part = min(count, at_once)
-            found = self.inner.compute_distances(self._deal(part))
-            self.reached += int((found >= self.distance - SAME).sum())
+            distances = self.inner.compute_distances(self._deal(part))
+            self.reached += int((distances >= self.distance - SAME).sum())
             self.drawn += part
             count -= part
 
@@ -380,7 +380,7 @@ class _PartitionDistances:
         self.total = rows.sum(axis=0)
 
     @classmethod
-    def of(cls, vectors: Vectors) -> _PartitionDistances:
+    def from_vectors(cls, vectors: Vectors) -> _PartitionDistances:
         """Return the answers' inner products, ready for `compute_distances`."""
         if not isinstance(vectors, np.ndarray):
             inner = vectors.astype(np.float64)

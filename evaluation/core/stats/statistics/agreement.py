@@ -77,10 +77,10 @@ def compute_kappa_of_tables(tables: ArrayLike) -> NDArray[np.float64]:
     -------
     (...,) from -1 to 1; NaN where both always gave the same one label, or without ratings.
     """
-    found = np.asarray(tables, dtype=np.float64)
-    n = found.sum(axis=(-2, -1))
-    same = divide_where_positive(np.trace(found, axis1=-2, axis2=-1), n)
-    by_chance = divide_where_positive((found.sum(axis=-1) * found.sum(axis=-2)).sum(axis=-1), n**2)
+    array = np.asarray(tables, dtype=np.float64)
+    n = array.sum(axis=(-2, -1))
+    same = divide_where_positive(np.trace(array, axis1=-2, axis2=-1), n)
+    by_chance = divide_where_positive((array.sum(axis=-1) * array.sum(axis=-2)).sum(axis=-1), n**2)
     return _correct_for_chance(same, by_chance)
 
 
@@ -97,12 +97,12 @@ def compute_fleiss_parts(counts: ArrayLike) -> NDArray[np.float64]:
     (n, 2 + k): 1, the share of pairs of its raters that agree, and the counts of the labels. A
     item with fewer than 2 raters has a row of zeros.
     """
-    found = np.asarray(counts, dtype=np.float64)
-    raters = found.sum(axis=1, keepdims=True)
+    array = np.asarray(counts, dtype=np.float64)
+    raters = array.sum(axis=1, keepdims=True)
     pairs = divide_where_positive(
-        (found * (found - 1)).sum(axis=1, keepdims=True), raters * (raters - 1)
+        (array * (array - 1)).sum(axis=1, keepdims=True), raters * (raters - 1)
     )
-    rows = np.hstack([np.ones_like(raters), pairs, found])
+    rows = np.hstack([np.ones_like(raters), pairs, array])
     return np.where(raters >= 2, rows, 0.0)
 
 
@@ -123,10 +123,10 @@ def fleiss_kappa(parts: ArrayLike) -> NDArray[np.float64]:
     -------
     (...,) to 1; NaN where all ratings are the same, and where no item has 2 raters.
     """
-    found = np.asarray(parts, dtype=np.float64)
-    pooled = found[..., 2:]
+    array = np.asarray(parts, dtype=np.float64)
+    pooled = array[..., 2:]
     shares = divide_where_positive(pooled, pooled.sum(axis=-1, keepdims=True))
-    same = divide_where_positive(found[..., 1], found[..., 0])
+    same = divide_where_positive(array[..., 1], array[..., 0])
     return _correct_for_chance(same, (shares**2).sum(axis=-1))
 
 
@@ -165,11 +165,11 @@ def count_ratings(ratings: ArrayLike) -> tuple[Floats, Floats]:
     -------
     counts : (n, v). values : (v,), rising.
     """
-    given = np.asarray(ratings, dtype=np.float64)
-    if given.ndim != 2:
-        raise ValueError(f"ratings of shape {given.shape}: things in rows, raters in columns")
-    values = np.unique(given[~np.isnan(given)])
-    return (given[:, :, None] == values).sum(axis=1).astype(np.float64), values
+    array = np.asarray(ratings, dtype=np.float64)
+    if array.ndim != 2:
+        raise ValueError(f"ratings of shape {array.shape}: things in rows, raters in columns")
+    values = np.unique(array[~np.isnan(array)])
+    return (array[:, :, None] == values).sum(axis=1).astype(np.float64), values
 
 
 def krippendorff_alpha(counts: ArrayLike, values: ArrayLike, level: Level) -> float | None:
@@ -194,11 +194,11 @@ def krippendorff_alpha(counts: ArrayLike, values: ArrayLike, level: Level) -> fl
     ------
     ValueError : an unknown level, or shapes that do not fit.
     """
-    given, scale = np.asarray(counts, dtype=np.float64), np.asarray(values, dtype=np.float64)
-    if given.ndim != 2 or given.shape[1:] != scale.shape:
-        raise ValueError(f"counts of shape {given.shape} for values of shape {scale.shape}")
-    raters = given.sum(axis=1)
-    paired, raters = given[raters >= 2], raters[raters >= 2]
+    observed, scale = np.asarray(counts, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    if observed.ndim != 2 or observed.shape[1:] != scale.shape:
+        raise ValueError(f"counts of shape {observed.shape} for values of shape {scale.shape}")
+    raters = observed.sum(axis=1)
+    paired, raters = observed[raters >= 2], raters[raters >= 2]
     # How often each pair of values meets in an item, each item with the weight of its ratings.
     by_thing = paired / (raters[:, None] - 1)
     coincidences = by_thing.T @ paired - np.diag(by_thing.sum(axis=0))
@@ -316,7 +316,7 @@ class Agreement:
 
 def compare_experts(grades: Mapping[str, Mapping[int, float]]) -> list[Agreement]:
     """Return the agreement of each pair of experts; `grades` by expert, then by answer."""
-    found = []
+    experts = []
     for one, other in combinations(sorted(grades), 2):
         common_keys = sorted(grades[one].keys() & grades[other].keys())
         if not common_keys:
@@ -324,5 +324,5 @@ def compare_experts(grades: Mapping[str, Mapping[int, float]]) -> list[Agreement
         a = np.array([grades[one][key] for key in common_keys])
         b = np.array([grades[other][key] for key in common_keys])
         kappa = cohen_kappa(np.rint(a * STEPS), np.rint(b * STEPS), weights="quadratic")
-        found.append(Agreement(one, other, len(common_keys), float(abs(a - b).mean()), kappa))
-    return found
+        experts.append(Agreement(one, other, len(common_keys), float(abs(a - b).mean()), kappa))
+    return experts

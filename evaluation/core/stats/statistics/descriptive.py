@@ -137,17 +137,17 @@ def average_precision(positive: ArrayLike, negative: ArrayLike) -> float | None:
     x, y = _check_finite(positive, negative)
     if not len(x):
         return None
-    found = len(x) - np.searchsorted(np.sort(x), x)
+    n_at_least = len(x) - np.searchsorted(np.sort(x), x)
     false = len(y) - np.searchsorted(np.sort(y), x)
-    return float((found / (found + false)).mean())
+    return float((n_at_least / (n_at_least + false)).mean())
 
 
 def _check_finite(*columns: ArrayLike) -> list[Floats]:
     """Return the columns as floats. Raises ValueError for NaN or infinity."""
-    found = [np.asarray(column, dtype=np.float64) for column in columns]
-    if not all(np.isfinite(column).all() for column in found):
+    arrays = [np.asarray(column, dtype=np.float64) for column in columns]
+    if not all(np.isfinite(column).all() for column in arrays):
         raise ValueError("the numbers must be finite")
-    return found
+    return arrays
 
 
 # Digits of a tuned threshold.
@@ -307,11 +307,11 @@ def estimate_chance_distances(
     ------
     ValueError : shapes do not fit.
     """
-    given = [
+    distances = [
         np.asarray(part, dtype=np.float64)
         for part in (dispersion_one, n_one, dispersion_other, n_other)
     ]
-    first, n_first, second, n_second = np.broadcast_arrays(*given)
+    first, n_first, second, n_second = np.broadcast_arrays(*distances)
     enough = (n_first >= 2) & (n_second >= 2)
     n_first, n_second = np.where(enough, n_first, np.nan), np.where(enough, n_second, np.nan)
     length_first, length_second = 1.0 - first, 1.0 - second

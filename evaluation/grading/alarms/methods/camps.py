@@ -102,7 +102,11 @@ def find_camps(pairs: Pairs, seed: int = 0, n_splits: int | None = None) -> Camp
     surplus = [kinds.surplus(camp) for camp in (CAMP_A, CAMP_B)]
     order = [0, 1] if len(members[0]) >= len(members[1]) else [1, 0]
     return Camps(
-        z, tuple(members[at] for at in order), tuple(surplus[at] for at in order), n, n_splits
+        z,
+        tuple(members[index] for index in order),
+        tuple(surplus[index] for index in order),
+        n,
+        n_splits,
     )
 
 

@@ -155,9 +155,9 @@ def build_findings(survey: Survey, proven: Sequence[bool | None] | None = None) 
     return sort_findings(unsorted)
 
 
-def sort_findings(found: Sequence[Finding]) -> list[Finding]:
+def sort_findings(findings: Sequence[Finding]) -> list[Finding]:
     """Return findings sorted by severity, then by kind in the order of `KINDS`."""
-    return sorted(found, key=lambda one: (SEVERITIES.index(one.severity), KINDS.index(one.kind)))
+    return sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), KINDS.index(one.kind)))
 
 
 def find_equal_camp(group: Group, camps: Camps) -> int | None:
@@ -284,10 +284,10 @@ def measure_camp_overlap(
 def _build_ranking_findings(survey: Survey) -> list[Finding]:
     """Return raised findings on dependence on one worker and on disagreement of two graders."""
     leverage, disagreement = survey.leverage, survey.disagreement
-    found = []
+    findings = []
     if leverage.rings:
         of_worker = NOBODY if leverage.worker is None else np.array([leverage.worker])
-        found.append(
+        findings.append(
             Finding(
                 "leverage",
                 "alarm",
@@ -298,7 +298,7 @@ def _build_ranking_findings(survey: Survey) -> list[Finding]:
             )
         )
     if disagreement.rings:
-        found.append(
+        findings.append(
             Finding(
                 "grader_disagreement",
                 "alarm",
@@ -307,7 +307,7 @@ def _build_ranking_findings(survey: Survey) -> list[Finding]:
                 disagreement.threshold,
             )
         )
-    return found
+    return findings
 
 
 def _build_partial_finding(group: Group) -> Finding:
@@ -343,10 +343,10 @@ def _build_model_findings(survey: Survey) -> list[Finding]:
 
 def _build_run_findings(survey: Survey) -> list[Finding]:
     """Return raised findings on vote concentration, stability, convergence and sparse data."""
-    found = []
+    findings = []
     if survey.concentration.rings:
         check = survey.concentration
-        found.append(
+        findings.append(
             Finding(
                 "concentrated_weight",
                 "notice",
@@ -359,11 +359,11 @@ def _build_run_findings(survey: Survey) -> list[Finding]:
         )
     if survey.stability.rings:
         check = survey.stability
-        found.append(
+        findings.append(
             Finding("unstable_ranking", "notice", "crowd", check.statistic, check.threshold)
         )
     if survey.converged is False:
-        found.append(
+        findings.append(
             Finding(
                 "no_convergence",
                 "notice",
@@ -374,9 +374,9 @@ def _build_run_findings(survey: Survey) -> list[Finding]:
             )
         )
     if survey.converged is None:
-        found.append(Finding("too_few", "notice", "crowd", float(survey.n_workers), 3.0))
+        findings.append(Finding("too_few", "notice", "crowd", float(survey.n_workers), 3.0))
     elif len(survey.unsupported):
-        found.append(
+        findings.append(
             Finding(
                 "too_few",
                 "info",
@@ -386,4 +386,4 @@ def _build_run_findings(survey: Survey) -> list[Finding]:
                 workers=survey.unsupported,
             )
         )
-    return found
+    return findings

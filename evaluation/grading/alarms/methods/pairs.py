@@ -76,22 +76,22 @@ class Pairs:
     sampled: int | None = None
 
     @classmethod
-    def of(cls, vote: MeanVote, seed: int = 0, most: int = MOST_PAIRS) -> Pairs:
+    def from_vote(cls, vote: MeanVote, seed: int = 0, most: int = MOST_PAIRS) -> Pairs:
         """Return the cosines of all pairs of answers to the same question in a graded crowd.
 
         With more than `most` pairs of answers, those of a seeded random sample of workers.
         """
         cells = vote.cells
-        kept = _sample_workers(cells, seed, most)
+        is_sampled = _sample_workers(cells, seed, most)
         m = cells.n_workers
-        n = _count_answer_pairs(cells, kept)
+        n = _count_answer_pairs(cells, is_sampled)
         code, questions = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
         cosine, begin = np.empty(n), 0
-        for worker, question, found in _iterate_pairs(vote, kept):
-            part = slice(begin, begin + len(found))
+        for worker, question, similarities in _iterate_pairs(vote, is_sampled):
+            part = slice(begin, begin + len(similarities))
             # The same code whichever of the two stands first in the block.
             code[part] = worker.min(axis=0) * m + worker.max(axis=0)
-            questions[part], cosine[part] = question, found
+            questions[part], cosine[part] = question, similarities
             begin = part.stop
         distinct, pair = _find_distinct(code, m)
         return cls(
@@ -102,7 +102,7 @@ class Pairs:
             cosine=cosine,
             n_workers=m,
             n_questions=cells.n_questions,
-            sampled=None if kept.all() else int(np.count_nonzero(kept)),
+            sampled=None if is_sampled.all() else int(np.count_nonzero(is_sampled)),
         )
 
     def __len__(self) -> int:
@@ -204,22 +204,22 @@ def _sample_workers(cells: Cells, seed: int, most: int) -> Booleans:
 
     Shape (M,).
     """
-    kept = np.ones(cells.n_workers, dtype=bool)
+    is_sampled = np.ones(cells.n_workers, dtype=bool)
     order = np.random.default_rng(seed).permutation(cells.n_workers)
     while True:
-        pairs = _count_answer_pairs(cells, kept)
+        pairs = _count_answer_pairs(cells, is_sampled)
         if pairs <= most:
-            return kept
+            return is_sampled
         # Pairs go with the square of the share of the workers.
         # A little fewer, because workers have different numbers of pairs; at least 2% leave each
         # time, so that this ends.
         share = min(0.98, 0.98 * np.sqrt(most / pairs))
-        kept[order[int(share * np.count_nonzero(kept)) :]] = False
+        is_sampled[order[int(share * np.count_nonzero(is_sampled)) :]] = False
 
 
-def _count_answer_pairs(cells: Cells, kept: Booleans) -> int:
+def _count_answer_pairs(cells: Cells, is_sampled: Booleans) -> int:
     """Return the number of pairs of answers to the same question among the kept workers."""
-    answers = np.add.reduceat(kept[cells.worker].astype(np.int64), cells.starts)
+    answers = np.add.reduceat(is_sampled[cells.worker].astype(np.int64), cells.starts)
     return int((answers * (answers - 1) // 2).sum())
 
 
@@ -234,27 +234,29 @@ def _find_distinct(code: Integers, m: int) -> tuple[Integers, Integers]:
     return np.flatnonzero(present), (np.cumsum(present) - 1)[code]
 
 
-def _iterate_pairs(vote: MeanVote, kept: Booleans) -> Iterator[tuple[Integers, Integers, Floats]]:
+def _iterate_pairs(
+    vote: MeanVote, is_sampled: Booleans
+) -> Iterator[tuple[Integers, Integers, Floats]]:
     """Yield both workers, the question and the cosine of pairs of answers, in batches.
 
-    Shapes (2, e), (e,) and (e,) for the e pairs of a batch; `kept` is (M,).
+    Shapes (2, e), (e,) and (e,) for the e pairs of a batch; `is_sampled` is (M,).
     """
-    cells, everyone_kept = vote.cells, bool(kept.all())
+    cells, everyone_kept = vote.cells, bool(is_sampled.all())
     start = 0
     for block in vote.blocks:
         size = block.size
         step = max(1, AT_ONCE // size**2)
         for begin in range(0, len(block) if size > 1 else 0, step):
             count = min(step, len(block) - begin)
-            at = slice(start + begin * size, start + (begin + count) * size)
-            worker = cells.worker[at].reshape(count, size)
-            question = cells.question[at].reshape(count, size)[:, 0]
+            span = slice(start + begin * size, start + (begin + count) * size)
+            worker = cells.worker[span].reshape(count, size)
+            question = cells.question[span].reshape(count, size)[:, 0]
             part = slice(begin, begin + count)
             if everyone_kept:
                 yield _flatten_pairs(compute_cosines(block, part), worker, question)
                 continue
             for b in range(count):
-                chosen = np.flatnonzero(kept[worker[b]])
+                chosen = np.flatnonzero(is_sampled[worker[b]])
                 if len(chosen) > 1:
                     block_cosines = compute_cosines(block, slice(begin + b, begin + b + 1), chosen)
                     yield _flatten_pairs(

@@ -49,8 +49,8 @@ class Likeness(ABC):
         """
 
     @abstractmethod
-    def sum_within(self, at: int, inside: Booleans) -> Floats:
-        """Return each `inside` answer's cosine sum with the others; question at index `at`."""
+    def sum_within(self, index: int, inside: Booleans) -> Floats:
+        """Return each `inside` answer's cosine sum with the others; question at index `index`."""
 
     @abstractmethod
     def run_power_steps(self, v: Floats, steps: int) -> Floats:
@@ -99,9 +99,9 @@ class WholeLikeness(Likeness):
         """
         return np.asarray(np.einsum("bij,bj->bi", self.cosine, v))
 
-    def sum_within(self, at: int, inside: Booleans) -> Floats:
-        """Return each `inside` answer's cosine sum with the others; question at index `at`."""
-        return np.asarray(self.cosine[at][np.ix_(inside, inside)].sum(axis=1))
+    def sum_within(self, index: int, inside: Booleans) -> Floats:
+        """Return each `inside` answer's cosine sum with the others; question at index `index`."""
+        return np.asarray(self.cosine[index][np.ix_(inside, inside)].sum(axis=1))
 
     def run_power_steps(self, v: Floats, steps: int) -> Floats:
         """Return the result of power iteration from `v`, computed for a few questions at a time.
@@ -147,9 +147,9 @@ class RowLikeness(Likeness):
         # Rows have length 1: subtracting v takes the ones of the diagonal out again.
         return np.asarray((self.rows @ along.transpose(0, 2, 1))[:, :, 0] - v)
 
-    def sum_within(self, at: int, inside: Booleans) -> Floats:
-        """Return each `inside` answer's cosine sum with the others; question at index `at`."""
-        some = self.rows[at][inside]
+    def sum_within(self, index: int, inside: Booleans) -> Floats:
+        """Return each `inside` answer's cosine sum with the others; question at index `index`."""
+        some = self.rows[index][inside]
         # Less the answer's cosine with itself.
         return np.asarray(some @ some.sum(axis=0) - 1.0)
 
@@ -159,16 +159,16 @@ class RowLikeness(Likeness):
         Shape (B, m). With centred rows X a step is X X' v, so n of them are X (X' X)^(n-1) X' v.
         """
         out = np.empty_like(v)
-        for at, x in enumerate(self.rows):
+        for index, x in enumerate(self.rows):
             x = x - x.mean(axis=0)
             square = x.T @ x
-            along = x.T @ (v[at] - v[at].mean())
+            along = x.T @ (v[index] - v[index].mean())
             for _ in range(steps - 1):
                 # Scaled after each step, so that 64 of them neither over- nor underflow.
                 along = square @ along
                 norm = np.linalg.norm(along)
                 along /= norm if norm > 0 else 1.0
-            out[at] = x @ along
+            out[index] = x @ along
         return _normalise(_centre(out))
 
 
@@ -184,9 +184,9 @@ def build_likeness(block: GramBlock, part: slice, chosen: Integers | None = None
         # `RowLikeness` subtracts 1 for each diagonal entry; a zero vector has none.
         if rows.shape[1] > rows.shape[2] and (block.own[part][:, every] > 0).all():
             return RowLikeness(rows)
-    found = compute_cosines(block, part, chosen)
-    np.einsum("bii->bi", found)[...] = 0.0
-    return WholeLikeness(found)
+    cosines = compute_cosines(block, part, chosen)
+    np.einsum("bii->bi", cosines)[...] = 0.0
+    return WholeLikeness(cosines)
 
 
 def _centre(v: Floats) -> Floats:
@@ -329,9 +329,9 @@ def _iterate_parts(
                 chosen = np.sort(rng.choice(size, MOST_ANSWERS, replace=False))
             step = max(1, AT_ONCE // min(size, MOST_ANSWERS) ** 2)
             for begin in range(0, len(block), step):
-                at = slice(begin, min(begin + step, len(block)))
-                workers = worker[at] if chosen is None else worker[at][:, chosen]
-                yield _Part(block, at, chosen, question[at], workers)
+                span = slice(begin, min(begin + step, len(block)))
+                workers = worker[span] if chosen is None else worker[span][:, chosen]
+                yield _Part(block, span, chosen, question[span], workers)
             continue
         # The questions keep different numbers of tested answers: no common array holds them.
         for b in range(len(block)):
@@ -339,8 +339,10 @@ def _iterate_parts(
             if len(chosen_answers) > MOST_ANSWERS:
                 chosen_answers = np.sort(rng.choice(chosen_answers, MOST_ANSWERS, replace=False))
             if len(chosen_answers) >= FEWEST_ANSWERS:
-                at = slice(b, b + 1)
-                yield _Part(block, at, chosen_answers, question[at], worker[at][:, chosen_answers])
+                span = slice(b, b + 1)
+                yield _Part(
+                    block, span, chosen_answers, question[span], worker[span][:, chosen_answers]
+                )
 
 
 @dataclass(frozen=True)
@@ -351,12 +353,12 @@ class _Camp:
     nearest: int
 
     @classmethod
-    def from_half(cls, worker: Integers, likeness: Likeness, at: int, inside: Booleans) -> _Camp:
-        """Return the camp of the answers marked in `inside`, for the question at index `at`."""
+    def from_half(cls, worker: Integers, likeness: Likeness, index: int, inside: Booleans) -> _Camp:
+        """Return the camp of the answers marked in `inside`, for the question at index `index`."""
         workers = worker[inside]
         # To the mean of unit vectors: the sum of the cosines to them, each one's own of 1 left
         # out. Equal texts differ by rounding only.
-        sums = likeness.sum_within(at, inside).round(9)
+        sums = likeness.sum_within(index, inside).round(9)
         return cls(workers, int(workers[np.argmax(sums)]))
 
 
@@ -458,17 +460,19 @@ class CampedAnswers:
     nearest: tuple[int, int] | None = None
 
 
-def build_camps_summary(camps: dict[Any, CampedAnswers], asked: Iterable[Any]) -> dict[str, Any]:
+def build_camps_summary(
+    camps: dict[Any, CampedAnswers], questions: Iterable[Any]
+) -> dict[str, Any]:
     """Return counts of questions with and without two camps of answers, for the run's summary.
 
-    `too_few` counts the questions of `asked` with fewer answers than are needed.
+    `too_few` counts the questions of `questions` with fewer answers than are needed.
     """
     return {
         "threshold": SEPARATED,
         "fewest_answers": FEWEST_ANSWERS,
         "tested": len(camps),
-        "listed": sum(found.sizes is not None for found in camps.values()),
-        "too_few": sum(question not in camps for question in asked),
+        "listed": sum(camp.sizes is not None for camp in camps.values()),
+        "too_few": sum(question not in camps for question in questions),
     }
 
 

@@ -392,7 +392,7 @@ def survey_run(
     models : answers of language models, in the space of `vectors` (N, d), those of the workers.
     """
     vote = aqer.mean_vote_
-    all_pairs = Pairs.of(vote, aqer.seed)
+    all_pairs = Pairs.from_vote(vote, aqer.seed)
     pairs, tested = all_pairs, None
     if left_out is not None and left_out.any():
         tested = ~left_out

@@ -126,8 +126,8 @@ def read_marks_and_naming(run: Run, worker: Worker) -> tuple[Marks, list[NamingA
     )
     naming_alarms = [
         NamingAlarm(pk, kind, evidence)
-        for _, kind, _, who, pk, evidence in rows
-        if who == worker.public_id
+        for _, kind, _, name, pk, evidence in rows
+        if name == worker.public_id
     ]
     return _build_marks(row[:4] for row in rows), naming_alarms
 

@@ -134,7 +134,7 @@ class FalseRings:
         """Names of the crowds, one for each column of rates."""
         return [rate.name for rate in self.cases[0].rates]
 
-    def of(self, case: str) -> str:
+    def describe(self, case: str) -> str:
         """Return one alarm's false-alarm rates in sentences; "" if none were measured."""
         case_rates = next((one for one in self.cases if one.case == case), None)
         if case_rates is None:
@@ -264,7 +264,7 @@ class _AlarmIdentity:
         cls, kind: str, severity: str, workers: Iterable[UUID], message: Any
     ) -> _AlarmIdentity:
         """Return an alarm's identity; `message` holds the model of a `model_like` alarm."""
-        values = Message.of(message).values
+        values = Message.from_stored(message).values
         return cls(kind, severity, frozenset(workers), values.get("model"))
 
     def is_same(self, other: _AlarmIdentity) -> bool:
@@ -301,7 +301,8 @@ def build_outcomes_report(run: Run) -> OutcomesReport | None:
     outcomes = list(_iterate_outcomes(here, gone, there, summary, names))
     if before is not None:
         outcomes = [
-            _add_expert_judgement(one, run, before) if one.asks_experts else one for one in outcomes
+            _add_expert_judgement(outcome, run, before) if outcome.asks_experts else outcome
+            for outcome in outcomes
         ]
     made_from = None if before is None else before.public_id
     return OutcomesReport(outcomes, made_from) if outcomes else None
@@ -367,7 +368,7 @@ def _iterate_outcomes(
             yield _build_outcome(
                 seen,
                 workers,
-                Message.of(outcome),
+                Message.from_stored(outcome),
                 is_settled=alarm.answered and alarm.state != Alarm.State.OPEN,
                 place=alarm.place,
                 **known,
@@ -378,7 +379,7 @@ def _iterate_outcomes(
         yield _build_outcome(
             seen,
             {worker: names[worker] for worker in ids if worker in names},
-            Message.of(one.outcome),
+            Message.from_stored(one.outcome),
             **take_matching(seen),
         )
     for alarm, seen, workers in unmatched:
@@ -389,9 +390,9 @@ def _iterate_outcomes(
 
 def _read_review(alarm: Alarm) -> dict[str, Any]:
     """Return the number, review state and note of an alarm of the earlier run."""
-    said = "" if alarm.state == Alarm.State.OPEN else Alarm.State(alarm.state).label
+    state = "" if alarm.state == Alarm.State.OPEN else Alarm.State(alarm.state).label
     note = getattr(alarm, "note", "") or ""
-    return {"before": alarm.place, "said": said, "note": note}
+    return {"before": alarm.place, "said": state, "note": note}
 
 
 def _explain_absence(

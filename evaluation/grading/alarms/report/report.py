@@ -183,12 +183,12 @@ class AlarmsReport:
         if not self.looked:
             return None
         return count_by_severity(
-            ((one.severity, one.state, one.answered), 1) for one in self.alarms
+            ((alarm.severity, alarm.state, alarm.answered), 1) for alarm in self.alarms
         )
 
     def first(self, most: int) -> AlarmsReport:
         """Return the report cut to its first `most` alarms, with at most 6 workers in each."""
-        alarms = [replace(one, workers=one.workers[:NAMED]) for one in self.alarms[:most]]
+        alarms = [replace(alarm, workers=alarm.workers[:NAMED]) for alarm in self.alarms[:most]]
         return replace(self, alarms=alarms)
 
     @property
@@ -347,11 +347,11 @@ def build_entry(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
         case=choose_case(alarm.kind, alarm.severity, bool(n_workers)),
         statistic=alarm.statistic,
         threshold=alarm.threshold,
-        message=Message.of(alarm.message),
+        message=Message.from_stored(alarm.message),
         n_workers=n_workers,
         n_questions=n_questions,
         state=alarm.state,
-        outcome=None if alarm.outcome is None else Message.of(alarm.outcome),
+        outcome=None if alarm.outcome is None else Message.from_stored(alarm.outcome),
         answered=alarm.answered and alarm.state != Alarm.State.OPEN,
     )
 

@@ -49,7 +49,9 @@ READ = 400
 def extract_sequences(text: str) -> frozenset[str]:
     """Return the set of 5-character sequences of a text, without case and punctuation."""
     plain = fold(unicodedata.normalize("NFC", text))
-    return frozenset(plain[at : at + SEQUENCE] for at in range(max(1, len(plain) - SEQUENCE + 1)))
+    return frozenset(
+        plain[index : index + SEQUENCE] for index in range(max(1, len(plain) - SEQUENCE + 1))
+    )
 
 
 def compute_likeness(one: frozenset[str], other: frozenset[str]) -> float:
@@ -76,8 +78,11 @@ def is_copied_group(
     rows = rows[np.argsort(question[rows], kind="stable")]
     parts = np.split(rows, np.flatnonzero(np.diff(question[rows])) + 1)
     within, across = [], []
-    for at in rng.permutation(len(parts)).tolist():
-        own_rows, other_rows = parts[at][inside[parts[at]]], parts[at][~inside[parts[at]]]
+    for index in rng.permutation(len(parts)).tolist():
+        own_rows, other_rows = (
+            parts[index][inside[parts[index]]],
+            parts[index][~inside[parts[index]]],
+        )
         if len(own_rows) < 2:
             continue
         a, b = rng.choice(own_rows, 2, replace=False)
@@ -396,9 +401,9 @@ def _find_shared_texts(plain: Sequence[str], worker: Integers, question: Integer
     """
     n_givers = Counter(zip(question.tolist(), plain, strict=True))
     answers = np.bincount(question)
-    found = np.zeros(len(plain), dtype=bool)
+    shared_texts = np.zeros(len(plain), dtype=bool)
     for row, (code, text) in enumerate(zip(question.tolist(), plain, strict=True)):
         others = n_givers[code, text] - 1
         is_short = len(text) < SHORT and len(text.split()) < FEW_WORDS
-        found[row] = others and (is_short or others >= SHARED * (answers[code] - 1))
-    return found
+        shared_texts[row] = others and (is_short or others >= SHARED * (answers[code] - 1))
+    return shared_texts

@@ -4,7 +4,7 @@ Facts are evidence beside the grades and change none: a notice says that an answ
 crowd, not that it is wrong.
 """
 
-from evaluation.grading.facts.run.finding import AskedFor, find_crowd_facts
+from evaluation.grading.facts.run.finding import RequestedSlots, find_crowd_facts
 from evaluation.grading.facts.run.meaning import add_meaning
 from evaluation.grading.facts.run.reading import AnswerFact, CrowdFact, CrowdFacts
 from evaluation.runs.flow.stored import MEANING
@@ -12,9 +12,9 @@ from evaluation.runs.flow.stored import MEANING
 __all__ = [
     "MEANING",
     "AnswerFact",
-    "AskedFor",
     "CrowdFact",
     "CrowdFacts",
+    "RequestedSlots",
     "add_meaning",
     "find_crowd_facts",
 ]

@@ -21,7 +21,7 @@ from evaluation.grading.facts.run.reading import (
     CrowdFacts,
 )
 from evaluation.grading.facts.run.slots import SlotConsensus
-from evaluation.grading.facts.texts import Asked, Reader, Stated
+from evaluation.grading.facts.texts import QuestionRequest, Reader, Stated
 
 # Share of a question's answers that must state a slot (with lower shares, of 16 flags on real
 # students' explanations 2 were real errors: platform/docs/evidence.md), ...
@@ -46,7 +46,7 @@ class _ExtractedAnswer:
 
 
 @dataclass(frozen=True)
-class AskedFor:
+class RequestedSlots:
     """Share of a question's answers that state each kind of fact, and the median length.
 
     Attributes
@@ -58,7 +58,7 @@ class AskedFor:
     words: float
 
     @classmethod
-    def of(cls, texts: Sequence[str], read: Sequence[Sequence[Stated]]) -> AskedFor:
+    def from_texts(cls, texts: Sequence[str], read: Sequence[Sequence[Stated]]) -> RequestedSlots:
         """Return the shares for texts and the facts extracted from each of them."""
         counts: dict[str, int] = {}
         for facts in read:
@@ -192,17 +192,17 @@ def _iterate_questions(
                 )
                 for row, facts in zip(question_rows.models, read[len(worker_texts) :], strict=True)
             ]
-        asked_for = AskedFor.of(worker_texts, read[: len(worker_texts)])
+        asked_for = RequestedSlots.from_texts(worker_texts, read[: len(worker_texts)])
         slots = asked_for.select_slots(stated)
         if not slots or (read_by is None and asked_for.words > LONGEST):
             reason = LONG_ANSWERS if slots else NO_SHARED_SLOT
             yield _QuestionFound(question, extracted_answers, (), reason)
             continue
-        asked = Asked.from_question(wording)
+        request = QuestionRequest.from_question(wording)
         yield _QuestionFound(
             question,
             extracted_answers,
-            [_Slot.from_answers(question, name, extracted_answers, asked) for name in slots],
+            [_Slot.from_answers(question, name, extracted_answers, request) for name in slots],
         )
 
 
@@ -234,7 +234,7 @@ class _Slot:
 
     @classmethod
     def from_answers(
-        cls, question: Any, slot: str, extracted_answers: Sequence[_ExtractedAnswer], asked: Asked
+        cls, question: Any, slot: str, extracted_answers: Sequence[_ExtractedAnswer], request: QuestionRequest
     ) -> _Slot:
         """Compute the consensus of the voting workers on one kind of fact."""
         facts: list[Stated] = []
@@ -244,7 +244,7 @@ class _Slot:
                 facts += one.slots.get(slot, [])
                 voters += [code] * len(one.slots.get(slot, []))
         weights = np.array([one.weight for one in extracted_answers])
-        return cls(question, SlotConsensus.from_facts(slot, facts, voters, weights, asked.names))
+        return cls(question, SlotConsensus.from_facts(slot, facts, voters, weights, request.names))
 
     def iterate_rows(self) -> Iterator[CrowdFact]:
         """Yield a record (row of facts.csv) for each value of the crowd, best supported first."""

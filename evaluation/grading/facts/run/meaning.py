@@ -22,7 +22,7 @@ from evaluation.consensus.inputs import Answers, ModelAnswers
 from evaluation.core.stats.cells import Floats
 from evaluation.grading.facts.methods import SUPPORT, State, Verdict, is_agreed, is_contested
 from evaluation.grading.facts.run.reading import MODEL, WORKER, AnswerFact, CrowdFact, CrowdFacts
-from evaluation.grading.summary import MeaningFound
+from evaluation.grading.summary import MeaningCounts
 from evaluation.runs.flow.stored import MEANING
 
 # Probability from which on two texts contradict each other, or one entails the other.
@@ -79,7 +79,7 @@ class _Question:
     @property
     def voters(self) -> set[int]:
         """Indices of the answers of workers who vote."""
-        return {at for at, one in enumerate(self.answers) if one.votes}
+        return {index for index, answer in enumerate(self.answers) if answer.votes}
 
     def iterate_pairs(self) -> Iterator[tuple[int, int]]:
         """Yield index pairs (answer, claim) to compare, where at least 3 others vote.
@@ -87,13 +87,13 @@ class _Question:
         No answer is compared with itself.
         """
         n = len(self.voters)
-        for at, one in enumerate(self.answers):
-            if n - one.votes < SUPPORT:
+        for index, answer in enumerate(self.answers):
+            if n - answer.votes < SUPPORT:
                 continue
             claims = self.claims
-            if at == self.claims[0]:
+            if index == self.claims[0]:
                 claims = [self.claims[0] if self.instead is None else self.instead, *claims[1:]]
-            yield from ((at, claim) for claim in claims if claim != at)
+            yield from ((index, claim) for claim in claims if claim != index)
 
 
 def add_meaning(
@@ -124,9 +124,12 @@ def add_meaning(
     """
     compared_questions = _collect_questions(facts, answers, models, scores, nearest, excluded)
     texts_of_pair = {
-        (question, at, claim): (one.answers[claim].text, one.answers[at].text)
-        for question, one in compared_questions.items()
-        for at, claim in one.iterate_pairs()
+        (question, index, claim): (
+            compared_question.answers[claim].text,
+            compared_question.answers[index].text,
+        )
+        for question, compared_question in compared_questions.items()
+        for index, claim in compared_question.iterate_pairs()
     }
     # Each pair of texts once: the model is by far the slowest part.
     texts = list(
@@ -137,14 +140,16 @@ def add_meaning(
         zip(texts, zip(contradict.tolist(), entail.tolist(), strict=True), strict=True)
     )
     probabilities_of: dict[Any, dict[tuple[int, int], tuple[float, float]]] = {
-        one: {} for one in compared_questions
+        compared_question: {} for compared_question in compared_questions
     }
-    for (question, at, claim), pair in texts_of_pair.items():
-        probabilities_of[question][at, claim] = probabilities.get(pair, SAME)
+    for (question, index, claim), pair in texts_of_pair.items():
+        probabilities_of[question][index, claim] = probabilities.get(pair, SAME)
     crowd: dict[Any, list[CrowdFact]] = defaultdict(list)
     verdicts: dict[Any, list[AnswerFact]] = defaultdict(list)
-    for question, one in compared_questions.items():
-        judgement = _Comparison(question, one, probabilities_of[question], weights or {})
+    for question, compared_question in compared_questions.items():
+        judgement = _Comparison(
+            question, compared_question, probabilities_of[question], weights or {}
+        )
         crowd[question] += judgement.iterate_rows()
         verdicts[question] += judgement.iterate_verdicts()
     counts = Counter(row.verdict for rows in verdicts.values() for row in rows)
@@ -152,7 +157,7 @@ def add_meaning(
         facts,
         crowd=_merge_by_question(facts.crowd, crowd),
         answers=_merge_by_question(facts.answers, verdicts),
-        meaning=MeaningFound(
+        meaning=MeaningCounts(
             model=model.name,
             revision=model.revision,
             threshold=THRESHOLD,
@@ -199,33 +204,39 @@ def _collect_questions(
         if question in questions_with_answers:
             worker = answers.workers[row]
             text, votes = answers.texts[row], worker not in excluded
-            one = _Answer(WORKER, worker, answers.keys[row], text, votes, row)
-            questions_with_answers[question].answers.append(one)
+            answer = _Answer(WORKER, worker, answers.keys[row], text, votes, row)
+            questions_with_answers[question].answers.append(answer)
     model_answers = None if models is None else models.with_text()
     for row, question in enumerate(model_answers.questions if model_answers else ()):
         assert model_answers is not None
         if question in questions_with_answers:
-            one = _Answer(
+            answer = _Answer(
                 MODEL, model_answers.models[row], model_answers.keys[row], model_answers.texts[row]
             )
-            questions_with_answers[question].answers.append(one)
+            questions_with_answers[question].answers.append(answer)
     keys_of_facts = _find_stating_answers(facts)
     for question, compared in questions_with_answers.items():
         by_nearness = sorted(
-            (at for at, one in enumerate(compared.answers) if one.votes),
-            key=lambda at: -float(np.nan_to_num(scores[compared.answers[at].row], nan=-np.inf)),
+            (index for index, answer in enumerate(compared.answers) if answer.votes),
+            key=lambda index: (
+                -float(np.nan_to_num(scores[compared.answers[index].row], nan=-np.inf))
+            ),
         )
         index_of_row = {
-            one.row: at for at, one in enumerate(compared.answers) if one.row is not None
+            answer.row: index
+            for index, answer in enumerate(compared.answers)
+            if answer.row is not None
         }
         exemplar = index_of_row[nearest[question]]
         compared.claims = [exemplar]
-        compared.instead = next((at for at in by_nearness if at != exemplar), None)
+        compared.instead = next((index for index in by_nearness if index != exemplar), None)
         for keys in keys_of_facts.get(question, {}).values():
             # The exemplary answer is one claim, agreed facts add five at most.
             if len(compared.claims) > MOST_FACTS:
                 break
-            stating_answers = [at for at in by_nearness if compared.answers[at].key in keys]
+            stating_answers = [
+                index for index in by_nearness if compared.answers[index].key in keys
+            ]
             if (
                 stating_answers
                 and exemplar not in stating_answers
@@ -274,7 +285,9 @@ class _Comparison:
         voters = self.asked.voters
         total = sum(map(self._get_weight, voters))
         for claim in self.asked.claims if self.said else ():
-            backers = [at for at in voters if at == claim or self._is_agreement(at, claim)]
+            backers = [
+                voter for voter in voters if voter == claim or self._is_agreement(voter, claim)
+            ]
             n, weight = len(backers), sum(map(self._get_weight, backers))
             agreed = is_agreed(np.array([float(n)]), np.array([weight]), len(voters), total)[0]
             contested = is_contested(n, len(voters))
@@ -285,42 +298,44 @@ class _Comparison:
     def iterate_verdicts(self) -> Iterator[AnswerFact]:
         """Yield a record with the verdict on each answer by meaning."""
         claims_of_answer = defaultdict(list)
-        for at, claim in self.said:
-            claims_of_answer[at].append(claim)
+        for index, claim in self.said:
+            claims_of_answer[index].append(claim)
         voters = self.asked.voters
-        for at, one in enumerate(self.asked.answers):
-            others = voters - {at}
+        for index, answer in enumerate(self.asked.answers):
+            others = voters - {index}
             row = AnswerFact(
-                *(one.kind, one.name, self.question, MEANING, "", Verdict.TOO_FEW),
+                *(answer.kind, answer.name, self.question, MEANING, "", Verdict.TOO_FEW),
                 of=len(others),
-                key=one.key,
+                key=answer.key,
             )
             yield (
-                self._judge(row, at, claims_of_answer[at], others) if claims_of_answer[at] else row
+                self._judge(row, index, claims_of_answer[index], others)
+                if claims_of_answer[index]
+                else row
             )
 
     def _judge(
-        self, row: AnswerFact, at: int, claims: Sequence[int], others: Collection[int]
+        self, row: AnswerFact, index: int, claims: Sequence[int], others: Collection[int]
     ) -> AnswerFact:
         """Return an answer's record with its verdict, from the claim it contradicts most."""
-        worst = max(claims, key=lambda claim: self.said[at, claim][0])
-        row = replace(row, value=f"{self.said[at, worst][0]:.3f}", verdict=Verdict.OPEN)
-        claim_compared = worst if self._is_contradiction(at, worst) else claims[0]
+        worst = max(claims, key=lambda claim: self.said[index, claim][0])
+        row = replace(row, value=f"{self.said[index, worst][0]:.3f}", verdict=Verdict.OPEN)
+        claim_compared = worst if self._is_contradiction(index, worst) else claims[0]
         n_crowd = sum(
             other == claim_compared or self._is_agreement(other, claim_compared) for other in others
         )
         # Of the author of the exemplary answer it is known who agrees with that.
-        own_claim = self.asked.claims[0] if at == self.asked.claims[0] else None
+        own_claim = self.asked.claims[0] if index == self.asked.claims[0] else None
         n_alike = (
             sum(self._is_agreement(other, own_claim) for other in others)
             if own_claim is not None
             else 0
         )
-        if claim_compared == worst and self._is_contradiction(at, worst):
+        if claim_compared == worst and self._is_contradiction(index, worst):
             n_contradicting = sum(self._is_contradiction(other, worst) for other in others)
             n_back = n_contradicting if own_claim is None else n_alike
             verdict = Verdict.CONTESTED if is_contested(n_back, row.of) else Verdict.CONTRADICTS
-        elif self._is_agreement(at, claim_compared):
+        elif self._is_agreement(index, claim_compared):
             verdict, n_back = (
                 Verdict.AGREES,
                 n_crowd if own_claim is None else max(n_alike, n_crowd),
@@ -331,18 +346,18 @@ class _Comparison:
         crowd = self.asked.answers[claim_compared].text
         return replace(row, verdict=verdict, mentions=n_back, crowd=crowd, n_crowd=n_crowd)
 
-    def _is_contradiction(self, at: int, claim: int) -> bool:
+    def _is_contradiction(self, index: int, claim: int) -> bool:
         """Return whether an answer contradicts a claim; both are indices of answers."""
-        return self.said.get((at, claim), (0.0, 0.0))[0] >= THRESHOLD
+        return self.said.get((index, claim), (0.0, 0.0))[0] >= THRESHOLD
 
-    def _is_agreement(self, at: int, claim: int) -> bool:
+    def _is_agreement(self, index: int, claim: int) -> bool:
         """Return whether an answer agrees with a claim: entailment without contradiction."""
-        contradict, entail = self.said.get((at, claim), (0.0, 0.0))
+        contradict, entail = self.said.get((index, claim), (0.0, 0.0))
         return entail >= THRESHOLD > contradict
 
-    def _get_weight(self, at: int) -> float:
-        """Return the voting weight of the worker who gave the answer at index `at`."""
-        return self.weights.get(self.asked.answers[at].name, 0.0)
+    def _get_weight(self, index: int) -> float:
+        """Return the voting weight of the worker who gave the answer at index `index`."""
+        return self.weights.get(self.asked.answers[index].name, 0.0)
 
 
 def _is_equal_text(one: str, other: str) -> bool:

@@ -25,7 +25,7 @@ from annotations.exchange.records import AnswerStatus
 from evaluation.core.text.matching import fold_spaces, normalise
 from evaluation.grading.facts.methods import Agreement, State, Verdict, compute_agreement
 from evaluation.grading.facts.texts import Reader, Stated
-from evaluation.grading.summary import FactsFound, MeaningFound, ReadByModel
+from evaluation.grading.summary import FactTotals, MeaningCounts, ReadByModel
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, read_replies
 from evaluation.runs.flow.stored import MEANING
@@ -104,13 +104,15 @@ class CrowdFacts:
     answers: Sequence[AnswerFact]
     questions: Sequence[Any]
     silent: Mapping[Any, str]
-    meaning: MeaningFound | None = None
+    meaning: MeaningCounts | None = None
     read_by: ReadByModel | None = None
 
     @cached_property
     def agreements(self) -> Mapping[tuple[str, Any], Agreement]:
         """Share of facts that agree with the crowd, by (kind, name) of worker or model."""
-        return compute_agreements((one.kind, one.name, one.verdict) for one in self.answers)
+        return compute_agreements(
+            (answer.kind, answer.name, answer.verdict) for answer in self.answers
+        )
 
     def agreement(self, kind: str, name: Any) -> Agreement:
         """Return a worker's or model's agreement with the crowd; 0 facts if none were judged."""
@@ -131,10 +133,10 @@ def compute_agreements(
     }
 
 
-def count_facts(facts: CrowdFacts) -> FactsFound:
+def count_facts(facts: CrowdFacts) -> FactTotals:
     """Count agreed and contested values, and questions with and without facts, for the summary."""
     states = Counter(fact.state for fact in facts.crowd if fact.slot != MEANING)
-    return FactsFound(
+    return FactTotals(
         questions=len(facts.questions) + len(facts.silent),
         spoken=len(facts.questions),
         agreed=states[State.AGREED],
@@ -199,8 +201,8 @@ class ModelReader:
     def __call__(self, question: Any, texts: Sequence[str]) -> list[list[Stated]]:
         """Return the facts of each text; kinds whose quotes are all numbers become numeric."""
         each = [self.found.get((question, text), ()) for text in texts]
-        numeric = _find_numeric_slots([one for facts in each for one in facts])
-        return [_drop_repeated([_build_fact(one, numeric) for one in facts]) for facts in each]
+        numeric = _find_numeric_slots([fact for facts in each for fact in facts])
+        return [_drop_repeated([_build_fact(fact, numeric) for fact in facts]) for facts in each]
 
 
 @dataclass
@@ -251,7 +253,7 @@ def extract_by_model(answers: AnswerColumns, ask: Ask, model: str = "") -> Model
         prompts=PROMPTS,
         questions=len(rows_of),
         slots=sum(map(len, slots.values())),
-        without_slots=sum(not one for one in slots.values()),
+        without_slots=sum(not slot for slot in slots.values()),
         answers=len(rows_with_slots),
         asked_again=n_asked_again + n_facts_asked_again,
         **tally.counts,
@@ -264,8 +266,8 @@ def parse_slots(reply: str) -> tuple[list[str] | None, str | None]:
     listed, why = _parse_list(reply, "slots")
     if listed is None:
         return None, why
-    names = [fold_spaces(one)[:SLOT_LETTERS].strip() for one in listed if isinstance(one, str)]
-    slots = list(dict.fromkeys(one for one in names if one and one != MEANING))[:MOST_SLOTS]
+    names = [fold_spaces(name)[:SLOT_LETTERS].strip() for name in listed if isinstance(name, str)]
+    slots = list(dict.fromkeys(name for name in names if name and name != MEANING))[:MOST_SLOTS]
     return (slots, None) if slots or not listed else (None, NO_LIST)
 
 
@@ -316,16 +318,16 @@ def _keep_quoted(
 ) -> list[Quoted]:
     """Return the facts of the requested kinds whose quotes are in the answer; count the others."""
     quoted_facts = []
-    for one in facts:
-        slot = fold_spaces(one["slot"])[:SLOT_LETTERS].strip()
-        start = text.find(one["quote"]) if one["quote"].strip() else -1
+    for fact in facts:
+        slot = fold_spaces(fact["slot"])[:SLOT_LETTERS].strip()
+        start = text.find(fact["quote"]) if fact["quote"].strip() else -1
         if slot not in slots:
             tally.add("other_slot")
         elif start < 0:
             tally.add("not_in_text")
         else:
-            value = " ".join(one["value"].split())[:VALUE_LETTERS]
-            quoted_facts.append(Quoted(slot, value, one["quote"], start))
+            value = " ".join(fact["value"].split())[:VALUE_LETTERS]
+            quoted_facts.append(Quoted(slot, value, fact["quote"], start))
     return quoted_facts
 
 
@@ -365,9 +367,9 @@ def _build_fact(one: Quoted, numeric: Mapping[str, Mapping[str, Stated]]) -> Sta
 def _drop_repeated(facts: Sequence[Stated]) -> list[Stated]:
     """Return the facts, leaving out each that is compatible with an earlier one."""
     distinct_facts: list[Stated] = []
-    for one in facts:
-        if not any(one.fits(other) for other in distinct_facts):
-            distinct_facts.append(one)
+    for fact in facts:
+        if not any(fact.fits(other) for other in distinct_facts):
+            distinct_facts.append(fact)
     return distinct_facts
 
 
@@ -375,8 +377,8 @@ def _build_slots_item(answers: AnswerColumns, question: Any, rows: Sequence[int]
     """Return the request for the kinds of facts of a question, with up to 12 answers."""
     people = [row for row in rows if answers.people[row]] or rows
     texts = list(dict.fromkeys(" ".join(answers.texts[row].split()) for row in people))[:SHOWN]
-    shown = "\n".join(f"- {text[:SHOWN_LETTERS]}" for text in texts)
-    fields = {"question": answers.fields(rows[0])["question"], "answers": shown}
+    excerpts = "\n".join(f"- {text[:SHOWN_LETTERS]}" for text in texts)
+    fields = {"question": answers.fields(rows[0])["question"], "answers": excerpts}
     return Item(f"slots/{quoted(str(question), ' ')}", SLOTS.messages(fields))
 
 

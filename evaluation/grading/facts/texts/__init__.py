@@ -4,6 +4,6 @@ A fact has a slot, which says what it is about as far as its words tell ("year",
 "people"), and a value. English words, and figures in any language; other words are not read.
 """
 
-from evaluation.grading.facts.texts.reading import NAME, NUMBER, Asked, Reader, Stated
+from evaluation.grading.facts.texts.reading import NAME, NUMBER, QuestionRequest, Reader, Stated
 
-__all__ = ["NAME", "NUMBER", "Asked", "Reader", "Stated"]
+__all__ = ["NAME", "NUMBER", "QuestionRequest", "Reader", "Stated"]

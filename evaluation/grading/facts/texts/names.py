@@ -157,11 +157,11 @@ class Lexicon:
     def read(self, tokens: Sequence[Token]) -> Iterator[Named]:
         """Yield the names in a text, in their order."""
         if self._counts:
-            for at, token in enumerate(tokens):
+            for index, token in enumerate(tokens):
                 if token.kind == WORD and len(token.text) > 1:
                     key = self.find_key(token)
                     if key:
-                        yield Named(at, key)
+                        yield Named(index, key)
 
 
 class _NearIndex:
@@ -183,14 +183,20 @@ class _NearIndex:
             return ""
         own = self.counts.get(word, 0)
         # 50 bound the work for a part that very many names share.
-        candidates = {one for part in _build_parts(word) for one in self.by_part.get(part, ())[:50]}
+        candidates = {
+            candidate
+            for part in _build_parts(word)
+            for candidate in self.by_part.get(part, ())[:50]
+        }
         frequent = [
-            one
-            for one in candidates
-            if self.counts[one] >= max(2 * own, 1) and one != word and _is_near(one, word)
+            candidate
+            for candidate in candidates
+            if self.counts[candidate] >= max(2 * own, 1)
+            and candidate != word
+            and _is_near(candidate, word)
         ]
         # The word as well, because a set has no fixed order to break ties by.
-        return max(frequent, key=lambda one: (self.counts[one], one), default="")
+        return max(frequent, key=lambda candidate: (self.counts[candidate], candidate), default="")
 
 
 def is_common(word: str) -> bool:
@@ -206,8 +212,8 @@ def _get_frequency(word: str) -> int:
 @cache
 def _load_dictionary() -> dict[str, int]:
     """Return word frequencies of the English spelling dictionary, loaded once."""
-    found: dict[str, int] = SpellChecker(language="en").word_frequency.dictionary
-    return found
+    dictionary: dict[str, int] = SpellChecker(language="en").word_frequency.dictionary
+    return dictionary
 
 
 def _strip_genitive(word: str) -> str:
@@ -223,7 +229,7 @@ def _is_possible_name(word: str) -> bool:
 
 def _build_parts(word: str) -> set[str]:
     """Return the word and all variants of it with one letter left out."""
-    return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
+    return {word, *(word[:index] + word[index + 1 :] for index in range(len(word)))}
 
 
 def _is_near(one: str, other: str) -> bool:
@@ -232,12 +238,12 @@ def _is_near(one: str, other: str) -> bool:
         return False
     if len(one) != len(other):
         return True
-    at = [place for place, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
-    if len(at) == 1:
+    position = [place for place, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+    if len(position) == 1:
         return True
     return (
-        len(at) == 2
-        and at[1] == at[0] + 1
-        and one[at[0]] == other[at[1]]
-        and one[at[1]] == other[at[0]]
+        len(position) == 2
+        and position[1] == position[0] + 1
+        and one[position[0]] == other[position[1]]
+        and one[position[1]] == other[position[0]]
     )

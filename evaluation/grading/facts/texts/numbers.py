@@ -70,15 +70,15 @@ def tokenise(text: str) -> list[Token]:
     return tokens
 
 
-def find_clause(tokens: Sequence[Token], at: int) -> tuple[int, int]:
+def find_clause(tokens: Sequence[Token], position: int) -> tuple[int, int]:
     """Return begin and end token of the clause around a token, 40 tokens at most.
 
     Clauses end at punctuation, conjunctions and relatives.
     """
-    begin = end = at
-    while begin > 0 and at - begin < 20 and not _is_separator(tokens[begin - 1]):
+    begin = end = position
+    while begin > 0 and position - begin < 20 and not _is_separator(tokens[begin - 1]):
         begin -= 1
-    while end < len(tokens) and end - at < 20 and not _is_separator(tokens[end]):
+    while end < len(tokens) and end - position < 20 and not _is_separator(tokens[end]):
         end += 1
     return begin, end
 
@@ -86,9 +86,9 @@ def find_clause(tokens: Sequence[Token], at: int) -> tuple[int, int]:
 def collect_stems(tokens: Sequence[Token], begin: int, end: int) -> frozenset[str]:
     """Return the 5-letter stems of the content words in tokens `begin` to `end`."""
     return frozenset(
-        one.lower[:STEM]
-        for one in tokens[begin:end]
-        if one.kind == WORD and len(one.lower) >= SHORTEST and one.lower not in _EMPTY
+        token.lower[:STEM]
+        for token in tokens[begin:end]
+        if token.kind == WORD and len(token.lower) >= SHORTEST and token.lower not in _EMPTY
     )
 
 
@@ -153,27 +153,27 @@ class Number(NamedTuple):
     figures: str
 
 
-def parse_number(tokens: Sequence[Token], at: int) -> Number | None:
-    """Return the number that begins at token `at`, in figures or words; None if there is none."""
-    token = tokens[at]
+def parse_number(tokens: Sequence[Token], position: int) -> Number | None:
+    """Return the number that begins at token `position`, in figures or words; else None."""
+    token = tokens[position]
     if token.kind == FIGURE:
-        found = None if _is_list(tokens, at) else _parse_figure(token.text)
-        if found is None:
+        number = None if _is_list(tokens, position) else _parse_figure(token.text)
+        if number is None:
             return None
-        value, place = found
-        return _extend_number(tokens, value, place, at + 1, token.text)
+        value, place = number
+        return _extend_number(tokens, value, place, position + 1, token.text)
     if token.kind == WORD:
-        return _parse_words(tokens, at)
+        return _parse_words(tokens, position)
     if token.text in _VULGAR:
-        return Number(_VULGAR[token.text], 0.01, at + 1, token.text)
+        return Number(_VULGAR[token.text], 0.01, position + 1, token.text)
     return None
 
 
-def _is_list(tokens: Sequence[Token], at: int) -> bool:
+def _is_list(tokens: Sequence[Token], position: int) -> bool:
     """Return whether a figure begins a list, as the "1,2" of "1,2, and 3" does."""
-    if "," not in tokens[at].text or _THOUSANDS.fullmatch(tokens[at].text):
+    if "," not in tokens[position].text or _THOUSANDS.fullmatch(tokens[position].text):
         return False
-    after = tokens[at + 1 : at + 3]
+    after = tokens[position + 1 : position + 3]
     return (
         len(after) == 2
         and after[0].text == ","
@@ -214,49 +214,49 @@ def _find_place(plain: str, decimals: str, value: float) -> float:
     return 10.0**trailing
 
 
-def _parse_words(tokens: Sequence[Token], at: int) -> Number | None:
+def _parse_words(tokens: Sequence[Token], position: int) -> Number | None:
     """Return a number in words, such as "twenty-five" or "a million"; None for other words."""
-    word = tokens[at].lower
+    word = tokens[position].lower
     if word in ("a", "an"):
-        after = tokens[at + 1].lower if at + 1 < len(tokens) else ""
+        after = tokens[position + 1].lower if position + 1 < len(tokens) else ""
         if after in _ALONE:
-            return _extend_number(tokens, 1.0, 1.0, at + 1, "")
+            return _extend_number(tokens, 1.0, 1.0, position + 1, "")
         return None
     if word in _ALONE:
-        return _extend_number(tokens, 1.0, 1.0, at, "")
-    value_and_end = _parse_below_hundred(tokens, at)
+        return _extend_number(tokens, 1.0, 1.0, position, "")
+    value_and_end = _parse_below_hundred(tokens, position)
     if value_and_end is None:
         return None
     value, end = value_and_end
     return _extend_number(tokens, value, 10.0 if value and value % 10 == 0 else 1.0, end, "")
 
 
-def _parse_below_hundred(tokens: Sequence[Token], at: int) -> tuple[float, int] | None:
+def _parse_below_hundred(tokens: Sequence[Token], position: int) -> tuple[float, int] | None:
     """Return a number below 100 in words and the index of the token after it, or None."""
-    if at >= len(tokens):
+    if position >= len(tokens):
         return None
-    word = tokens[at].lower
+    word = tokens[position].lower
     if word in _SMALL:
-        return float(_SMALL[word]), at + 1
+        return float(_SMALL[word]), position + 1
     if word not in _TENS:
         return None
-    after = at + 1
+    after = position + 1
     if after + 1 < len(tokens) and tokens[after].text in ("-", "‑", "–"):
         after += 1
     one = _SMALL.get(tokens[after].lower, 0) if after < len(tokens) else 0
     if 1 <= one <= 9:
         return float(_TENS[word] + one), after + 1
-    return float(_TENS[word]), at + 1
+    return float(_TENS[word]), position + 1
 
 
 def _extend_number(
-    tokens: Sequence[Token], value: float, place: float, at: int, figures: str
+    tokens: Sequence[Token], value: float, place: float, position: int, figures: str
 ) -> Number:
     """Return the number with what follows it: scales ("million"), further words and halves."""
     total, current, is_scaled = 0.0, value, False
-    while at < len(tokens):
-        word = tokens[at].lower
-        if word in _SCALES and (word not in _GLUED or (figures and tokens[at].glued)):
+    while position < len(tokens):
+        word = tokens[position].lower
+        if word in _SCALES and (word not in _GLUED or (figures and tokens[position].glued)):
             scale = _SCALES[word]
             place = place * scale
             is_scaled = True
@@ -264,10 +264,10 @@ def _extend_number(
                 total, current = total + (current or 1.0) * scale, 0.0
             else:
                 current = (current or 1.0) * scale
-            at += 1
+            position += 1
             continue
         # "two hundred and five", "one thousand two hundred"
-        next_word = at + 1 if word == "and" and is_scaled else at
+        next_word = position + 1 if word == "and" and is_scaled else position
         below_hundred = (
             _parse_below_hundred(tokens, next_word) if is_scaled and not figures else None
         )
@@ -275,24 +275,28 @@ def _extend_number(
             break
         current += below_hundred[0]
         place = 10.0 if below_hundred[0] and below_hundred[0] % 10 == 0 else 1.0
-        at = below_hundred[1]
+        position = below_hundred[1]
     value = total + current
-    half = _parse_half(tokens, at)
+    half = _parse_half(tokens, position)
     if half is not None:
-        value, place, at = value + half[0], min(place, 1.0) / 10, half[1]
+        value, place, position = value + half[0], min(place, 1.0) / 10, half[1]
     # "million million million ..." multiplies to infinity.
-    return Number(value, place if math.isfinite(place) else 1.0, at, figures)
+    return Number(value, place if math.isfinite(place) else 1.0, position, figures)
 
 
-def _parse_half(tokens: Sequence[Token], at: int) -> tuple[float, int] | None:
+def _parse_half(tokens: Sequence[Token], position: int) -> tuple[float, int] | None:
     """Return the value of "and a half" or of ½ at a token, and the next token; None if neither."""
-    if at < len(tokens) and tokens[at].kind == MARK and tokens[at].text in _VULGAR:
-        return _VULGAR[tokens[at].text], at + 1
-    words = [one.lower for one in tokens[at : at + 3]]
+    if (
+        position < len(tokens)
+        and tokens[position].kind == MARK
+        and tokens[position].text in _VULGAR
+    ):
+        return _VULGAR[tokens[position].text], position + 1
+    words = [token.lower for token in tokens[position : position + 3]]
     if words == ["and", "a", "half"]:
-        return 0.5, at + 3
+        return 0.5, position + 3
     if words == ["and", "a", "quarter"]:
-        return 0.25, at + 3
+        return 0.25, position + 3
     return None
 
 
@@ -336,7 +340,7 @@ class Year(NamedTuple):
     end: int
 
 
-def parse_year(tokens: Sequence[Token], at: int, number: Number, counts: bool) -> Year | None:
+def parse_year(tokens: Sequence[Token], position: int, number: Number, counts: bool) -> Year | None:
     """Return the year that a number means; None if it counts or measures something.
 
     Parameters
@@ -345,10 +349,10 @@ def parse_year(tokens: Sequence[Token], at: int, number: Number, counts: bool) -
     """
     after = tokens[number.end] if number.end < len(tokens) else None
     era = _ERAS.get(after.lower) if after is not None and after.kind == WORD else None
-    if number.figures.isdecimal() and era is not None and number.end == at + 1:
+    if number.figures.isdecimal() and era is not None and number.end == position + 1:
         year = era * int(number.figures)
         return Year(year, year, f"{number.figures} {after.text}" if after else "", number.end + 1)
-    if not is_year(number.figures) or number.end != at + 1:
+    if not is_year(number.figures) or number.end != position + 1:
         return None
     year = int(number.figures)
     if (
@@ -358,7 +362,7 @@ def parse_year(tokens: Sequence[Token], at: int, number: Number, counts: bool) -
         and after.glued
     ):
         return Year(year, year + (9 if year % 100 else 99), f"{year}s", number.end + 1)
-    before = tokens[at - 1].lower if at else ""
+    before = tokens[position - 1].lower if position else ""
     if before in _BEFORE or before in _MONTHS or era is not None:
         return Year(year, year, str(year), number.end)
     if counts:
@@ -378,17 +382,21 @@ def is_year(figures: str) -> bool:
     return len(figures) == 4 and figures.isdecimal() and FIRST <= int(figures) <= LAST
 
 
-def parse_century(tokens: Sequence[Token], at: int) -> Year | None:
-    """Return the century at token `at` ("19th century") as years; None if there is none."""
-    token = tokens[at]
-    number, end = _ORDINALS.get(token.lower, 0), at + 1
-    if token.lower == "twenty" and at + 2 < len(tokens) and tokens[at + 2].lower == "first":
-        number, end = 21, at + 3
+def parse_century(tokens: Sequence[Token], position: int) -> Year | None:
+    """Return the century at token `position` ("19th century") as years; None if there is none."""
+    token = tokens[position]
+    number, end = _ORDINALS.get(token.lower, 0), position + 1
+    if (
+        token.lower == "twenty"
+        and position + 2 < len(tokens)
+        and tokens[position + 2].lower == "first"
+    ):
+        number, end = 21, position + 3
     if token.kind == FIGURE and token.text.isdecimal() and len(token.text) <= 2:
-        after = tokens[at + 1] if at + 1 < len(tokens) else None
+        after = tokens[position + 1] if position + 1 < len(tokens) else None
         if after is None or after.lower not in ("st", "nd", "rd", "th") or not after.glued:
             return None
-        number, end = int(token.text), at + 2
+        number, end = int(token.text), position + 2
     if end < len(tokens) and tokens[end].text == "-":
         end += 1
     if not number or end >= len(tokens) or tokens[end].lower not in ("century", "centuries"):
@@ -403,16 +411,16 @@ def _format_ordinal(number: int) -> str:
     return f"{number}{ends.get(number % 10, 'th') if number // 10 != 1 else 'th'}"
 
 
-def parse_month(tokens: Sequence[Token], at: int) -> int | None:
-    """Return the number (1 to 12) of the month that token `at` names; None for no month."""
-    token = tokens[at]
+def parse_month(tokens: Sequence[Token], position: int) -> int | None:
+    """Return the number (1 to 12) of the month that token `position` names; None for no month."""
+    token = tokens[position]
     number = _MONTHS.get(token.lower)
     if number is None or token.lower not in _AMBIGUOUS:
         return number
-    near = [*tokens[max(0, at - 2) : at], *tokens[at + 1 : at + 2]]
+    near = [*tokens[max(0, position - 2) : position], *tokens[position + 1 : position + 2]]
     if any(one.kind == FIGURE for one in near):
         return number
-    before = tokens[at - 1].lower if at else ""
+    before = tokens[position - 1].lower if position else ""
     alone = len(tokens) <= 2
     if token.text[0].isupper() and (alone or before in _BEFORE) and len(token.text) > 2:
         return number

@@ -97,35 +97,37 @@ def parse_quantities(tokens: Sequence[Token], counts: bool) -> Iterator[Quantity
     ----------
     counts : the question asks for a number, so that 1500 is one rather than a year.
     """
-    at, n_list_marks = 0, 0
-    while at < len(tokens):
-        token = tokens[at]
+    position, n_list_marks = 0, 0
+    while position < len(tokens):
+        token = tokens[position]
         if token.kind == WORD and token.lower not in _STARTS:
-            month = parse_month(tokens, at)
+            month = parse_month(tokens, position)
             if month is not None:
-                yield Dated("month", month, month, False, EXACT, at, at + 1, token.text)
-            at += 1
+                yield Dated("month", month, month, False, EXACT, position, position + 1, token.text)
+            position += 1
             continue
-        century = parse_century(tokens, at)
+        century = parse_century(tokens, position)
         if century is not None:
-            yield _build_dated(tokens, at, century)
-            at = century.end
+            yield _build_dated(tokens, position, century)
+            position = century.end
             continue
         if token.kind == FIGURE:
             # Marks count up from 1: another figure with a full stop is a number.
-            if token.text == str(n_list_marks + 1) and _is_list_mark(tokens, at, n_list_marks):
-                n_list_marks, at = n_list_marks + 1, at + 2
+            if token.text == str(n_list_marks + 1) and _is_list_mark(
+                tokens, position, n_list_marks
+            ):
+                n_list_marks, position = n_list_marks + 1, position + 2
                 continue
-            after_code = _skip_code(tokens, at)
-            if after_code > at:
-                at = after_code
+            after_code = _skip_code(tokens, position)
+            if after_code > position:
+                position = after_code
                 continue
-        quantity = _parse_quantity(tokens, at, counts)
+        quantity = _parse_quantity(tokens, position, counts)
         if quantity is None:
-            at += 1
+            position += 1
             continue
         yield quantity
-        at = quantity.end
+        position = quantity.end
 
 
 def format_number(value: float) -> str:
@@ -133,74 +135,88 @@ def format_number(value: float) -> str:
     return f"{value:,.10g}"
 
 
-def _build_dated(tokens: Sequence[Token], at: int, year: Year) -> Dated:
+def _build_dated(tokens: Sequence[Token], position: int, year: Year) -> Dated:
     """Return a parsed year with its bound and whether it is approximate."""
-    about, bound = is_about(tokens, at, year.end), find_bound(tokens, at, year.end)
-    return Dated("year", year.low, year.high, about, bound, at, year.end, year.shown)
+    about, bound = is_about(tokens, position, year.end), find_bound(tokens, position, year.end)
+    return Dated("year", year.low, year.high, about, bound, position, year.end, year.shown)
 
 
-def _is_list_mark(tokens: Sequence[Token], at: int, mark: int) -> bool:
+def _is_list_mark(tokens: Sequence[Token], position: int, mark: int) -> bool:
     """Return whether a small figure only numbers an item of a list: "1. ...", "2) ..."."""
     return (
-        at + 2 < len(tokens)
-        and tokens[at + 1].text in (".", ")")
-        and tokens[at + 1].glued
-        and not tokens[at + 2].glued
-        and tokens[at + 2].kind != FIGURE
+        position + 2 < len(tokens)
+        and tokens[position + 1].text in (".", ")")
+        and tokens[position + 1].glued
+        and not tokens[position + 2].glued
+        and tokens[position + 2].kind != FIGURE
         and (
-            at == 0
+            position == 0
             or mark > 0
-            or tokens[at - 1].kind == MARK
-            or tokens[at - 1].end + 1 < tokens[at].start
+            or tokens[position - 1].kind == MARK
+            or tokens[position - 1].end + 1 < tokens[position].start
         )
     )
 
 
-def _skip_code(tokens: Sequence[Token], at: int) -> int:
+def _skip_code(tokens: Sequence[Token], position: int) -> int:
     """Return the token after a figure that is no number: H2O, a[0], k+1, terminal 1, a date.
 
-    Return `at` itself for a number.
+    Return `position` itself for a number.
     """
-    token = tokens[at]
-    before = tokens[at - 1] if at else None
-    after = tokens[at + 1] if at + 1 < len(tokens) and tokens[at + 1].glued else None
+    token = tokens[position]
+    before = tokens[position - 1] if position else None
+    after = (
+        tokens[position + 1] if position + 1 < len(tokens) and tokens[position + 1].glued else None
+    )
     if before is not None and token.glued:
         if before.text in _JOINED or (before.kind == WORD and before.lower not in BY_WORD):
-            return at + 1
-        if before.text in _OPERATORS and at > 1 and before.glued:
+            return position + 1
+        if before.text in _OPERATORS and position > 1 and before.glued:
             # k+1, COVID-19; behind a figure ranges have been read already, and the year of a date
             # stands last.
-            return at if is_year(token.text) and tokens[at - 2].kind == FIGURE else at + 1
+            return (
+                position
+                if is_year(token.text) and tokens[position - 2].kind == FIGURE
+                else position + 1
+            )
     if before is not None and before.lower in _LABELS:
-        return at + 1
+        return position + 1
     if after is not None:
-        beyond = tokens[at + 2] if at + 2 < len(tokens) and tokens[at + 2].glued else None
+        beyond = (
+            tokens[position + 2]
+            if position + 2 < len(tokens) and tokens[position + 2].glued
+            else None
+        )
         if after.text == "]" or after.lower in _ORDINAL_ENDS:
-            return at + 2
+            return position + 2
         if after.text in "*=^+×" and beyond is not None:
-            return at + 3
+            return position + 3
         if after.text in "/.-" and beyond is not None and beyond.kind == FIGURE:
-            return at if is_year(token.text) else _skip_date(tokens, at)
-        if after.kind == WORD and _is_no_unit(tokens, at + 1):
-            return at + 2
-    if _is_day(tokens, at):
-        return at + 1
-    return at
+            return position if is_year(token.text) else _skip_date(tokens, position)
+        if after.kind == WORD and _is_no_unit(tokens, position + 1):
+            return position + 2
+    if _is_day(tokens, position):
+        return position + 1
+    return position
 
 
-def _is_day(tokens: Sequence[Token], at: int) -> bool:
+def _is_day(tokens: Sequence[Token], position: int) -> bool:
     """Return whether a figure is the day of a month: 12 May, May 12."""
-    if not tokens[at].text.isdecimal() or len(tokens[at].text) > 2:
+    if not tokens[position].text.isdecimal() or len(tokens[position].text) > 2:
         return False
-    if at and tokens[at - 1].kind == WORD and parse_month(tokens, at - 1) is not None:
+    if (
+        position
+        and tokens[position - 1].kind == WORD
+        and parse_month(tokens, position - 1) is not None
+    ):
         return True
-    return at + 1 < len(tokens) and parse_month(tokens, at + 1) is not None
+    return position + 1 < len(tokens) and parse_month(tokens, position + 1) is not None
 
 
-def _is_no_unit(tokens: Sequence[Token], at: int) -> bool:
+def _is_no_unit(tokens: Sequence[Token], position: int) -> bool:
     """Return whether a word glued to a figure is neither a unit, a scale nor a decade's "s"."""
-    word = tokens[at].lower
-    return parse_unit(tokens, at) is None and word not in (
+    word = tokens[position].lower
+    return parse_unit(tokens, position) is None and word not in (
         "s",
         "k",
         "m",
@@ -212,13 +228,13 @@ def _is_no_unit(tokens: Sequence[Token], at: int) -> bool:
     )
 
 
-def _skip_date(tokens: Sequence[Token], at: int) -> int:
-    """Return the index of a date's year, or after the date; `at` for a fraction or a range."""
-    parts = [at]
+def _skip_date(tokens: Sequence[Token], position: int) -> int:
+    """Return the index of a date's year, or after it; `position` for a fraction or a range."""
+    parts = [position]
     while (
         len(parts) < 3
         and parts[-1] + 2 < len(tokens)
-        and tokens[parts[-1] + 1].text == tokens[at + 1].text
+        and tokens[parts[-1] + 1].text == tokens[position + 1].text
         and tokens[parts[-1] + 1].glued
         and tokens[parts[-1] + 2].kind == FIGURE
         and tokens[parts[-1] + 2].glued
@@ -226,62 +242,72 @@ def _skip_date(tokens: Sequence[Token], at: int) -> int:
         parts.append(parts[-1] + 2)
     if len(parts) == 3:
         return parts[-1] if is_year(tokens[parts[-1]].text) else parts[-1] + 1
-    return at if tokens[at + 1].text == "-" or _is_fraction(tokens, at) else parts[-1] + 1
+    return (
+        position
+        if tokens[position + 1].text == "-" or _is_fraction(tokens, position)
+        else parts[-1] + 1
+    )
 
 
-def _is_fraction(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether the tokens at `at` are a fraction such as 3/4, with denominator up to 20."""
-    top, bottom = tokens[at].text, tokens[at + 2].text
+def _is_fraction(tokens: Sequence[Token], position: int) -> bool:
+    """Return whether a fraction such as 3/4, with denominator up to 20, begins at `position`."""
+    top, bottom = tokens[position].text, tokens[position + 2].text
     if not (top.isdecimal() and bottom.isdecimal() and len(top) <= 2 and len(bottom) <= 2):
         return False
     return 0 < int(top) < int(bottom) <= 20
 
 
-def _parse_quantity(tokens: Sequence[Token], at: int, counts: bool) -> Quantity | Dated | None:
-    """Return the quantity or date that begins at token `at`; None if there is none."""
-    word = tokens[at].lower
+def _parse_quantity(
+    tokens: Sequence[Token], position: int, counts: bool
+) -> Quantity | Dated | None:
+    """Return the quantity or date that begins at token `position`; None if there is none."""
+    word = tokens[position].lower
     if word in ("a", "an", "half", "quarter"):
-        part_of_unit = _parse_part_of_unit(tokens, at)
+        part_of_unit = _parse_part_of_unit(tokens, position)
         if part_of_unit is not None:
             return part_of_unit
     if word == "between":
-        return _parse_between(tokens, at)
-    number = _parse_clock(tokens, at)
+        return _parse_between(tokens, position)
+    number = _parse_clock(tokens, position)
     if number is not None:
         return number
-    if at + 2 < len(tokens) and tokens[at + 1].text == "/" and _is_fraction(tokens, at):
-        value = int(tokens[at].text) / int(tokens[at + 2].text)
-        part = Number(value, 0.01, at + 3, "")
-        return _build_quantity(tokens, at, part, part)
-    if word == "one" and len(tokens) > 2 and parse_unit(tokens, at + 1) is None:
-        after = tokens[at + 1].lower if at + 1 < len(tokens) else ""
+    if (
+        position + 2 < len(tokens)
+        and tokens[position + 1].text == "/"
+        and _is_fraction(tokens, position)
+    ):
+        value = int(tokens[position].text) / int(tokens[position + 2].text)
+        part = Number(value, 0.01, position + 3, "")
+        return _build_quantity(tokens, position, part, part)
+    if word == "one" and len(tokens) > 2 and parse_unit(tokens, position + 1) is None:
+        after = tokens[position + 1].lower if position + 1 < len(tokens) else ""
         if after not in ("hundred", "thousand", "million", "billion", "dozen"):
             return None  # mostly a pronoun
-    first = parse_number(tokens, at)
+    first = parse_number(tokens, position)
     if first is None:
         return None
-    year = parse_year(tokens, at, first, counts)
+    year = parse_year(tokens, position, first, counts)
     if year is not None:
-        return _build_dated(tokens, at, year)
-    return _build_quantity(tokens, at, first, _parse_range_end(tokens, first) or first)
+        return _build_dated(tokens, position, year)
+    return _build_quantity(tokens, position, first, _parse_range_end(tokens, first) or first)
 
 
 def _parse_range_end(tokens: Sequence[Token], first: Number) -> Number | None:
     """Return the upper end of a range such as "2-3" or "2 to 3"; None if there is none."""
-    at = first.end
-    if at + 1 >= len(tokens) or tokens[at].text not in ("-", "–", "to", "or"):
+    position = first.end
+    if position + 1 >= len(tokens) or tokens[position].text not in ("-", "–", "to", "or"):
         return None
-    if tokens[at].text == "-" and tokens[at + 1].kind != FIGURE:
+    if tokens[position].text == "-" and tokens[position + 1].kind != FIGURE:
         return None
-    second = parse_number(tokens, at + 1)
+    second = parse_number(tokens, position + 1)
     if second is None or second.value <= first.value:
         return None
     return second
 
 
-def _parse_between(tokens: Sequence[Token], at: int) -> Quantity | None:
+def _parse_between(tokens: Sequence[Token], position: int) -> Quantity | None:
     """Return the range of "between 2 and 3 km"; None if there is none."""
-    first = parse_number(tokens, at + 1) if at + 1 < len(tokens) else None
+    first = parse_number(tokens, position + 1) if position + 1 < len(tokens) else None
     if first is None or is_year(first.figures):
         return None
     end = first.end
@@ -293,29 +319,31 @@ def _parse_between(tokens: Sequence[Token], at: int) -> Quantity | None:
     second = parse_number(tokens, end + 1)
     if second is None or second.value <= first.value:
         return None
-    return _build_quantity(tokens, at, first, second)
+    return _build_quantity(tokens, position, first, second)
 
 
-def _build_quantity(tokens: Sequence[Token], at: int, first: Number, last: Number) -> Quantity:
+def _build_quantity(
+    tokens: Sequence[Token], position: int, first: Number, last: Number
+) -> Quantity:
     """Return the quantity of a number or range, with the unit and rate that follow it."""
-    begin, end = at, last.end
+    begin, end = position, last.end
     unit, low, high = None, first.value, last.value
     place = min(first.place, last.place)
-    shown = format_number(low) if low == high else f"{format_number(low)}–{format_number(high)}"
-    before = tokens[at - 1] if at else None
+    text = format_number(low) if low == high else f"{format_number(low)}–{format_number(high)}"
+    before = tokens[position - 1] if position else None
     unit_and_end = parse_unit(tokens, end)
     if unit_and_end is None and before is not None and before.text in CURRENCIES:
-        unit, begin = CURRENCIES[before.text], at - 1
-        shown = f"{shown} {unit.symbol}"
+        unit, begin = CURRENCIES[before.text], position - 1
+        text = f"{text} {unit.symbol}"
     elif unit_and_end is not None:
         unit, end = unit_and_end
-        shown = f"{shown} {unit.symbol}"
+        text = f"{text} {unit.symbol}"
         if low == high:
             addition = _parse_addition(tokens, end, unit)
             if addition is not None:
                 added_value, sub_unit, end = addition
-                shown = (
-                    f"{shown} {format_number(added_value)} {sub_unit.symbol}"
+                text = (
+                    f"{text} {format_number(added_value)} {sub_unit.symbol}"
                     if sub_unit
                     else f"{format_number(low + added_value)} {unit.symbol}"
                 )
@@ -333,23 +361,23 @@ def _build_quantity(tokens: Sequence[Token], at: int, first: Number, last: Numbe
         rate = parse_rate(tokens, after_noun) if noun else None
     if rate is not None:
         end = rate.end
-        shown = f"{shown} per {rate.unit.singular}"
-    return Quantity(low, high, place, about, bound, unit, rate, begin, end, shown, noun)
+        text = f"{text} per {rate.unit.singular}"
+    return Quantity(low, high, place, about, bound, unit, rate, begin, end, text, noun)
 
 
 def _parse_addition(
-    tokens: Sequence[Token], at: int, unit: Unit
+    tokens: Sequence[Token], position: int, unit: Unit
 ) -> tuple[float, Unit | None, int] | None:
     """Return the amount added to a measure ("25 min" in "12 h 25 min"), its unit, and the end.
 
     "12 h 25 min", "12 hours and 25 minutes", "6 metres 80", "2 hours and a half" (of the unit).
     """
-    next_token = at
-    if at < len(tokens) and tokens[at].text in ("and", ",", "&"):
-        next_token = at + 1
-    words = [one.lower for one in tokens[at : at + 3]]
+    next_token = position
+    if position < len(tokens) and tokens[position].text in ("and", ",", "&"):
+        next_token = position + 1
+    words = [token.lower for token in tokens[position : position + 3]]
     if words == ["and", "a", "half"]:
-        return 0.5, None, at + 3
+        return 0.5, None, position + 3
     if next_token >= len(tokens):
         return None
     number = parse_number(tokens, next_token)
@@ -363,7 +391,12 @@ def _parse_addition(
             sub_unit, fits = BY_WORD["minute"], True
         return (number.value, sub_unit, end) if fits else None
     default = SUBUNITS.get(unit.symbol)
-    if default is None or next_token != at or number.value >= 100 or number.end != at + 1:
+    if (
+        default is None
+        or next_token != position
+        or number.value >= 100
+        or number.end != position + 1
+    ):
         return None
     after = tokens[number.end] if number.end < len(tokens) else None
     if (
@@ -375,16 +408,16 @@ def _parse_addition(
     return number.value, default, number.end
 
 
-def _parse_part_of_unit(tokens: Sequence[Token], at: int) -> Quantity | None:
+def _parse_part_of_unit(tokens: Sequence[Token], start: int) -> Quantity | None:
     """Return a part of a unit: "half an hour", "a quarter of an hour", "an hour and a half"."""
-    words = [one.lower for one in tokens[at : at + 6]]
-    unit, end, value = None, at, 0.0
+    words = [token.lower for token in tokens[start : start + 6]]
+    unit, end, value = None, start, 0.0
     if words[0] in ("a", "an") and len(words) > 1 and words[1] in ("half", "quarter"):
-        return _parse_part_of_unit(tokens, at + 1)
+        return _parse_part_of_unit(tokens, start + 1)
     if words[0] in ("a", "an"):
-        unit_and_end = parse_unit(tokens, at + 1)
+        unit_and_end = parse_unit(tokens, start + 1)
         if unit_and_end is not None and [
-            one.lower for one in tokens[unit_and_end[1] : unit_and_end[1] + 3]
+            token.lower for token in tokens[unit_and_end[1] : unit_and_end[1] + 3]
         ] == [
             "and",
             "a",
@@ -392,38 +425,38 @@ def _parse_part_of_unit(tokens: Sequence[Token], at: int) -> Quantity | None:
         ]:
             unit, end, value = unit_and_end[0], unit_and_end[1] + 3, 1.5
     elif words[0] in ("half", "quarter"):
-        position = at + 1
+        position = start + 1
         while (
-            position < at + 3
+            position < start + 3
             and position < len(tokens)
             and tokens[position].lower in ("of", "a", "an")
         ):
             position += 1
-        unit_and_end = parse_unit(tokens, position) if position > at + 1 else None
+        unit_and_end = parse_unit(tokens, position) if position > start + 1 else None
         if unit_and_end is not None:
             unit, end = unit_and_end
             value = 0.5 if words[0] == "half" else 0.25
     if unit is None:
         return None
-    about, bound = is_about(tokens, at, end), find_bound(tokens, at, end)
-    shown = f"{format_number(value)} {unit.symbol}"
-    return Quantity(value, value, 0.1, about, bound, unit, None, at, end, shown)
+    about, bound = is_about(tokens, start, end), find_bound(tokens, start, end)
+    text = f"{format_number(value)} {unit.symbol}"
+    return Quantity(value, value, 0.1, about, bound, unit, None, start, end, text)
 
 
-def _parse_clock(tokens: Sequence[Token], at: int) -> Quantity | None:
+def _parse_clock(tokens: Sequence[Token], position: int) -> Quantity | None:
     """Return "12:25" as a duration, or with am or pm as a time of day; None for other tokens."""
-    if tokens[at].kind != FIGURE:
+    if tokens[position].kind != FIGURE:
         return None
-    hours, minutes, end = tokens[at].text, "", at + 1
+    hours, minutes, end = tokens[position].text, "", position + 1
     if (
-        at + 2 < len(tokens)
-        and tokens[at + 1].text == ":"
-        and tokens[at + 1].glued
-        and tokens[at + 2].glued
-        and len(tokens[at + 2].text) == 2
-        and tokens[at + 2].text.isdecimal()
+        position + 2 < len(tokens)
+        and tokens[position + 1].text == ":"
+        and tokens[position + 1].glued
+        and tokens[position + 2].glued
+        and len(tokens[position + 2].text) == 2
+        and tokens[position + 2].text.isdecimal()
     ):
-        minutes, end = tokens[at + 2].text, at + 3
+        minutes, end = tokens[position + 2].text, position + 3
     after = tokens[end].lower if end < len(tokens) else ""
     is_time_of_day = after in ("am", "pm", "a.m", "p.m", "o'clock", "o’clock")
     if not hours.isdecimal() or len(hours) > 2 or not (minutes or is_time_of_day):
@@ -431,30 +464,30 @@ def _parse_clock(tokens: Sequence[Token], at: int) -> Quantity | None:
     hour, minute = int(hours), int(minutes or 0)
     if minute > 59 or hour > (12 if is_time_of_day else 99):
         return None
-    shown = f"{hour}:{minute:02}"
+    text = f"{hour}:{minute:02}"
     if is_time_of_day:
         # 12 am is 0, 12 pm is 12.
         hour = hour % 12 + (12 if after.startswith("p") else 0)
-        shown, end = f"{shown} {after}", end + 1
+        text, end = f"{text} {after}", end + 1
     unit = Unit(TIME_OF_DAY, 3600.0, "h") if is_time_of_day else BY_WORD["hour"]
     value = hour + minute / 60
-    about, bound = is_about(tokens, at, end), find_bound(tokens, at, end)
+    about, bound = is_about(tokens, position, end), find_bound(tokens, position, end)
     if not is_time_of_day:
-        shown = f"{hour} h {minute} min"
-    return Quantity(value, value, 1 / 60, about, bound, unit, None, at, end, shown)
+        text = f"{hour} h {minute} min"
+    return Quantity(value, value, 1 / 60, about, bound, unit, None, position, end, text)
 
 
-def _find_noun(tokens: Sequence[Token], at: int) -> tuple[str, int]:
+def _find_noun(tokens: Sequence[Token], position: int) -> tuple[str, int]:
     """Return the counted noun (a plural within three words), "" if none, and the next token.
 
     "" where nothing follows that is counted.
     """
-    for past in range(at, min(at + 3, len(tokens))):
+    for past in range(position, min(position + 3, len(tokens))):
         token = tokens[past]
         if token.kind != WORD:
             break
         if (token.lower.endswith("s") and len(token.lower) > 3) or token.lower in _PLURALS:
             return token.lower, past + 1
-    if at < len(tokens) and tokens[at].lower == "x" and tokens[at].glued:
-        return "times", at + 1
-    return "", at
+    if position < len(tokens) and tokens[position].lower == "x" and tokens[position].glued:
+        return "times", position + 1
+    return "", position

@@ -76,7 +76,7 @@ _SHARE = re.compile(r"\b(?:percent|percentage|proportion|per cent)\b", re.IGNORE
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionRequest:
     """What a question asks for, as far as its words show: a number, a name, a unit.
 
     Attributes
@@ -90,7 +90,7 @@ class Asked:
     unit: Unit | None
 
     @classmethod
-    def from_question(cls, question: str) -> Asked:
+    def from_question(cls, question: str) -> QuestionRequest:
         """Return what a question's text asks for; an empty text asks for nothing."""
         counts = bool(_HOW_MANY.search(question)) and not _WHEN.search(question)
         unit = BY_WORD["percent"] if _SHARE.search(question) else None
@@ -101,16 +101,20 @@ class Asked:
         return cls(counts, bool(_WHO.search(question)), unit)
 
 
-def choose_main_unit(asked: Asked, quantities: Iterable[Quantity | Dated]) -> Unit | None:
+def choose_main_unit(
+    request: QuestionRequest, quantities: Iterable[Quantity | Dated]
+) -> Unit | None:
     """Return the unit of numbers stated without one: the question's, or the most frequent.
 
     The most frequent unit of the answers counts only if it is more frequent than numbers without a
     unit; otherwise None.
     """
-    if asked.unit is not None:
-        return asked.unit
+    if request.unit is not None:
+        return request.unit
     units: Counter[Unit | None] = Counter(
-        one.unit for one in quantities if isinstance(one, Quantity) and one.rate is None
+        quantity.unit
+        for quantity in quantities
+        if isinstance(quantity, Quantity) and quantity.rate is None
     )
     n_without_unit = units.pop(None, 0)
     if not units:
@@ -130,50 +134,50 @@ def build_facts(
         noun; None for none.
     """
     facts: list[Stated] = []
-    for one in quantities:
+    for quantity in quantities:
         fact = (
-            _build_dated_fact(tokens, one)
-            if isinstance(one, Dated)
-            else _build_measured_fact(tokens, one, unit)
+            _build_dated_fact(tokens, quantity)
+            if isinstance(quantity, Dated)
+            else _build_measured_fact(tokens, quantity, unit)
         )
         if not any(fact.fits(other) for other in facts):
             facts.append(fact)
     return facts
 
 
-def _build_dated_fact(tokens: Sequence[Token], one: Dated) -> Stated:
+def _build_dated_fact(tokens: Sequence[Token], dated: Dated) -> Stated:
     """Convert a year, an interval of years or a month to a fact."""
-    low, high = float(one.low), float(one.high)
-    shown = f"about {one.shown}" if one.about else one.shown
-    if one.about and low == high and one.slot == YEAR:
-        reach = 5.0 if one.low % 10 == 0 else 1.0
+    low, high = float(dated.low), float(dated.high)
+    text = f"about {dated.shown}" if dated.about else dated.shown
+    if dated.about and low == high and dated.slot == YEAR:
+        reach = 5.0 if dated.low % 10 == 0 else 1.0
         low, high = low - reach, high + reach
     return Stated(
-        one.slot,
+        dated.slot,
         low,
         high,
-        _add_bound(shown, one.bound),
-        _find_span(tokens, one),
-        one.bound,
-        context=_collect_context(tokens, one),
+        _add_bound(text, dated.bound),
+        _find_span(tokens, dated),
+        dated.bound,
+        context=_collect_context(tokens, dated),
     )
 
 
-def _build_measured_fact(tokens: Sequence[Token], one: Quantity, main: Unit | None) -> Stated:
+def _build_measured_fact(tokens: Sequence[Token], quantity: Quantity, main: Unit | None) -> Stated:
     """Convert a measure or count to a fact, with its value in base units."""
-    unit, shown = one.unit, one.shown
-    if unit is None and main is not None and not one.noun and one.rate is None:
-        unit, shown = main, f"{shown} {main.symbol}"
-    rate = one.rate
-    begin, end = find_clause(tokens, one.begin)
+    unit, text = quantity.unit, quantity.shown
+    if unit is None and main is not None and not quantity.noun and quantity.rate is None:
+        unit, text = main, f"{text} {main.symbol}"
+    rate = quantity.rate
+    begin, end = find_clause(tokens, quantity.begin)
     if rate is None:
-        rate = find_rate(tokens, begin, one.begin) or find_rate(tokens, one.end, end)
+        rate = find_rate(tokens, begin, quantity.begin) or find_rate(tokens, quantity.end, end)
         if rate is not None:
-            shown = f"{shown} per {rate.unit.singular}"
-    low, high = one.low, one.high
-    if one.about:
-        low, high = low - one.place / 2, high + one.place / 2
-        shown = f"about {shown}"
+            text = f"{text} per {rate.unit.singular}"
+    low, high = quantity.low, quantity.high
+    if quantity.about:
+        low, high = low - quantity.place / 2, high + quantity.place / 2
+        text = f"about {text}"
     slot = NUMBER
     if unit is not None:
         low, high = low - abs(low) * MEASURE / 2, high + abs(high) * MEASURE / 2
@@ -185,27 +189,28 @@ def _build_measured_fact(tokens: Sequence[Token], one: Quantity, main: Unit | No
         slot,
         low,
         high,
-        _add_bound(shown, one.bound),
-        _find_span(tokens, one),
-        one.bound,
+        _add_bound(text, quantity.bound),
+        _find_span(tokens, quantity),
+        quantity.bound,
         # Cut to the 5 letters of a stem, as the rest of the context is.
-        context=collect_stems(tokens, begin, end) | ({one.noun[:5]} if one.noun else set()),
+        context=collect_stems(tokens, begin, end)
+        | ({quantity.noun[:5]} if quantity.noun else set()),
     )
 
 
-def _add_bound(shown: str, bound: int) -> str:
+def _add_bound(text: str, bound: int) -> str:
     """Return a value as text, preceded by "at least" or "at most" if it is a bound."""
-    return shown if bound == EXACT else f"{'at least' if bound > 0 else 'at most'} {shown}"
+    return text if bound == EXACT else f"{'at least' if bound > 0 else 'at most'} {text}"
 
 
-def _find_span(tokens: Sequence[Token], one: Quantity | Dated) -> tuple[tuple[int, int], ...]:
+def _find_span(tokens: Sequence[Token], quantity: Quantity | Dated) -> tuple[tuple[int, int], ...]:
     """Return the position of a quantity in the text, as one (start, end) pair of characters."""
-    return ((tokens[one.begin].start, tokens[one.end - 1].end),)
+    return ((tokens[quantity.begin].start, tokens[quantity.end - 1].end),)
 
 
-def _collect_context(tokens: Sequence[Token], one: Dated) -> frozenset[str]:
+def _collect_context(tokens: Sequence[Token], dated: Dated) -> frozenset[str]:
     """Return the stems of the words in the clause around a date."""
-    return collect_stems(tokens, *find_clause(tokens, one.begin))
+    return collect_stems(tokens, *find_clause(tokens, dated.begin))
 
 
 # A text without any of these has neither a number nor a date: it is not looked at for them.
@@ -238,13 +243,13 @@ class Reader:
         question : its text, "" if unknown. texts : the answers.
         unit : of numbers without a unit; None to choose it by these answers.
         """
-        asked = Asked.from_question(question)
+        request = QuestionRequest.from_question(question)
         question_tokens, *answers = [tokenise(text) for text in (question, *texts)]
         question_quantities, *answer_quantities = [
-            _parse_text(text, tokens, asked)
+            _parse_text(text, tokens, request)
             for text, tokens in zip((question, *texts), (question_tokens, *answers), strict=True)
         ]
-        unit = unit or choose_main_unit(asked, chain.from_iterable(answer_quantities))
+        unit = unit or choose_main_unit(request, chain.from_iterable(answer_quantities))
         question_facts = [
             *build_facts(question_tokens, question_quantities, unit),
             *self._find_names(question_tokens),
@@ -271,8 +276,8 @@ class Reader:
     def _find_names(self, tokens: Sequence[Token]) -> list[Stated]:
         """Return the names in a text as facts, each once, with all its positions."""
         places: dict[str, list[Token]] = {}
-        for at, key in self.names.read(tokens):
-            places.setdefault(key, []).append(tokens[at])
+        for position, key in self.names.read(tokens):
+            places.setdefault(key, []).append(tokens[position])
         return [
             Stated(
                 NAME,
@@ -286,7 +291,9 @@ class Reader:
         ]
 
 
-def _parse_text(text: str, tokens: Sequence[Token], question: Asked) -> list[Quantity | Dated]:
+def _parse_text(
+    text: str, tokens: Sequence[Token], question: QuestionRequest
+) -> list[Quantity | Dated]:
     """Return the quantities and dates in a text; `question` says whether it asks for a number."""
     if not _NUMERIC.search(text):
         return []

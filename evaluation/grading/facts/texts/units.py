@@ -208,46 +208,46 @@ SUBUNITS = {
 _LIGHT = frozenset(("year", "years"))
 
 
-def parse_unit(tokens: Sequence[Token], at: int) -> tuple[Unit, int] | None:
-    """Return the unit that begins at token `at`, and the next token; None without a unit."""
-    if at >= len(tokens):
+def parse_unit(tokens: Sequence[Token], position: int) -> tuple[Unit, int] | None:
+    """Return the unit that begins at token `position`, and the next token; None without a unit."""
+    if position >= len(tokens):
         return None
-    token = tokens[at]
-    after = tokens[at + 1].lower if at + 1 < len(tokens) else ""
+    token = tokens[position]
+    after = tokens[position + 1].lower if position + 1 < len(tokens) else ""
     if token.text == "-" and token.glued and after in BY_WORD:
-        return parse_unit(tokens, at + 1)  # a 12-hour cycle
+        return parse_unit(tokens, position + 1)  # a 12-hour cycle
     if token.lower in ("square", "sq", "cubic") and after in BY_WORD:
-        return _raise_unit(BY_WORD[after], token.lower), at + 2
+        return _raise_unit(BY_WORD[after], token.lower), position + 2
     if token.lower == "light" and after and after != "-":
-        return (BY_WORD["ly"], at + 2) if after in _LIGHT else None
+        return (BY_WORD["ly"], position + 2) if after in _LIGHT else None
     if token.lower == "per" and after == "cent":
-        return BY_WORD["percent"], at + 2
+        return BY_WORD["percent"], position + 2
     if token.text in ("°", "º") or token.lower in ("degree", "degrees"):
-        return _parse_degrees(tokens, at)
+        return _parse_degrees(tokens, position)
     unit = BY_WORD.get(token.lower) or _SYMBOLS.get(token.text)
     if unit is None:
         return None
-    return _parse_power(tokens, unit, at + 1)
+    return _parse_power(tokens, unit, position + 1)
 
 
-def _parse_degrees(tokens: Sequence[Token], at: int) -> tuple[Unit, int]:
+def _parse_degrees(tokens: Sequence[Token], position: int) -> tuple[Unit, int]:
     """Return the unit of a degree sign or word: a temperature scale, or degrees of an angle."""
-    after = tokens[at + 1] if at + 1 < len(tokens) else None
+    after = tokens[position + 1] if position + 1 < len(tokens) else None
     if after is not None:
-        found = BY_WORD.get(after.lower) or _SYMBOLS.get(after.text)
-        if found is not None and found.dimension == "temperature":
-            return found, at + 2
-    return BY_WORD["degree"], at + 1
+        unit = BY_WORD.get(after.lower) or _SYMBOLS.get(after.text)
+        if unit is not None and unit.dimension == "temperature":
+            return unit, position + 2
+    return BY_WORD["degree"], position + 1
 
 
-def _parse_power(tokens: Sequence[Token], unit: Unit, at: int) -> tuple[Unit, int]:
+def _parse_power(tokens: Sequence[Token], unit: Unit, position: int) -> tuple[Unit, int]:
     """Return a length unit with its exponent, as in "km²" or "m2", and the next token."""
-    if unit.dimension == "length" and at < len(tokens) and tokens[at].glued:
-        if tokens[at].text in ("2", "²"):
-            return _raise_unit(unit, "square"), at + 1
-        if tokens[at].text in ("3", "³"):
-            return _raise_unit(unit, "cubic"), at + 1
-    return unit, at
+    if unit.dimension == "length" and position < len(tokens) and tokens[position].glued:
+        if tokens[position].text in ("2", "²"):
+            return _raise_unit(unit, "square"), position + 1
+        if tokens[position].text in ("3", "³"):
+            return _raise_unit(unit, "cubic"), position + 1
+    return unit, position
 
 
 def _raise_unit(unit: Unit, word: str) -> Unit:
@@ -280,15 +280,15 @@ class Rate(NamedTuple):
     end: int
 
 
-def parse_rate(tokens: Sequence[Token], at: int) -> Rate | None:
-    """Return the rate at token `at`, right after a measure ("a year", "/h"); None without one."""
-    if at >= len(tokens):
+def parse_rate(tokens: Sequence[Token], position: int) -> Rate | None:
+    """Return the rate at token `position`, after a measure ("a year", "/h"); None without one."""
+    if position >= len(tokens):
         return None
-    word = tokens[at].lower
-    if word in _BY or tokens[at].text == "/":
-        found = parse_unit(tokens, at + 1)
-        if found is not None:
-            return Rate(found[0], at, found[1])
+    word = tokens[position].lower
+    if word in _BY or tokens[position].text == "/":
+        unit = parse_unit(tokens, position + 1)
+        if unit is not None:
+            return Rate(unit[0], position, unit[1])
     return None
 
 
@@ -297,14 +297,14 @@ def find_rate(tokens: Sequence[Token], begin: int, end: int) -> Rate | None:
 
     "Every 20 minutes" is a measure itself; "a year" says nothing away from its measure.
     """
-    for at in range(begin, end):
-        word = tokens[at].lower
+    for index in range(begin, end):
+        word = tokens[index].lower
         if word in _ADVERBS:
-            return Rate(BY_WORD[_ADVERBS[word]], at, at + 1)
-        if word in ("each", "every", "per") and at + 1 < end:
-            unit = BY_WORD.get(tokens[at + 1].lower)
+            return Rate(BY_WORD[_ADVERBS[word]], index, index + 1)
+        if word in ("each", "every", "per") and index + 1 < end:
+            unit = BY_WORD.get(tokens[index + 1].lower)
             if unit is not None and unit.dimension == DURATION:
-                return Rate(unit, at, at + 2)
+                return Rate(unit, index, index + 2)
     return None
 
 
@@ -373,24 +373,24 @@ _AFTER: dict[tuple[str, ...], int] = {
 }
 
 
-def is_about(tokens: Sequence[Token], at: int, end: int) -> bool:
-    """Return whether the number in tokens `at` to `end` is approximate, as in "about 5"."""
-    before = [one.lower for one in tokens[max(0, at - 2) : at]]
+def is_about(tokens: Sequence[Token], position: int, end: int) -> bool:
+    """Return whether the number in tokens `position` to `end` is approximate, as in "about 5"."""
+    before = [token.lower for token in tokens[max(0, position - 2) : position]]
     if any(word in _ABOUT for word in before):
         return True
-    return " ".join(one.lower for one in tokens[end : end + 2]) in _ABOUT_AFTER
+    return " ".join(token.lower for token in tokens[end : end + 2]) in _ABOUT_AFTER
 
 
-def find_bound(tokens: Sequence[Token], at: int, end: int) -> int:
-    """Return the bound of the number in tokens `at` to `end`: -1 at most, 1 at least, 0 exact."""
-    before = [one.lower for one in tokens[max(0, at - 3) : at]]
+def find_bound(tokens: Sequence[Token], position: int, end: int) -> int:
+    """Return the bound of the number from `position` to `end`: -1 at most, 1 at least, 0 exact."""
+    before = [token.lower for token in tokens[max(0, position - 3) : position]]
     # The longest phrase first: "no more than" ends in "more than", its opposite.
     for length in (3, 2, 1):
         bound = _PHRASES.get(tuple(before[-length:])) if len(before) >= length else None
         if bound is not None:
             return bound
     for length in (2, 1):
-        bound = _AFTER.get(tuple(one.lower for one in tokens[end : end + length]))
+        bound = _AFTER.get(tuple(token.lower for token in tokens[end : end + length]))
         if bound is not None and (length > 1 or tokens[end].glued):
             return bound
     return EXACT

@@ -138,13 +138,13 @@ class Bystanders:
             mine = np.flatnonzero((self._without == unit) & (self._question >= 0))
             mine = mine[exemplars.n_answers[self._question[mine]] > 0]
             owners, place = np.unique(self._worker[mine], return_inverse=True)
-            found = exemplars.compare_others(
+            others = exemplars.compare_others(
                 self._vectors[self._rows[mine]],  # type: ignore[index]
                 place,
                 self._question[mine],
                 len(owners),
             )
-            out.fill(mine, owners, found, np.arange(len(owners)))
+            out.fill(mine, owners, others, np.arange(len(owners)))
         return out
 
     def scores(self, *, by_contrast: bool = False) -> BystanderScores:
@@ -183,12 +183,17 @@ class Bystanders:
 
     def _score_by_contrast(self, drawn: DrawnVotes | None) -> BystanderScores:
         """Return the question contrast of the workers who do not vote as their raw scores."""
-        found = self.contrasts()
+        contrasts = self.contrasts()
         in_draws = None
         if drawn is not None:
-            in_draws = found.average_in_draws(drawn, self._worker, self._question)
+            in_draws = contrasts.average_in_draws(drawn, self._worker, self._question)
         return BystanderScores(
-            found.means, found.low, found.high, found.interval_reasons, in_draws, found.n
+            contrasts.means,
+            contrasts.low,
+            contrasts.high,
+            contrasts.interval_reasons,
+            in_draws,
+            contrasts.n,
         )
 
     def _compute_means(self, s: Floats, effects: Floats, weight: Floats) -> Floats:

@@ -64,7 +64,8 @@ class Candidates:
 
     Attributes
     ----------
-    found : candidate rankings, the default first; it is alone without two camps, or if all others
+    rankings : candidate rankings, the default first; it is alone without two camps, or if all
+        others
         give the same ranking.
     camps : codes of the units of each camp, the largest first; () without two camps.
     alarm : result of the test for two camps.
@@ -72,7 +73,7 @@ class Candidates:
     reason : why there is only the default; None where there are more.
     """
 
-    found: tuple[Candidate, ...]
+    rankings: tuple[Candidate, ...]
     camps: tuple[Integers, ...]
     alarm: Camps
     same: dict[str, str]

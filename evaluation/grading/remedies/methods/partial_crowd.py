@@ -151,7 +151,7 @@ def fit_part(
     questions: ArrayLike,
     initial_scores: ArrayLike | None = None,
     progress: Progress | None = None,
-    kept: DrawStore | None = None,
+    draw_store: DrawStore | None = None,
     *,
     units: Units,
     # Measured: with a quarter the others keep their order in all runs, with a full vote in 80% or
@@ -199,7 +199,7 @@ def fit_part(
         labels[rows],
         None if initial_scores is None else np.asarray(initial_scores)[rows],
         progress,
-        kept,
+        draw_store,
         electorate=units.build_electorate(group_vote, electorate),
         camps=None if in_camps is None else in_camps[rows],
         question_groups=None if question_groups is None else np.asarray(question_groups)[rows],
@@ -327,11 +327,11 @@ def _add_bystanders(
     )
 
 
-def _place_values(values: NDArray[T], at: Integers, n: int, missing: float) -> NDArray[T]:
-    """Return an array of length `n` with `values` at indices `at`, `missing` elsewhere.
+def _place_values(values: NDArray[T], index: Integers, n: int, missing: float) -> NDArray[T]:
+    """Return an array of length `n` with `values` at indices `index`, `missing` elsewhere.
 
     Shape (n, ...).
     """
     filled = np.full((n, *values.shape[1:]), missing, dtype=values.dtype)
-    filled[at] = values
+    filled[index] = values
     return filled

@@ -32,10 +32,10 @@ from evaluation.grading.alarms.report import (
 )
 from evaluation.grading.facts.report import (
     By,
-    FactOfRun,
     FactOnQuestion,
     FactStanding,
     QuestionFacts,
+    RunFact,
     RunFacts,
     SilentReason,
     build_run_facts,
@@ -170,7 +170,7 @@ class AlarmViewSet(GradingViewSet):
         start = read_start(request, "pairs")
         if start % limit:
             raise BadCursorError
-        evidence = read_alarm_evidence(run, place, page=start // limit + 1, size=limit, shown=limit)
+        evidence = read_alarm_evidence(run, place, page=start // limit + 1, size=limit, limit=limit)
         if evidence is None:
             raise Http404
         key = Alarm.objects.values_list("pk", flat=True).get(run=run, place=place)
@@ -199,7 +199,7 @@ def _build_first_page(
     return body
 
 
-FactOfRunSerializer = build_serializer(FactOfRun)
+FactOfRunSerializer = build_serializer(RunFact)
 FactOnQuestionSerializer = build_serializer(FactOnQuestion)
 FactStandingSerializer = build_serializer(FactStanding)
 AboutQuestionFacts = build_serializer(QuestionFacts, "why")
@@ -319,12 +319,12 @@ class FactViewSet(GradingViewSet):
         return self._respond(request, run, "model", model, row.facts if row else None)
 
     def _respond(
-        self, request: Request, run: Run, by: By, who: Any, standing: FactStanding | None
+        self, request: Request, run: Run, by: By, author: Any, standing: FactStanding | None
     ) -> Response:
         """Return agreement and a page of facts of a worker or model; 404 if it is unknown."""
         if standing is None:
             raise Http404
-        page = read_answer_facts(run, by, who, read_cursor(request), read_limit(request))
+        page = read_answer_facts(run, by, author, read_cursor(request), read_limit(request))
         rows = FactOnQuestionSerializer(page.rows, many=True).data
         return Response(
             {

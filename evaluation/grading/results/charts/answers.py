@@ -31,15 +31,15 @@ def build_answers_chart(
     answers: Sequence[QuestionAnswer], models: Sequence[ModelAnswer], n_answers: int
 ) -> Chart:
     """Return the chart of answer scores: up to 200 workers' answers, and 20 models'."""
-    shown = [answer for answer in answers if answer.score is not None][:MOST]
+    plotted = [answer for answer in answers if answer.score is not None][:MOST]
     scored = [model for model in models if model.score is not None][:20]
 
     def draw(width: float) -> Drawing:
         layout = Layout(width, [row.name for row in scored])
-        description = f"Scores of {len(shown)} workers' answers and {len(scored)} models' answers"
-        scores = [answer.score for answer in shown] + [model.score for model in scored]
+        description = f"Scores of {len(plotted)} workers' answers and {len(scored)} models' answers"
+        scores = [answer.score for answer in plotted] + [model.score for model in scored]
         scale = build_scale(scores, layout.left, layout.right)
-        lanes = _assign_lanes([scale(answer.score or 0.0) for answer in shown])
+        lanes = _assign_lanes([scale(answer.score or 0.0) for answer in plotted])
         floor = TOP + max(3, *lanes, 0) * LANE + 14
         layout = replace(layout, top=floor + 10)
         drawing = Drawing(width, layout.height, "Answers by score", description)
@@ -47,14 +47,14 @@ def build_answers_chart(
         drawing.line(layout.left, floor, layout.right, floor, "axis")
         if layout.left > 90:
             drawing.text(layout.left - 12, floor - 6, "workers", "label", "end")
-        for answer, lane in zip(shown, lanes, strict=True):
+        for answer, lane in zip(plotted, lanes, strict=True):
             drawing.mark(_format_tip(answer.worker_name, answer.score, answer.text))
             drawing.dot(scale(answer.score or 0.0), floor - 7 - lane * LANE, "dot")
             drawing.end_mark()
-        for at, model in enumerate(scored):
+        for index, model in enumerate(scored):
             drawing.mark(_format_tip(model.name, model.score, model.text or f"[{model.status}]"))
-            layout.draw_row(drawing, at)
-            drawing.diamond(scale(model.score or 0.0), layout.y(at), "dot-model")
+            layout.draw_row(drawing, index)
+            drawing.diamond(scale(model.score or 0.0), layout.y(index), "dot-model")
             drawing.end_mark()
         return drawing
 
@@ -67,8 +67,8 @@ def build_answers_chart(
         ),
         draw=draw,
         note=(
-            f"The picture shows the {len(shown)} nearest of {n_answers:,} workers' answers."
-            if n_answers > len(shown)
+            f"The picture shows the {len(plotted)} nearest of {n_answers:,} workers' answers."
+            if n_answers > len(plotted)
             else ""
         ),
     )
@@ -80,7 +80,7 @@ def _assign_lanes(places: Sequence[float]) -> list[int]:
     lanes = []
     for x in places:
         # Answers come best first, so that dots are placed from right to left.
-        lane = next((at for at, end in enumerate(ends) if end - x >= LANE), LANES - 1)
+        lane = next((index for index, end in enumerate(ends) if end - x >= LANE), LANES - 1)
         ends[lane] = x
         lanes.append(lane)
     return lanes
@@ -122,11 +122,11 @@ class Plane:
 
 
 def build_map_chart(
-    answers: AnswerMap, at: int | None = None, link: Callable[[UUID], str] = lambda _: ""
+    answers: AnswerMap, index: int | None = None, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the map of a question's answers at iteration `at`, by default the last."""
+    """Return the map of a question's answers at iteration `index`, by default the last."""
     last = len(answers.iterations) - 1
-    at = last if at is None else min(max(at, 0), last)
+    index = last if index is None else min(max(index, 0), last)
     most = max((vote for answer in answers.answers for vote in answer.votes or ()), default=1.0)
     unit = min(EQUAL, GREATEST / math.sqrt(most)) if most > 0 else EQUAL
 
@@ -136,22 +136,22 @@ def build_map_chart(
         legend = LEGEND if width > 600 else LEGEND + 60
         description = (
             f"{len(answers.answers)} workers' answers and {len(answers.models)} models' answers by "
-            f"likeness, with the consensus at iteration {answers.iterations[at]}"
+            f"likeness, with the consensus at iteration {answers.iterations[index]}"
         )
         drawing = Drawing(width, floor + legend, "Map of the answers", description)
         plane = _fit_plane(answers, width, floor)
         drawing.rectangle(0.5, 0.5, width - 1, floor - 1, "frame")
         drawing.path([plane(place) for place in answers.path], "path")
         # Great dots behind small ones, or they would hide them.
-        for answer in sorted(answers.answers, key=lambda one: -_get_vote(one, at)):
-            _draw_answer(drawing, answer, plane, size, at, link(answer.worker))
+        for answer in sorted(answers.answers, key=lambda one: -_get_vote(one, index)):
+            _draw_answer(drawing, answer, plane, size, index, link(answer.worker))
         for model in answers.models:
             drawing.mark(
                 _format_map_tip(model.name, [f"score {format_number(model.score)}"], model.text)
             )
             drawing.diamond(*plane(model.place), "dot-model", 6.5 if width > 600 else 5.5)
             drawing.end_mark()
-        _draw_consensus(drawing, answers, plane, at)
+        _draw_consensus(drawing, answers, plane, index)
         _draw_legend(drawing, width, floor, size, bool(answers.models))
         return drawing
 
@@ -237,7 +237,7 @@ def build_captions(answers: AnswerMap) -> list[str]:
 
 
 def _draw_answer(
-    drawing: Drawing, answer: MapAnswer, plane: Plane, size: float, at: int, link: str
+    drawing: Drawing, answer: MapAnswer, plane: Plane, size: float, index: int, link: str
 ) -> None:
     """Draw an answer as a dot: its area is the voting weight, its shade the grade."""
     lines = [f"score {format_number(answer.score)}"]
@@ -250,15 +250,15 @@ def _draw_answer(
             "grades": " ".join(_choose_shade(grade) for grade in answer.grades),
         }
     drawing.mark(_format_map_tip(answer.name, lines, answer.text), link, data)
-    radius = _compute_radius(_get_vote(answer, at), size)
-    drawing.dot(*plane(answer.place), f"grade-{_choose_shade(answer.grades[at])}", radius)
+    radius = _compute_radius(_get_vote(answer, index), size)
+    drawing.dot(*plane(answer.place), f"grade-{_choose_shade(answer.grades[index])}", radius)
     drawing.end_mark()
 
 
-def _draw_consensus(drawing: Drawing, answers: AnswerMap, plane: Plane, at: int) -> None:
+def _draw_consensus(drawing: Drawing, answers: AnswerMap, plane: Plane, index: int) -> None:
     """Draw the consensus at one iteration as a star, with its path for the animation."""
     places = [plane(place) for place in answers.path]
-    x, y = places[at]
+    x, y = places[index]
     path = " ".join(f"{px - x:.1f},{py - y:.1f}" for px, py in places)
     drawing.mark("the consensus (synthetic exemplary answer)", data={"path": path})
     drawing.star(x, y, "consensus", 10)
@@ -315,9 +315,9 @@ def _fit_plane(answers: AnswerMap, width: float, floor: float) -> Plane:
     )
 
 
-def _get_vote(answer: MapAnswer, at: int) -> float:
+def _get_vote(answer: MapAnswer, index: int) -> float:
     """Return an answer's voting weight at an iteration (1 is an equal vote, or unknown)."""
-    return 1.0 if answer.votes is None else answer.votes[at]
+    return 1.0 if answer.votes is None else answer.votes[index]
 
 
 def _compute_radius(vote: float, size: float) -> float:

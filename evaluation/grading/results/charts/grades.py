@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from evaluation.core.charts.chart import NAMED, Chart, Layout, Look, Row, draw_axis, draw_rows
+from evaluation.core.charts.chart import NAMED, Chart, Layout, Row, RowStyle, draw_axis, draw_rows
 from evaluation.core.charts.svg import Drawing, Scale, format_interval, format_number, format_tick
 from evaluation.grading.results.report.against import AgainstReport
 from evaluation.grading.results.report.changes import WorkerChange
@@ -25,8 +25,10 @@ def build_grades_chart(
     workers: Sequence[WorkerRow], n_workers: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
     """Return the chart of up to 200 workers' grades with intervals, in the given order."""
-    shown = [worker for worker in workers if worker.grade.value is not None][:MOST]
-    rows = [_build_grade_row(worker, link, "" if worker.supported else "-weak") for worker in shown]
+    plotted = [worker for worker in workers if worker.grade.value is not None][:MOST]
+    rows = [
+        _build_grade_row(worker, link, "" if worker.supported else "-weak") for worker in plotted
+    ]
 
     def draw(width: float) -> Drawing:
         description = f"{len(rows)} workers, best grade first, with 95% intervals"
@@ -51,10 +53,10 @@ def build_decision_chart(
     link: Callable[[UUID], str] = lambda _: "",
 ) -> Chart | None:
     """Return the grade chart of the best and of doubtful workers; None without a grade."""
-    groups: tuple[tuple[Sequence[WorkerRow], Look], ...] = ((best, ""), (doubtful, "-weak"))
+    groups: tuple[tuple[Sequence[WorkerRow], RowStyle], ...] = ((best, ""), (doubtful, "-weak"))
     rows = [
-        _build_grade_row(worker, link, look)
-        for workers, look in groups
+        _build_grade_row(worker, link, css_class)
+        for workers, css_class in groups
         for worker in workers
         if worker.grade.value is not None
     ]
@@ -80,8 +82,8 @@ def build_ranks_chart(
     workers: Sequence[WorkerRow], n_workers: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart | None:
     """Return the chart of the workers' ranks with intervals; None without any interval."""
-    shown = [worker for worker in workers if worker.rank is not None][:MOST]
-    if not any(worker.rank_interval for worker in shown):
+    plotted = [worker for worker in workers if worker.rank is not None][:MOST]
+    if not any(worker.rank_interval for worker in plotted):
         return None
     rows = [
         Row(
@@ -92,7 +94,7 @@ def build_ranks_chart(
             tip=f"{worker.name}\nrank {worker.rank}, interval {worker.rank_interval or 'unknown'}",
             link=link(worker.worker),
         )
-        for worker in shown
+        for worker in plotted
     ]
     last = max(max(row.value or 1, row.high or 1) for row in rows)
 
@@ -118,8 +120,8 @@ def build_ranks_chart(
     )
 
 
-def _build_grade_row(worker: WorkerRow, link: Callable[[UUID], str], look: Look) -> Row:
-    """Return the row of a worker's grade with its interval; `look` is the style of the dot."""
+def _build_grade_row(worker: WorkerRow, link: Callable[[UUID], str], css_class: RowStyle) -> Row:
+    """Return the row of a worker's grade with its interval; `css_class` is the style of the dot."""
     return Row(
         name=worker.name,
         value=worker.grade.value,
@@ -127,7 +129,7 @@ def _build_grade_row(worker: WorkerRow, link: Callable[[UUID], str], look: Look)
         high=worker.grade.high,
         tip=_format_tip(worker),
         link=link(worker.worker),
-        look=look,
+        style=css_class,
     )
 
 
@@ -175,23 +177,25 @@ def build_questions_chart(
     questions: Sequence[QuestionRow], n_questions: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
     """Return the chart of disagreement on up to 60 questions, in the given order."""
-    shown = [question for question in questions if question.dispersion is not None][:QUESTIONS_MOST]
+    plotted = [question for question in questions if question.dispersion is not None][
+        :QUESTIONS_MOST
+    ]
     highest = max(
-        (max(question.dispersion or 0.0, question.difficulty or 0.0) for question in shown),
+        (max(question.dispersion or 0.0, question.difficulty or 0.0) for question in plotted),
         default=1.0,
     )
 
     def draw(width: float) -> Drawing:
-        layout = Layout(width, [row.name for row in shown])
-        description = f"{len(shown)} questions, most disagreement first"
+        layout = Layout(width, [row.name for row in plotted])
+        description = f"{len(plotted)} questions, most disagreement first"
         drawing = Drawing(width, layout.height, "Disagreement", description)
         counts = 34.0 if layout.is_narrow else 86.0
         scale = Scale(0.0, max(0.1, highest * 1.05), layout.left, layout.right - counts)
         draw_axis(drawing, layout, scale, MEANING)
-        for at, question in enumerate(shown):
-            y, value = layout.y(at), question.dispersion or 0.0
+        for index, question in enumerate(plotted):
+            y, value = layout.y(index), question.dispersion or 0.0
             drawing.mark(_format_question_tip(question), link(question.question))
-            layout.draw_row(drawing, at)
+            layout.draw_row(drawing, index)
             drawing.rectangle(layout.left, y - 6, scale(value) - layout.left, 12, "bar")
             if question.difficulty is not None:
                 drawing.dot(scale(question.difficulty), y, "dot", 4)
@@ -211,9 +215,9 @@ def build_questions_chart(
         ),
         draw=draw,
         note=(
-            f"The picture shows the {len(shown)} questions with the most disagreement out of "
+            f"The picture shows the {len(plotted)} questions with the most disagreement out of "
             f"{n_questions:,}; the table and the CSV file have all."
-            if n_questions > len(shown)
+            if n_questions > len(plotted)
             else ""
         ),
     )
@@ -261,10 +265,10 @@ def build_convergence_chart(trace: Sequence[float]) -> Chart:
                 drawing.text(x(tick), bottom + 17, f"{tick:.0f}", "faint", "middle")
         drawing.line(LEFT, bottom, width - RIGHT, bottom, "axis")
         drawing.text((LEFT + width - RIGHT) / 2, bottom + 36, "iteration", "faint", "middle")
-        points = [(x(at), y(power)) for at, power in enumerate(powers, 1)]
+        points = [(x(index), y(power)) for index, power in enumerate(powers, 1)]
         drawing.path(points, "line")
-        for at, ((px, py), change) in enumerate(zip(points, trace, strict=True), 1):
-            drawing.mark(f"iteration {at}\nchange of the weights {change:.3g}")
+        for index, ((px, py), change) in enumerate(zip(points, trace, strict=True), 1):
+            drawing.mark(f"iteration {index}\nchange of the weights {change:.3g}")
             drawing.dot(px, py, "hit", 12)
             drawing.dot(px, py, "dot", 4.5 if len(trace) <= 60 else 2)
             drawing.end_mark()
@@ -305,15 +309,15 @@ def build_against_chart(
         for worker in report.workers
         if worker.grade_before is not None and worker.grade_after is not None
     ]
-    shown = with_two_grades[:AGAINST_MOST]
-    if not shown:
+    plotted = with_two_grades[:AGAINST_MOST]
+    if not plotted:
         return None
 
     def draw(width: float) -> Drawing:
         side = min(width, 460.0)
         left = (width - side) / 2
         drawing = Drawing(
-            width, side, "Run against run", f"Grades of {len(shown)} workers in two runs"
+            width, side, "Run against run", f"Grades of {len(plotted)} workers in two runs"
         )
         right, bottom = left + side - AGAINST_RIGHT, side - AGAINST_BOTTOM
         x = Scale(0.0, 1.0, left + AGAINST_LEFT, right)
@@ -329,10 +333,10 @@ def build_against_chart(
         )
         drawing.text(left + 14, side / 2 + 20, "later grade", "faint", turned=True)
         # The greatest movers come first in the list: drawn last, they lie on top.
-        for worker in reversed(shown):
+        for worker in reversed(plotted):
             drawing.mark(_format_change_tip(worker), link(worker.worker))
-            look = "dot-model" if abs(worker.grade_change) > FAR else "dot"
-            drawing.dot(x(worker.grade_before or 0.0), y(worker.grade_after or 0.0), look, 4.5)
+            css_class = "dot-model" if abs(worker.grade_change) > FAR else "dot"
+            drawing.dot(x(worker.grade_before or 0.0), y(worker.grade_after or 0.0), css_class, 4.5)
             drawing.end_mark()
         return drawing
 

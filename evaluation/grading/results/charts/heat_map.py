@@ -97,16 +97,16 @@ def build_block_chart(
         )
         drawing.root.set("data-columns", str(len(block.questions)))
         columns = fit_labels([question.name for question in block.questions], NAMES)
-        for at, question in enumerate(block.questions):
-            x, full = left + (at + 0.5) * wide + 4, question.name
-            drawing.text(x, top - 6, columns[at], "label", size=11, turned=True, full=full)
+        for index, question in enumerate(block.questions):
+            x, full = left + (index + 0.5) * wide + 4, question.name
+            drawing.text(x, top - 6, columns[index], "label", size=11, turned=True, full=full)
         people = fit_labels([worker.name for worker in block.workers], left - 8, 11)
-        for at, worker in enumerate(block.workers):
-            y = top + at * high
+        for index, worker in enumerate(block.workers):
+            y = top + index * high
             middle = y + high / 2 + 4
-            drawing.text(left - 6, middle, people[at], "label", "end", 11, full=worker.name)
+            drawing.text(left - 6, middle, people[index], "label", "end", 11, full=worker.name)
             for column, (question, cell) in enumerate(
-                zip(block.questions, block.cells[at], strict=True)
+                zip(block.questions, block.cells[index], strict=True)
             ):
                 x = left + column * wide
                 what = f"{worker.name} on {question.name}"
@@ -125,8 +125,8 @@ def build_block_chart(
                         f"{what}: {format_number(cell.score, 'no other answer')}\n{cell.text}",
                         worker_link(worker.worker),
                     )
-                    look = "missing" if cell.score is None else colours(cell.score)
-                    drawing.rectangle(x, y, wide - 1, high - 1, look)
+                    css_class = "missing" if cell.score is None else colours(cell.score)
+                    drawing.rectangle(x, y, wide - 1, high - 1, css_class)
                 drawing.end_mark()
         draw_legend(drawing, colours, floor, missing="no answer")
         return drawing
@@ -178,8 +178,8 @@ def build_overview_chart(
                 x, y = left + column * wide, top + row * high
                 _draw_group(drawing, overview, (row, column), colours, link)
                 mean = overview.means[row][column]
-                look = "missing" if mean is None else colours(mean)
-                drawing.rectangle(x, y, wide - 0.5, high - 0.5, look)
+                css_class = "missing" if mean is None else colours(mean)
+                drawing.rectangle(x, y, wide - 0.5, high - 0.5, css_class)
                 drawing.end_mark()
         draw_legend(drawing, colours, floor, missing="no answers")
         return drawing
@@ -208,12 +208,12 @@ def build_overview_shades(overview: HeatOverview) -> Shades:
 def _draw_group(
     drawing: Drawing,
     overview: HeatOverview,
-    at: tuple[int, int],
+    index: tuple[int, int],
     colours: Shades,
     link: Callable[[int, int], str],
 ) -> None:
     """Begin the chart element of a group of answers, with its tooltip and link."""
-    row, column = at
+    row, column = index
     worker = overview.workers_to[row - 1] if row else 0
     question = overview.questions_to[column - 1] if column else 0
     mean, count = overview.means[row][column], overview.counts[row][column]
@@ -230,11 +230,11 @@ def _place_entries(
 ) -> list[tuple[float, int, str, str]]:
     """Return x, row, CSS class and text of each legend entry, wrapped to the width."""
     places, x, row = [], 8.0, 0
-    for look, words in [*colours.legend, ("missing", missing)]:
+    for css_class, words in [*colours.legend, ("missing", missing)]:
         wanted = 20 + estimate_width(words) + 10
         if x + wanted > width and x > 8:
             x, row = 8.0, row + 1
-        places.append((x, row, look, words))
+        places.append((x, row, css_class, words))
         x += wanted
     return places
 
@@ -246,7 +246,7 @@ def compute_legend_height(colours: Shades, width: float) -> float:
 
 def draw_legend(drawing: Drawing, colours: Shades, floor: float, missing: str) -> None:
     """Draw the colour legend below `floor`; `missing` is the label of an empty cell."""
-    for x, row, look, words in _place_entries(colours, drawing.width, missing):
+    for x, row, css_class, words in _place_entries(colours, drawing.width, missing):
         y = floor + 12 + row * 20
-        drawing.rectangle(x, y, 13, 13, look)
+        drawing.rectangle(x, y, 13, 13, css_class)
         drawing.text(x + 19, y + 11, words, "faint")

@@ -28,8 +28,8 @@ TOP = 34.0
 
 def build_placement_chart(report: ModelsReport) -> Chart:
     """Return the chart of up to 60 models' scores below the histogram of workers' scores."""
-    shown = report.models.rows[:MOST]
-    rows = [_build_row(model) for model in shown]
+    plotted = report.models.rows[:MOST]
+    rows = [_build_row(model) for model in plotted]
     numbers = [
         *(end for row in rows for end in (row.value, row.low, row.high)),
         *report.crowd.scores[:1],
@@ -63,7 +63,7 @@ def build_placement_chart(report: ModelsReport) -> Chart:
         ),
         draw=draw,
         note=f"The picture shows the first {MOST} models."
-        if len(shown) < _count_models(report)
+        if len(plotted) < _count_models(report)
         else "",
     )
 
@@ -83,7 +83,7 @@ def _build_row(model: ModelRow) -> Row:
         high=model.score.high,
         tip=f"{model.name}\nscore {format_number(model.score.value)}, "
         f"interval {format_interval(model.score.low, model.score.high, 'unknown')}{place}",
-        look="-model",
+        style="-model",
     )
 
 
@@ -153,7 +153,7 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
             low=pair.difference.low,
             high=pair.difference.high,
             tip=_format_tip(pair, report.corrected_by),
-            look="-model" if pair.better else "-weak",
+            style="-model" if pair.better else "-weak",
         )
         for pair in report.pairs
     ]
@@ -190,7 +190,9 @@ def _find_shared_beginning(names: list[str]) -> str:
     """Return the words with which all models' names begin; "" if fewer than 6 characters."""
     # What the first and the last in the alphabet share, all names between share as well.
     first, last = (min(names), max(names)) if len(names) > 1 else ("", "")
-    apart = (at for at, pair in enumerate(zip(first, last, strict=False)) if len(set(pair)) > 1)
+    apart = (
+        index for index, pair in enumerate(zip(first, last, strict=False)) if len(set(pair)) > 1
+    )
     same = first[: next(apart, min(len(first), len(last)))]
     end = max(same.rfind(mark) for mark in (" ", "/", "-", "_")) + 1
     # Not where a name is nothing but the beginning: nothing would be left of it.
@@ -209,7 +211,7 @@ def build_pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _:
             high=max(0.0, question.difference),
             tip=_format_question_tip(question, first, second),
             link=link(question.question),
-            look="" if question.difference > 0 else "-model",
+            style="" if question.difference > 0 else "-model",
         )
         for question in questions
     ]
@@ -257,4 +259,4 @@ def _format_question_tip(question: QuestionDifference, first: str, second: str) 
         (f"{second}, {format_number(question.second_score)}", question.second_text),
         ("nearest to the consensus", question.nearest),
     )
-    return "\n".join(f"{who}: {shorten_text(text, TIP)}" for who, text in lines)
+    return "\n".join(f"{name}: {shorten_text(text, TIP)}" for name, text in lines)

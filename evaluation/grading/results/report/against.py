@@ -21,8 +21,8 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.grading.results.report.changes import (
     NAMED,
+    UnpairedWorker,
     WorkerChange,
-    WorkerOfOne,
     compare_crowds,
 )
 from evaluation.grading.results.report.run import count_crowd
@@ -56,7 +56,7 @@ class Exemplars:
     questions: Mapping[str, Mapping[str, Any]]
 
     @classmethod
-    def of(cls, *runs: Run) -> list[Self]:
+    def from_runs(cls, *runs: Run) -> list[Self]:
         """Read what identifies the exemplary answers of each finished run; one query."""
         rows = ExemplaryAnswer.objects.filter(run__in=runs).values(
             "pk",
@@ -103,8 +103,10 @@ class Exemplars:
 
 def find_embedding_changes(before: Run, after: Run) -> list[tuple[str, Any, Any]]:
     """Return the embedding settings that differ between two runs, as (name, before, after)."""
-    one, other = _read_embedding(before), _read_embedding(after)
-    return [(name, one[name], other[name]) for name in EMBEDDING if one[name] != other[name]]
+    embedding, other = _read_embedding(before), _read_embedding(after)
+    return [
+        (name, embedding[name], other[name]) for name in EMBEDDING if embedding[name] != other[name]
+    ]
 
 
 def _read_scoring_options(run: Run) -> tuple[Any, ...]:
@@ -239,8 +241,8 @@ class AgainstReport:
     workers: list[WorkerChange]
     only_before: int
     only_after: int
-    left: list[WorkerOfOne]
-    came: list[WorkerOfOne]
+    left: list[UnpairedWorker]
+    came: list[UnpairedWorker]
     n_compared: int
     spearman: float | None
     models: list[ModelChange]
@@ -279,7 +281,7 @@ def build_against_report(run: Run, other: Run) -> AgainstReport:
         for worker in both_crowds.common
         if worker.grade_before is not None and worker.grade_after is not None
     ]
-    exemplars = Exemplars.of(before, after)
+    exemplars = Exemplars.from_runs(before, after)
     common_questions = exemplars[0].questions.keys() & exemplars[1].questions.keys()
     other_nearest = exemplars[0].find_other_nearest(exemplars[1])
     return AgainstReport(

@@ -167,7 +167,7 @@ class WorkerChange:
 
 
 @dataclass(frozen=True)
-class WorkerOfOne:
+class UnpairedWorker:
     """A worker who is in one run only, with grade and rank in that run.
 
     `excluded` says that the other run left the worker out; else there was no answer to grade.
@@ -190,8 +190,8 @@ class Crowds:
     """
 
     common: list[WorkerChange]
-    left: list[WorkerOfOne]
-    came: list[WorkerOfOne]
+    left: list[UnpairedWorker]
+    came: list[UnpairedWorker]
 
     @property
     def n_graded(self) -> int:
@@ -226,8 +226,8 @@ def compare_without(run: Run, worker: UUID, outcomes: Mapping[UUID, Outcome]) ->
     """
     ((rows, excluded),) = _read_workers(run)
     outcome_rows = {
-        id: _Row(id, rows[id].name, found.grade, found.rank)
-        for id, found in outcomes.items()
+        id: _Row(id, rows[id].name, outcome.grade, outcome.rank)
+        for id, outcome in outcomes.items()
         if id in rows
     }
     return _compare(rows, excluded, outcome_rows, {worker})
@@ -299,12 +299,12 @@ def _rank_common(
 
 def _find_only(
     here: Mapping[UUID, _Row], there: Mapping[UUID, _Row], excluded: set[UUID]
-) -> list[WorkerOfOne]:
+) -> list[UnpairedWorker]:
     """Return the workers of the first run who are not in the second, best rank first."""
     rows = [row for id, row in here.items() if id not in there]
     rows.sort(key=lambda row: (row.rank is None, row.rank or 0, row.name))
     return [
-        WorkerOfOne(row.worker, row.name, row.grade, row.rank, row.worker in excluded)
+        UnpairedWorker(row.worker, row.name, row.grade, row.rank, row.worker in excluded)
         for row in rows
     ]
 

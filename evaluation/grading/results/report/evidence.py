@@ -47,7 +47,7 @@ NOBODY = 0
 
 
 @dataclass(frozen=True)
-class Shown:
+class EvidenceAnswer:
     """An answer shown as evidence beside another one, with its author and grade.
 
     Attributes
@@ -71,8 +71,8 @@ class Exhibit:
     question: UUID
     question_name: str
     question_text: str
-    left: Shown | None
-    right: Shown | None
+    left: EvidenceAnswer | None
+    right: EvidenceAnswer | None
     is_pair: bool
 
 
@@ -113,12 +113,12 @@ class AlarmEvidence:
 
 
 def read_alarm_evidence(
-    run: Run, place: int, after: str = "", page: int = 1, size: int = PAGE, shown: int = SHOWN
+    run: Run, place: int, after: str = "", page: int = 1, size: int = PAGE, limit: int = SHOWN
 ) -> AlarmEvidence | None:
     """Return the alarm with number `place` in a run, with its evidence; None if none.
 
     Raises `BadCursorError` for an unknown page of workers; an unknown page of exhibits is empty.
-    `size` workers and `shown` exhibits are on a page.
+    `size` workers and `limit` exhibits are on a page.
     """
     copies = Alarm.objects.filter(
         run=run, kind="copies", severity=Alarm.Severity.ALARM, answered=False
@@ -127,7 +127,7 @@ def read_alarm_evidence(
     alarm: Any = alarms.annotate(n_copies=count_rows_by(copies, "run")).first()
     if alarm is None:
         return None
-    rows = alarm.evidence[(page - 1) * shown : page * shown]
+    rows = alarm.evidence[(page - 1) * limit : page * limit]
     return AlarmEvidence(
         alarm=build_entry(alarm, alarm.n_workers, alarm.n_questions),
         n_copies=alarm.n_copies,
@@ -135,7 +135,7 @@ def read_alarm_evidence(
         exhibits=list(_build_exhibits(run, alarm, rows)),
         n_exhibits=len(alarm.evidence),
         page=page,
-        n_pages=max(1, -(-len(alarm.evidence) // shown)),
+        n_pages=max(1, -(-len(alarm.evidence) // limit)),
         reviews=list(_read_reviews(alarm)),
     )
 
@@ -177,13 +177,15 @@ def _build_exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Itera
         )
 
 
-def _build_shown(author_text: _Text | None, *, is_model: bool = False) -> Shown | None:
+def _build_shown(author_text: _Text | None, *, is_model: bool = False) -> EvidenceAnswer | None:
     """Return an answer's text for display; None for a withdrawn answer."""
     if author_text is None:
         return None
     worker = None if is_model else author_text.id
     text = shorten_text(author_text.text, ANSWER_SHOWN)
-    return Shown(author_text.name, text, worker, author_text.is_named, author_text.grade, is_model)
+    return EvidenceAnswer(
+        author_text.name, text, worker, author_text.is_named, author_text.grade, is_model
+    )
 
 
 def _read_texts(
@@ -200,8 +202,8 @@ def _read_texts(
         keys = [NOBODY, *(row[name] or NOBODY for row in rows for name in columns)]
         is_answer = what == "answer"
         grade = Subquery(grades.values("grade")[:1]) if is_answer else Value(None, FloatField())
-        found = model.objects.filter(pk__in=keys).order_by()
-        return found.values_list(
+        models = model.objects.filter(pk__in=keys).order_by()
+        return models.values_list(
             Value(what, CharField()),
             "pk",
             f"{whose}public_id",
@@ -264,8 +266,8 @@ def read_signals(run: Run, workers: Iterable[UUID], *, in_full: bool = False) ->
     rows = _query_by_worker(run, worker_ids)
     if in_full:
         rows = rows.annotate(least=Subquery(_query_least_typed(run, worker_ids)))
-    found_rows = {one["worker"]: one for one in rows}
-    counted_rows = {key: one for key, one in found_rows.items() if one["n"]}
+    found_rows = {row["worker"]: row for row in rows}
+    counted_rows = {key: row for key, row in found_rows.items() if row["n"]}
     if not counted_rows:
         return {}
     signals = {}
@@ -275,7 +277,7 @@ def read_signals(run: Run, workers: Iterable[UUID], *, in_full: bool = False) ->
             code = "signals.off" if worker in found_rows else "signals.none"
             signals[worker] = WorkerSignals(0, 0, (Message(code),))
             continue
-        others = [one for key, one in counted_rows.items() if key != worker]
+        others = [row for key, row in counted_rows.items() if key != worker]
         messages = [
             _build_pasted_message(own_row),
             *_build_comparison_messages(own_row, others),
@@ -366,8 +368,8 @@ def _build_comparison_messages(mine: dict[str, Any], others: list[dict[str, Any]
     messages = []
     for code, what in (("signals.pasted_more", "pasted"), ("signals.left_more", "left")):
         own = mine[what] * 1.0 / mine["n"]
-        below = sum(one[what] / one["n"] < own for one in others)
-        same = sum(one[what] / one["n"] == own for one in others)
+        below = sum(other[what] / other["n"] < own for other in others)
+        same = sum(other[what] / other["n"] == own for other in others)
         values = {"below": below, "same": same, "above": len(others) - below - same}
         messages.append(Message(code, {"others": len(others), **values}))
     return messages

@@ -106,30 +106,31 @@ def read_answer_map(
     run: Run,
     question: UUID,
     axes: Axes = "run",
-    found: QuestionInRun | None = None,
+    question_in_run: QuestionInRun | None = None,
     page: Page[dict[str, Any]] | None = None,
 ) -> AnswerMap | None:
     """Return the map of a question's answers in a finished run; None if none was recorded.
 
-    None for a run of an older version without maps, and for a question without answers. `found` is
+    None for a run of an older version without maps, and for a question without answers.
+    `question_in_run` is
     the question and `page` its page of answers, if already read: answers on it are not read again.
     """
     about = read_summary(run).map
-    found = found or read_question(run, question)
-    exemplar = found.exemplar if found else None
-    if not about or found is None or exemplar is None or exemplar.path is None:
+    question_in_run = question_in_run or read_question(run, question)
+    exemplar = question_in_run.exemplar if question_in_run else None
+    if not about or question_in_run is None or exemplar is None or exemplar.path is None:
         return None
-    shown = choose_iterations(len(about.iterations))
+    iterations = choose_iterations(len(about.iterations))
     first = 0 if axes == "run" else 2
     path = decode_floats(exemplar.path)
-    replies = [row for row in found.replies if row["place"] is not None]
+    replies = [row for row in question_in_run.replies if row["place"] is not None]
     return AnswerMap(
         axes=axes,
         share=exemplar.run_share if axes == "run" else exemplar.own_share,
-        iterations=[about.iterations[at] for at in shown],
-        path=[(path[4 * at + first], path[4 * at + first + 1]) for at in shown],
+        iterations=[about.iterations[index] for index in iterations],
+        path=[(path[4 * index + first], path[4 * index + first + 1]) for index in iterations],
         answers=_build_answers(
-            _choose_rows(run, question, exemplar.n_answers, page), first, about, shown
+            _choose_rows(run, question, exemplar.n_answers, page), first, about, iterations
         ),
         models=[_build_model(row, first) for row in replies[:MODELS_SHOWN]],
         n_answers=exemplar.n_answers,
@@ -140,28 +141,28 @@ def read_answer_map(
     )
 
 
-def choose_iterations(kept: int, most: int = ITERATIONS_SHOWN) -> list[int]:
-    """Return the indices of at most `most` of `kept` iterations: the first, some, the last."""
-    if kept <= most:
-        return list(range(kept))
+def choose_iterations(store: int, most: int = ITERATIONS_SHOWN) -> list[int]:
+    """Return the indices of at most `most` of `store` iterations: the first, some, the last."""
+    if store <= most:
+        return list(range(store))
     dense = most // 2
     rest = most - dense
-    spaced = [dense + round((kept - 1 - dense) * step / (rest - 1)) for step in range(rest)]
+    spaced = [dense + round((store - 1 - dense) * step / (rest - 1)) for step in range(rest)]
     return [*range(dense), *spaced]
 
 
 def _build_answers(
-    rows: Iterable[dict[str, Any]], first: int, about: MapAbout, shown: list[int]
+    rows: Iterable[dict[str, Any]], first: int, about: MapAbout, iterations: list[int]
 ) -> list[MapAnswer]:
     """Convert database rows to the workers' answers on the map."""
     map_answers = []
     for row in rows:
         weights, worker_grades = (decode_floats(row[part] or b"") for part in ("weights", "grades"))
         # Weights sum to 1 over all workers: times their number, an equal vote is 1.
-        votes = [weights[at] * about.n_workers for at in shown] if weights else None
+        votes = [weights[index] * about.n_workers for index in iterations] if weights else None
         grades = [
-            None if math.isnan(worker_grades[at]) else worker_grades[at]
-            for at in shown
+            None if math.isnan(worker_grades[index]) else worker_grades[index]
+            for index in iterations
             if worker_grades
         ]
         map_answers.append(
@@ -172,7 +173,7 @@ def _build_answers(
                 place=_read_place(row["place"], first),
                 score=row["score"],
                 votes=votes,
-                grades=grades or [None] * len(shown),
+                grades=grades or [None] * len(iterations),
             )
         )
     return map_answers

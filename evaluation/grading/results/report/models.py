@@ -27,7 +27,7 @@ from evaluation.grading.facts.report import (
     FactOnQuestion,
     FactStanding,
     Marked,
-    SaidFact,
+    StatedFact,
     build_standing,
     read_contradictions,
     read_facts,
@@ -186,8 +186,8 @@ def read_model_rows(
 def build_first_rows(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> list[ModelRow]:
     """Return the first page of models by score, from scores already read with their models."""
 
-    def find_place(one: LLMScore) -> tuple[bool, float, UUID]:
-        return one.score is None, -(one.score or 0.0), one.model.public_id
+    def find_place(score: LLMScore) -> tuple[bool, float, UUID]:
+        return score.score is None, -(score.score or 0.0), score.model.public_id
 
     values = attrgetter(*(column.replace("__", ".") for column in COLUMNS))
     # As `ORDER` sorts, so that the next page continues where this one ends.
@@ -230,7 +230,7 @@ MODEL_ORDER = Keyset(
 
 
 @dataclass(frozen=True)
-class AnswerOfModel(Marked, Reasoned):
+class PlacedAnswer(Marked, Reasoned):
     """A model's answer to a question, with its score (or a reason code) and facts.
 
     Attributes
@@ -245,7 +245,7 @@ class AnswerOfModel(Marked, Reasoned):
     text: str
     score: float | None
     reason: str
-    facts: list[SaidFact]
+    facts: list[StatedFact]
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ class ModelReport:
     about: RunAbout
     model: ModelRow
     contradictions: list[FactOnQuestion]
-    answers: Page[AnswerOfModel]
+    answers: Page[PlacedAnswer]
 
 
 def build_model_report(
@@ -281,7 +281,7 @@ def build_model_report(
     )
 
 
-def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[AnswerOfModel]:
+def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[PlacedAnswer]:
     """Return a page (of a paginated list) of the model's answers with their facts."""
     rows = (
         LLMAnswerScore.objects.filter(run=run, llm_response__model__public_id=model)
@@ -301,9 +301,9 @@ def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[AnswerOf
     return Page(answers, page.after, page.next)
 
 
-def _build_answer(row: dict[str, Any], facts: list[SaidFact]) -> AnswerOfModel:
+def _build_answer(row: dict[str, Any], facts: list[StatedFact]) -> PlacedAnswer:
     """Convert a database row and its facts to a model's answer."""
-    return AnswerOfModel(
+    return PlacedAnswer(
         question=row["llm_response__question__public_id"],
         question_name=row["name"],
         question_text=shorten_text(row["question_text"], EXCERPT_SHOWN),
@@ -339,7 +339,7 @@ def build_leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair])
         return Message(
             "comparison.only_model", {"leader": leader.name, "score": leader.score.value}
         )
-    position = {model.model: at for at, model in enumerate(ranked)}
+    position = {model.model: index for index, model in enumerate(ranked)}
     own_pairs.sort(key=lambda pair: position.get(pair.second, len(position)))
     values: dict[str, Any] = {"leader": leader.name}
     behind = [pair for pair in own_pairs if pair.better and (pair.difference.value or 0) > 0]

@@ -21,7 +21,7 @@ from evaluation.core.messages.reasons import Reasoned
 from evaluation.grading.facts.report import (
     Marked,
     QuestionFacts,
-    SaidFact,
+    StatedFact,
     read_facts,
     read_question_facts,
 )
@@ -180,7 +180,7 @@ class QuestionAnswer(Marked):
     score: float | None
     score_leave_one_out: float | None
     is_nearest: bool
-    facts: list[SaidFact] = field(default_factory=list)
+    facts: list[StatedFact] = field(default_factory=list)
     contrast: float | None = None
 
 
@@ -195,7 +195,7 @@ class ModelAnswer(Marked, Reasoned):
     text: str
     score: float | None
     reason: str
-    facts: list[SaidFact] = field(default_factory=list)
+    facts: list[StatedFact] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -279,18 +279,22 @@ def build_question_report(
     question: UUID,
     after: str = "",
     size: int = PAGE,
-    found: QuestionInRun | None = None,
+    question_in_run: QuestionInRun | None = None,
     page: Page[dict[str, Any]] | None = None,
 ) -> QuestionReport | None:
     """Return the report of a question; None if there is none; at most four queries.
 
-    A run with facts takes two more. `found` is the question and `page` the `answer_page`, where
-    they were read.
+    A run with facts takes two more. `question_in_run` is the question and `page` the
+    `answer_page`, where they were read.
     """
-    found = found or read_question(run, question)
-    if found is None:
+    question_in_run = question_in_run or read_question(run, question)
+    if question_in_run is None:
         return None
-    question_row, exemplar, replies = found.question, found.exemplar, found.replies[:MODELS_SHOWN]
+    question_row, exemplar, replies = (
+        question_in_run.question,
+        question_in_run.exemplar,
+        question_in_run.replies[:MODELS_SHOWN],
+    )
     page = page or read_answer_page(run, question, after, size)
     facts_of_answers, facts_of_replies = read_facts(
         run,
@@ -316,7 +320,7 @@ def build_question_report(
             page, facts_of_answers, exemplar.nearest_response_id if exemplar else None
         ),
         models=[_build_model_answer(row, facts_of_replies) for row in replies],
-        n_models=len(found.replies),
+        n_models=len(question_in_run.replies),
         facts=read_question_facts(run, exemplar),
     )
 
@@ -360,11 +364,11 @@ def read_answer_page(
 def build_history_columns(run: Run) -> dict[str, Subquery]:
     """Return query columns with the stored weights and grades of an answer's worker."""
     grades = WorkerGrade.objects.filter(run=run, worker=OuterRef("response__submission__worker"))
-    return {kept: Subquery(grades.values(kept)[:1]) for kept in ("weights", "grades")}
+    return {column: Subquery(grades.values(column)[:1]) for column in ("weights", "grades")}
 
 
 def _build_answers(
-    page: Page[dict[str, Any]], facts: Mapping[int, list[SaidFact]], nearest: int | None = None
+    page: Page[dict[str, Any]], facts: Mapping[int, list[StatedFact]], nearest: int | None = None
 ) -> Page[QuestionAnswer]:
     """Convert a page of answer rows to a page of answers with their facts."""
     answers = [
@@ -414,7 +418,7 @@ def _read_replies(run: Run, question: Question) -> list[dict[str, Any]]:
     )
 
 
-def _build_model_answer(row: dict[str, Any], facts: Mapping[int, list[SaidFact]]) -> ModelAnswer:
+def _build_model_answer(row: dict[str, Any], facts: Mapping[int, list[StatedFact]]) -> ModelAnswer:
     """Convert a database row to a model's answer with its facts."""
     return ModelAnswer(
         model=row["model"],

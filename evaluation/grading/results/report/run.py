@@ -142,7 +142,7 @@ def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = Non
         iterations=summary.iterations,
         converged=summary.converged,
         trace=list(summary.trace),
-        warnings=[Message.of(stored) for stored in run.warnings],
+        warnings=[Message.from_stored(stored) for stored in run.warnings],
         undefined=[
             UndefinedCells(
                 table=entry["file"].removesuffix(".csv"),

@@ -96,8 +96,8 @@ def read_gone_alarms(run: Run) -> list[Alarm]:
             threshold=alarm.threshold,
             workers=tuple(names[worker] for worker in alarm.workers if worker in names),
             questions=(),
-            message=Message.of(alarm.message),
-            outcome=Message.of(alarm.outcome),
+            message=Message.from_stored(alarm.message),
+            outcome=Message.from_stored(alarm.outcome),
         )
         for alarm in gone
     ]
@@ -474,6 +474,6 @@ def _iterate_places(run: Run, question: UUID) -> Iterable[Row]:
     )
     if path is not None:
         numbers, about = decode_floats(path), read_summary(run).map
-        for at, iteration in enumerate(about.iterations if about else ()):
-            place = numbers[4 * at : 4 * at + 4]
+        for index, iteration in enumerate(about.iterations if about else ()):
+            place = numbers[4 * index : 4 * index + 4]
             yield ("consensus", None, None, iteration, *place, None, None, None, None)

@@ -27,7 +27,7 @@ from evaluation.grading.facts.report import (
     FactOnQuestion,
     FactStanding,
     Marked,
-    SaidFact,
+    StatedFact,
     build_standing,
     read_contradictions,
     read_facts,
@@ -238,7 +238,7 @@ class WorkerAnswer(Marked):
     nearest_worker: UUID | None
     nearest_worker_name: str
     is_nearest: bool
-    facts: list[SaidFact] = field(default_factory=list)
+    facts: list[StatedFact] = field(default_factory=list)
     contrast: float | None = None
 
 
@@ -341,7 +341,7 @@ def _read_answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerA
     return Page(answers, page.after, page.next)
 
 
-def _build_answer(row: dict[str, Any], facts: list[SaidFact]) -> WorkerAnswer:
+def _build_answer(row: dict[str, Any], facts: list[StatedFact]) -> WorkerAnswer:
     """Convert a database row and its facts to a worker's answer."""
     nearest = row["nearest"]
     return WorkerAnswer(

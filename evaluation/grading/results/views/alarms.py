@@ -195,8 +195,8 @@ def _build_exclude_field(run: Run, workers: Iterable[tuple[UUID, str]]) -> dict[
 def _build_remedy(run: Run, label: str, **preset: str) -> Remedy:
     """Return a link to the grading form with this run's options and preset fields."""
     form = reverse("admin:grade", kwargs={"set_id": run.version.question_set.public_id})
-    asked = {"version": run.version.number, "like": run.public_id, **preset}
-    return Remedy(label, f"{form}?{urlencode(asked)}")
+    query = {"version": run.version.number, "like": run.public_id, **preset}
+    return Remedy(label, f"{form}?{urlencode(query)}")
 
 
 # Later runs that may have remedied it.
@@ -259,14 +259,16 @@ def show_alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
     """Show one alarm with its evidence; POST saves the user's review of it."""
     if request.method != "POST":
         return _show_page(request, run=run, place=place)
-    shown = run_or_404(request, run)
-    kind_or_404(shown, AqerSummary)
-    if not rights(request.user, shown.version.question_set).edit:
+    current_run = run_or_404(request, run)
+    kind_or_404(current_run, AqerSummary)
+    if not rights(request.user, current_run.version.question_set).edit:
         raise RefusedError("change")
-    alarm_row = Alarm.objects.filter(run=shown, place=place).select_related("run__version").first()
+    alarm_row = (
+        Alarm.objects.filter(run=current_run, place=place).select_related("run__version").first()
+    )
     if alarm_row is None:
         raise Http404("the run has no such alarm")
-    form = ReviewForm(shown, request.POST)
+    form = ReviewForm(current_run, request.POST)
     if form.is_valid():
         try:
             save_review(alarm_row, request.user, **form.cleaned_data)
@@ -310,7 +312,9 @@ def _show_page(
         "breadcrumbs": [*way_here(run), ("Alarms", alarms_address)],
         "evidence": evidence,
         "alarm": evidence.alarm,
-        "rings_falsely": false_alarm_rates.of(evidence.alarm.case) if false_alarm_rates else "",
+        "rings_falsely": false_alarm_rates.describe(evidence.alarm.case)
+        if false_alarm_rates
+        else "",
         "remedies": build_remedies(run, evidence.alarm, may_edit, evidence.n_copies),
         "signals": read_signals(run, [row.worker for row in evidence.workers.rows]),
         "limits": Message("signals.limits"),
@@ -327,20 +331,20 @@ def show_anchors(request: HttpRequest, run: UUID) -> HttpResponseBase:
     """
     if request.method != "POST":
         return _show_anchors_page(request, run=run)
-    shown = run_or_404(request, run)
-    kind_or_404(shown, AqerSummary)
-    if not rights(request.user, shown.version.question_set).edit:
+    current_run = run_or_404(request, run)
+    kind_or_404(current_run, AqerSummary)
+    if not rights(request.user, current_run.version.question_set).edit:
         raise RefusedError("change")
     name = request.POST.get("do", "")
     do = {"suggest": _start_suggestion, "ask": _ask_expert, "grade": _start_grading}.get(name)
-    if shown.state != Run.State.DONE or do is None:
-        return redirect(_build_address(shown))
-    if name != "ask" and request.POST.get("left_out", "") != load_voters(shown).ids:
+    if current_run.state != Run.State.DONE or do is None:
+        return redirect(_build_address(current_run))
+    if name != "ask" and request.POST.get("left_out", "") != load_voters(current_run).ids:
         request.method = "GET"
         response: Any = _show_anchors_page(request, run=run, changed=True)
         response.status_code = 409
         return response
-    return do(request, shown)
+    return do(request, current_run)
 
 
 @grading_page("evaluation/anchors.html")

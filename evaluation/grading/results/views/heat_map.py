@@ -91,10 +91,10 @@ def show_heat_map(request: HttpRequest, run: Run) -> Context:
     }
 
 
-def read_block(run: Run, asked: QueryDict) -> HeatBlock:
+def read_block(run: Run, query: QueryDict) -> HeatBlock:
     """Return the heat-map block that the query parameters name; 404 if it does not exist."""
     worker, question = (
-        parse_number(asked, name, 0, MOST, blank=True) or 0 for name in ("workers", "questions")
+        parse_number(query, name, 0, MOST, blank=True) or 0 for name in ("workers", "questions")
     )
     block = read_heat_block(run, worker, question)
     if (block.first_worker and not block.workers) or (block.first_question and not block.questions):
@@ -151,12 +151,12 @@ def _build_overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
     for row, (means, counts) in enumerate(zip(overview.means, overview.counts, strict=True)):
         fields = []
         for column, (mean, count) in enumerate(zip(means, counts, strict=True)):
-            look = "heat-none" if mean is None else colours(mean)
+            css_class = "heat-none" if mean is None else colours(mean)
             is_shown = (workers[row], questions[column]) == (
                 block.first_worker,
                 block.first_question,
             )
-            mark = f"{look} heat-at" if is_shown else look
+            mark = f"{css_class} heat-at" if is_shown else css_class
             fields.append(Field(mark, "", f"{format_number(mean, 'unknown')} of {count:,}"))
         rows.append(fields)
     return {
@@ -180,9 +180,9 @@ def _list_blocks(total: int, step: int) -> list[tuple[int, int, int]]:
 
 def _format_short(score: float) -> str:
     """Return a score with two decimals, without the leading zero."""
-    shown = f"{score:.2f}"
+    text = f"{score:.2f}"
     # .999 is rounded to 1.00, which keeps its first digit.
-    return shown.replace("0.", ".", 1) if abs(score) < 1 and not shown.endswith("1.00") else shown
+    return text.replace("0.", ".", 1) if abs(score) < 1 and not text.endswith("1.00") else text
 
 
 def _find_previous(first: int, step: int) -> int | None:

@@ -65,9 +65,9 @@ def show_comparisons(request: HttpRequest, run: Run) -> Context:
 
     `model`, `first`, `second` and `correction` come from the address.
     """
-    asked = request.GET
-    report = read_report(run, asked)
-    pair = read_pair(run, asked, report)
+    query = request.GET
+    report = read_report(run, query)
+    pair = read_pair(run, query, report)
     return {
         "title": f"Models compared on {run.version.question_set.name}",
         "report": report,
@@ -78,21 +78,21 @@ def show_comparisons(request: HttpRequest, run: Run) -> Context:
     }
 
 
-def read_report(run: Run, asked: QueryDict) -> ComparisonsReport:
+def read_report(run: Run, query: QueryDict) -> ComparisonsReport:
     """Return the compared pairs of models, or those with the query parameter `model`."""
     report = build_comparisons_report(
-        run, parse_public_id(asked, "model", blank=True), asked_correction(asked)
+        run, parse_public_id(query, "model", blank=True), asked_correction(query)
     )
     if report is None:
         raise Http404("the run has no such model")
     return report
 
 
-def read_pair(run: Run, asked: QueryDict, report: ComparisonsReport) -> PairReport | None:
+def read_pair(run: Run, query: QueryDict, report: ComparisonsReport) -> PairReport | None:
     """Return the pair in the query parameters `first` and `second`, else the first pair."""
     first, second = (
-        parse_public_id(asked, "first", blank=True),
-        parse_public_id(asked, "second", blank=True),
+        parse_public_id(query, "first", blank=True),
+        parse_public_id(query, "second", blank=True),
     )
     if first is None and second is None:
         if not report.pairs:
@@ -108,23 +108,23 @@ def read_pair(run: Run, asked: QueryDict, report: ComparisonsReport) -> PairRepo
     return pair
 
 
-def read_models(run: Run, asked: QueryDict) -> tuple[UUID, UUID]:
+def read_models(run: Run, query: QueryDict) -> tuple[UUID, UUID]:
     """Return the ids of the two models in the query parameters, else of the first pair."""
-    pair = read_pair(run, asked, read_report(run, asked))
+    pair = read_pair(run, query, read_report(run, query))
     if pair is None:
         raise Http404("two models are needed")
     return pair.pair.first, pair.pair.second
 
 
-def draw_comparisons(run: Run, asked: QueryDict) -> Chart | None:
+def draw_comparisons(run: Run, query: QueryDict) -> Chart | None:
     """Return the chart of the compared pairs of models; None without pairs."""
-    report = read_report(run, asked)
+    report = read_report(run, query)
     return build_comparisons_chart(report) if report.pairs else None
 
 
-def draw_differences(run: Run, asked: QueryDict) -> Chart | None:
+def draw_differences(run: Run, query: QueryDict) -> Chart | None:
     """Return the chart of the questions on which two models differ; None without a pair."""
-    return draw_pair(run, read_pair(run, asked, read_report(run, asked)))
+    return draw_pair(run, read_pair(run, query, read_report(run, query)))
 
 
 def draw_pair(run: Run, pair: PairReport | None) -> Chart | None:

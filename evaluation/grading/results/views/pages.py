@@ -92,16 +92,16 @@ def show_results(request: HttpRequest, run: Run) -> Context:
 
     `workers`, `questions`, `by`, `q` and `check` come from the address.
     """
-    asked = request.GET
+    query = request.GET
     report = build_run_report(run)
     # PostgreSQL refuses a text with a NUL.
-    search = asked.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
-    by: Any = parse_choice(asked, "by", ORDERS, "position")
+    search = query.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
+    by: Any = parse_choice(query, "by", ORDERS, "position")
     # One query for the charts and for the first page of the list.
     first = read_worker_rows(run, size=WORKERS_DRAWN)
     best = first.rows if report.n_graded else []
     link = _build_worker_link(run)
-    after = asked.get("workers", "")
+    after = query.get("workers", "")
     workers = read_worker_rows(run, after, search) if after or search else build_first_page(first)
     may_edit = rights(request.user, run.version.question_set).edit
     return {
@@ -115,10 +115,10 @@ def show_results(request: HttpRequest, run: Run) -> Context:
         "workers": workers,
         "marks": read_marks(run, [row.worker for row in workers.rows]),
         "by": by,
-        "questions": read_question_rows(run, asked.get("questions", ""), by),
+        "questions": read_question_rows(run, query.get("questions", ""), by),
         "trace": [
-            (at, format_number(change))
-            for at, change in enumerate(report.trace[:ITERATIONS_SHOWN], 1)
+            (index, format_number(change))
+            for index, change in enumerate(report.trace[:ITERATIONS_SHOWN], 1)
         ],
         "charts": {
             "grades": build_grades_chart(best, report.n_graded, link) if best else None,
@@ -127,7 +127,7 @@ def show_results(request: HttpRequest, run: Run) -> Context:
             "convergence": build_convergence_chart(report.trace) if report.trace else None,
         },
         "facts": build_run_facts(run),
-        "same_inputs": has_same_answers(run) if asked.get("check") == "inputs" else None,
+        "same_inputs": has_same_answers(run) if query.get("check") == "inputs" else None,
     }
 
 
@@ -211,7 +211,7 @@ def read_report(
     page: Page[dict[str, Any]] | None = None,
 ) -> QuestionReport:
     """Return a question's report; 404 for an unknown question."""
-    report = build_question_report(run, question, after, found=source, page=page)
+    report = build_question_report(run, question, after, question_in_run=source, page=page)
     if report is None:
         raise Http404("the run has no such question")
     return report
@@ -268,9 +268,9 @@ def read_axes(request: HttpRequest) -> Axes:
     return axes
 
 
-def draw_map(run: Run, report: AnswerMap, at: int | None = None) -> Chart:
+def draw_map(run: Run, report: AnswerMap, index: int | None = None) -> Chart:
     """Return the chart of a question's map at an iteration, by default the last."""
-    return build_map_chart(report, at, lambda worker: worker_link(run, worker))
+    return build_map_chart(report, index, lambda worker: worker_link(run, worker))
 
 
 @grading_page("evaluation/worker.html")

@@ -21,7 +21,7 @@ import tenacity
 from annotations.exchange.records import MISSING
 from evaluation.core.backends.chat.contract import Allowance, ChatModel, Fault, Reply
 from evaluation.core.backends.server import Patience
-from evaluation.runs.flow.asking.plan import KeptReply, Planned, Store, group_by_key
+from evaluation.runs.flow.asking.plan import Planned, RecordedReply, Store, group_by_key
 from evaluation.runs.flow.asking.summary import Budget, Prices, estimate_prompt_tokens
 
 MINUTE = 60.0
@@ -269,7 +269,7 @@ class _Asker:
                     watcher.cancel()
         if self.outcome.end is End.GIVEN_UP:
             fault = Fault("not_asked", f"not asked: {self.outcome.reason}")
-            kept = KeptReply(Reply.failed(fault), attempts=0)
+            kept = RecordedReply(Reply.failed(fault), attempts=0)
             await asyncio.gather(*(self._keep(group, kept) for group in [*self._left, *groups]))
 
     async def _end_when_time_is_up(self, enough: asyncio.Event) -> None:
@@ -331,7 +331,7 @@ class _Asker:
         if self.outcome.end is End.TIME and reply.fault is not None and reply.fault.again:
             return False  # it may pass: another time
         self.outcome.n_asked += 1
-        if not await self._keep(group, KeptReply(reply, attempts, seconds, cost)):
+        if not await self._keep(group, RecordedReply(reply, attempts, seconds, cost)):
             return False
         self._give_up_if_faulty(reply.fault, began)
         return not self._has_ended()
@@ -434,7 +434,7 @@ class _Asker:
         ):
             self._end(End.GIVEN_UP, fault.message)
 
-    async def _keep(self, group: list[Planned], kept: KeptReply) -> bool:
+    async def _keep(self, group: list[Planned], kept: RecordedReply) -> bool:
         """Store one reply for a group of equal requests; return False if the store fails."""
         try:
             # First the reply itself: a store copies only what it has.

@@ -114,7 +114,9 @@ def build_item_fields(
     """Return the template fields of a question; choices as lines below the question."""
     return {
         "question": question,
-        "choices": "".join(["\nChoices:", *(f"\n- {one}" for one in choices)] if choices else ""),
+        "choices": "".join(
+            ["\nChoices:", *(f"\n- {choice}" for choice in choices)] if choices else ""
+        ),
         "category": category,
         "language": language,
         "passage": passage,
@@ -176,12 +178,12 @@ def plan_requests(
     A parameter that is None is left out. With `seed` None no seed is sent; else sample 0 has it
     and each further one a seed derived from it.
     """
-    given = {name: value for name, value in parameters.items() if value is not None}
+    values = {name: value for name, value in parameters.items() if value is not None}
     planned = []
     # All first samples come before second ones: a run that ends early has each question once.
     for sample in range(max((item.samples for item in items), default=0)):
         seeds = {} if seed is None else {"seed": derive_seed(seed, sample)}
-        sent = {**given, **seeds}
+        sent = {**values, **seeds}
         for place, item in enumerate(items):
             if sample < item.samples:
                 own = {**sent, **item.parameters}
@@ -225,7 +227,7 @@ def _serialize(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptReply:
+class RecordedReply:
     """A model's reply as it is stored, with attempts, seconds and cost.
 
     `attempts` is 0 where it was not asked, because the model was given up. `cost` is in the
@@ -253,7 +255,7 @@ class Store(Protocol):
     def copy(self, planned: Planned) -> Awaitable[None] | None:
         """Store the known reply of the request's key for the request's own item, too."""
 
-    def keep(self, planned: Planned, kept: KeptReply) -> Awaitable[None] | None:
+    def keep(self, planned: Planned, kept: RecordedReply) -> Awaitable[None] | None:
         """Store a reply; raises OSError if it cannot be stored, which ends the asking."""
 
 
@@ -261,8 +263,8 @@ class MemoryStore:
     """A reply store in memory, by item index and sample."""
 
     def __init__(self) -> None:
-        self.kept: dict[tuple[int, int], KeptReply] = {}
-        self._by_key: dict[str, KeptReply] = {}
+        self.kept: dict[tuple[int, int], RecordedReply] = {}
+        self._by_key: dict[str, RecordedReply] = {}
 
     def has(self, planned: Planned) -> bool:
         """Return False, as a new store has no reply to any item."""
@@ -276,7 +278,7 @@ class MemoryStore:
         """Store the known reply of the request's key for the request's own item, too."""
         self.kept[planned.place, planned.request.sample] = self._by_key[planned.key]
 
-    def keep(self, planned: Planned, kept: KeptReply) -> None:
+    def keep(self, planned: Planned, kept: RecordedReply) -> None:
         """Store a reply; one without a fault can be copied by its key."""
         self.kept[planned.place, planned.request.sample] = kept
         if kept.reply.fault is None:

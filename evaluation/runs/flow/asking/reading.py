@@ -61,11 +61,11 @@ class PromptWithReminder:
 
     def messages(self, values: Mapping[str, str]) -> tuple[Message, ...]:
         """Return the conversation about one answer, fields filled in; missing ones are empty."""
-        given = dict(values)
-        if given.get(PASSAGE):
-            given[PASSAGE] = f"Text: {given[PASSAGE]}\n\n"
+        filled = dict(values)
+        if filled.get(PASSAGE):
+            filled[PASSAGE] = f"Text: {filled[PASSAGE]}\n\n"
         content = "".join(
-            text + (given.get(name, "") if name else "")
+            text + (filled.get(name, "") if name else "")
             for text, name in parse_template(self.template)
         )
         return ({"role": "user", "content": content},)
@@ -142,11 +142,13 @@ class AnswerColumns:
 
     def codes(self) -> tuple[Integers, Integers, Booleans]:
         """Return the answers' question codes and author codes, and whether authors are workers."""
-        asked = encode_labels(np.array([str(one) for one in self.questions], dtype=object))[0]
+        codes = encode_labels(
+            np.array([str(question) for question in self.questions], dtype=object)
+        )[0]
         # With the kind in front, because a worker and a model may have the same id.
-        who = [f"{int(p)}{a}" for p, a in zip(self.people, self.authors, strict=True)]
-        author = encode_labels(np.array(who, dtype=object))[0]
-        return asked, author, np.array(self.people, dtype=bool)
+        people = [f"{int(p)}{a}" for p, a in zip(self.people, self.authors, strict=True)]
+        author = encode_labels(np.array(people, dtype=object))[0]
+        return codes, author, np.array(self.people, dtype=bool)
 
 
 def read_replies(
@@ -165,11 +167,11 @@ def read_replies(
     if not items:
         return {}, 0
     replies = ask(step, prompt, items)
-    found = {which: _read_reply(reply, read, nothing) for which, reply in replies.items()}
+    values = {which: _read_reply(reply, read, nothing) for which, reply in replies.items()}
     messages = {item.id: item.messages for item in items}
     unread = [
         which
-        for which, (value, _) in found.items()
+        for which, (value, _) in values.items()
         if value is None and not replies[which].status.is_missing
     ]
     if unread:
@@ -180,8 +182,8 @@ def read_replies(
         ]
         second = ask(f"{step} again", prompt, more)
         for which in unread:
-            found[which] = _read_reply(second[name[which], 0], read, nothing)
-    return found, len(unread)
+            values[which] = _read_reply(second[name[which], 0], read, nothing)
+    return values, len(unread)
 
 
 def _read_reply(reply: Reply, read: Read[T], nothing: str) -> tuple[T | None, str | None]:

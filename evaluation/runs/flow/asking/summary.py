@@ -213,10 +213,10 @@ def cut_off_warnings(
     options : the option of a step that has another than max_tokens; "" where the length is a
         parameter of the registered model.
     """
-    found: dict[str, list[Usage]] = {}
+    usages: dict[str, list[Usage]] = {}
     for one in usage:
         if one.cut_off:
-            found.setdefault(options.get(one.step, LONGEST_REPLY), []).append(one)
+            usages.setdefault(options.get(one.step, LONGEST_REPLY), []).append(one)
     return [
         Message(
             "study_replies_cut_off",
@@ -226,12 +226,12 @@ def cut_off_warnings(
                 "raise": name,
             },
         )
-        for name, of_option in found.items()
+        for name, of_option in usages.items()
     ]
 
 
 @dataclass(frozen=True)
-class AskedModel(Stored):
+class ModelOutcome(Stored):
     """One model of a run that asked: counts by outcome, tokens, cost, and why it ended.
 
     `planned` == `answered` + `empty` + `refused` + `cut_off` + sum of `errors` + `not_asked`, in
@@ -323,7 +323,7 @@ class AskSummary(RunSummary):
 
     questions: int = 0
     samples: int = 1
-    models: tuple[AskedModel, ...] = ()
+    models: tuple[ModelOutcome, ...] = ()
     cost: float = 0.0
 
     @property

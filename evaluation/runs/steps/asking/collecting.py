@@ -30,9 +30,9 @@ from evaluation.runs.flow.asking.summary import (
     FAILED,
     GIVEN_UP,
     VERSION,
-    AskedModel,
     AskSummary,
     Budget,
+    ModelOutcome,
     Prices,
     Purse,
 )
@@ -79,8 +79,8 @@ def _build_askings(run: Run) -> list[ModelAsking]:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
     problems = find_problems(run.version, run.owner, options)
     if problems:
-        said = (SITE.sentence(AskOptions, one) for one in problems)
-        raise RunInputError.of_sentence(" ".join(f"{capfirst(one)}." for one in said))
+        sentences = (SITE.sentence(AskOptions, problem) for problem in problems)
+        raise RunInputError.of_sentence(" ".join(f"{capfirst(problem)}." for problem in sentences))
     return build_askings(run.version, run.owner, options)
 
 
@@ -93,7 +93,7 @@ class _ModelWork:
 
     def __init__(self, asking: ModelAsking, earlier: ModelProgress | None, run_id: int) -> None:
         self.asking = asking
-        self.replies = Replies.of(asking, run_id=run_id)
+        self.replies = Replies.from_asking(asking, run_id=run_id)
         self.outcome: Outcome | None = None
         self.failure = asking.reason
         self.took: float | None = None
@@ -120,14 +120,14 @@ class _ModelWork:
     def count(self, posts: Sequence[Post]) -> None:
         """Add stored replies to the model's counts: done, asked, errors, cost."""
         # Copies, and replies to requests that were never sent, are done but were not asked.
-        kept = [post.kept for post in posts if post.kept is not None]
-        errors = sum(one.reply.status.value == ERROR for one in kept)
+        replies = [post.kept for post in posts if post.kept is not None]
+        errors = sum(one.reply.status.value == ERROR for one in replies)
         self._state = replace(
             self._state,
             done=self._state.done + len(posts),
-            asked=self._state.asked + sum(one.attempts > 0 for one in kept),
+            asked=self._state.asked + sum(one.attempts > 0 for one in replies),
             errors=self._state.errors + errors,
-            cost=self._state.cost + sum(one.cost for one in kept),
+            cost=self._state.cost + sum(one.cost for one in replies),
         )
 
     def state(self, seconds: float) -> ModelProgress:
@@ -202,14 +202,14 @@ class _Conversation(Conversation[_ModelWork, ModelAsking]):
 def _count_replies(working: Sequence[_ModelWork]) -> tuple[int, int]:
     """Return the number of stored replies and of all planned replies, over all models."""
     states = [work.state(0.0) for work in working]
-    return sum(one.done for one in states), sum(one.total for one in states)
+    return sum(state.done for state in states), sum(state.total for state in states)
 
 
 def _build_purse(run: Run, askings: Sequence[ModelAsking]) -> Purse:
     """Return the run's budget minus the cost of its earlier turns."""
     # From the stored replies and not from a counter: a turn that died has spent its money, too.
-    told = LLMResponse.objects.filter(run=run).values_list("extra__cost", flat=True)
-    spent = sum(one for one in told if isinstance(one, int | float))
+    replies = LLMResponse.objects.filter(run=run).values_list("extra__cost", flat=True)
+    spent = sum(one for one in replies if isinstance(one, int | float))
     return Purse(askings[0].options.budget, float(spent))
 
 
@@ -246,7 +246,7 @@ def _end(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
         turn.end(RunEnd(signature, input_hash, summary))
 
 
-def _summarize_model(work: _ModelWork, run: Run) -> AskedModel:
+def _summarize_model(work: _ModelWork, run: Run) -> ModelOutcome:
     """Return one model's counts, tokens, cost and time, from its stored replies."""
     asking, state = work.asking, work.state(0.0)
     rows = list(select_stored_answers(asking).values_list("status", "extra", "run_id"))
@@ -264,7 +264,7 @@ def _summarize_model(work: _ModelWork, run: Run) -> AskedModel:
     asked_extras = [extra for extra in own_extras if extra.get("attempts")]
     seconds = _select_numbers([extra for _, extra, _ in rows if not extra.get("copied")], "seconds")
     prompt = asking.prompt
-    return AskedModel(
+    return ModelOutcome(
         id=asking.id,
         name=asking.model.name,
         asking=asking.hash,

@@ -26,7 +26,7 @@ from typing import Generic, TypeVar
 from django.db import DatabaseError, transaction
 
 from evaluation.models import Run, RunData
-from evaluation.runs.flow.asking.plan import KeptReply, Planned
+from evaluation.runs.flow.asking.plan import Planned, RecordedReply
 from evaluation.runs.flow.stored import Stored
 from evaluation.runs.steps.checkpoints import Turn
 
@@ -49,7 +49,7 @@ class Post(Generic[AskingT]):
 
     asking: AskingT
     planned: Planned
-    kept: KeptReply | None
+    kept: RecordedReply | None
     source: int | None
     written: asyncio.Future[None]
 
@@ -62,7 +62,11 @@ class Mailbox(Generic[AskingT]):
         self._closed = False
 
     def put(
-        self, asking: AskingT, planned: Planned, kept: KeptReply | None, source: int | None = None
+        self,
+        asking: AskingT,
+        planned: Planned,
+        kept: RecordedReply | None,
+        source: int | None = None,
     ) -> asyncio.Future[None]:
         """Queue a reply; the returned future is done when the reply is committed."""
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -74,15 +78,15 @@ class Mailbox(Generic[AskingT]):
     def take(self, seconds: float) -> list[Post[AskingT]]:
         """Return up to `AT_ONCE` queued replies, waiting at most `seconds` for the first."""
         try:
-            found = [self._posts.get(timeout=seconds)]
+            result = [self._posts.get(timeout=seconds)]
         except queue.Empty:
             return []
-        while len(found) < AT_ONCE:
+        while len(result) < AT_ONCE:
             try:
-                found.append(self._posts.get_nowait())
+                result.append(self._posts.get_nowait())
             except queue.Empty:
                 break
-        return found
+        return result
 
     def close(self) -> None:
         """Refuse further replies: later `put` calls raise MailboxClosedError."""
@@ -158,12 +162,12 @@ class ModelProgress(Stored):
 def read_progress(run_id: int) -> list[ModelProgress]:
     """Return the stored progress of a run's models; empty before the first report."""
     rows = RunData.objects.filter(run_id=run_id, name=NAME).values_list("data", flat=True)
-    return [ModelProgress.of(one) for one in rows.first() or ()]
+    return [ModelProgress.from_json(one) for one in rows.first() or ()]
 
 
 def keep_progress(turn: Turn, models: Sequence[ModelProgress]) -> None:
     """Store the progress of the run's models; call it inside `Turn.fenced`."""
-    turn.keep(NAME, [one.as_dict() for one in models])
+    turn.keep(NAME, [model.as_dict() for model in models])
 
 
 def read_progress_by_model(run: Run) -> list[ModelProgress]:

@@ -51,7 +51,10 @@ def load_questions(version: QuestionSetVersion) -> list[Question]:
 
 def build_items(questions: Sequence[Question], prompt: Prompt, samples: int) -> list[Item]:
     """Return one item to ask for each question: a conversation under its external id."""
-    return [Item(one.external_id, prompt.messages(build_fields(one)), samples) for one in questions]
+    return [
+        Item(question.external_id, prompt.messages(build_fields(question)), samples)
+        for question in questions
+    ]
 
 
 def build_fields(question: Question) -> dict[str, str]:
@@ -143,15 +146,15 @@ def build_askings(
 ) -> list[ModelAsking]:
     """Return what each chosen model is asked, in the order of the options."""
     questions = load_questions(version)
-    found = []
+    askings = []
     for model in select_models(user, options):
         prompt = select_prompt(model, questions, user, options)
         try:
             chat, reason = open_chat(model, options.patience()), ""
         except (ChatError, InputError) as error:
             chat, reason = None, str(error)
-        found.append(ModelAsking(model, prompt, options, questions, chat, reason))
-    return found
+        askings.append(ModelAsking(model, prompt, options, questions, chat, reason))
+    return askings
 
 
 def select_models(user: AnyUser, options: AskOptions) -> list[LanguageModel]:
@@ -160,7 +163,7 @@ def select_models(user: AnyUser, options: AskOptions) -> list[LanguageModel]:
     by_id = {
         str(row.public_id): row for row in rows.filter(public_id__in=map(UUID, options.models))
     }
-    return [by_id[one] for one in map(_normalize_id, options.models) if one in by_id]
+    return [by_id[model] for model in map(_normalize_id, options.models) if model in by_id]
 
 
 def select_prompt(
@@ -174,7 +177,9 @@ def select_prompt(
         return find_prompt(options.prompt, user)
     if model.strategy in TEMPLATES:
         return build_built_in_prompt(model.strategy)
-    return build_built_in_prompt(PASSAGE if all(one.passage_id for one in questions) else CLOSED)
+    return build_built_in_prompt(
+        PASSAGE if all(question.passage_id for question in questions) else CLOSED
+    )
 
 
 def find_problems(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Problem]:
@@ -193,7 +198,7 @@ def find_problems(version: QuestionSetVersion, user: AnyUser, options: AskOption
     questions = load_questions(version)
     if not questions:
         return [build_problem("no_questions", "models")]
-    without_text = sum(not one.text.strip() for one in questions)
+    without_text = sum(not question.text.strip() for question in questions)
     if without_text:
         return [build_problem("no_text", "models", count=without_text)]
     try:
@@ -212,18 +217,20 @@ def find_problems_at_start(
 
 def find_refused_models(user: AnyUser, options: AskOptions) -> list[Problem]:
     """Return a problem for each chosen model that is archived, without URL, or refused."""
-    found = []
+    refused_models = []
     for model in select_models(user, options):
         if model.archived_at is not None:
-            found.append(build_problem("model_archived", "models", name=model.name))
+            refused_models.append(build_problem("model_archived", "models", name=model.name))
             continue
         if not model.spec:
-            found.append(build_problem("no_spec", "models", name=model.name))
+            refused_models.append(build_problem("no_spec", "models", name=model.name))
             continue
         for wrong in find_registration_problems(read_model_options(model), model.owner):
             reason = SITE.sentence(ModelOptions, wrong)
-            found.append(build_problem("model_refused", "models", name=model.name, reason=reason))
-    return found
+            refused_models.append(
+                build_problem("model_refused", "models", name=model.name, reason=reason)
+            )
+    return refused_models
 
 
 def _find_contradictions(
@@ -238,7 +245,7 @@ def _find_contradictions(
         if own in TEMPLATES and own != strategy:
             values = {"name": model.name, "own": own, "strategy": strategy}
             yield build_problem("other_strategy", "prompt", **values)
-    without = sum(not one.passage_id for one in questions)
+    without = sum(not question.passage_id for question in questions)
     if without and any(prompt.prompt.strategy == PASSAGE for prompt in prompts):
         yield build_problem("no_passage", "prompt", count=without)
     unpriced = [model.name for model in models if model.price_in is None]

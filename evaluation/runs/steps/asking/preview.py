@@ -108,8 +108,8 @@ def _preview(asking: ModelAsking, count: int) -> Preview:
     """Return the preview of what one model will be asked."""
     prompt = asking.prompt.prompt
     conversations = tuple(
-        Conversation(one.external_id, prompt.messages(build_fields(one)))
-        for one in asking.questions[:count]
+        Conversation(question.external_id, prompt.messages(build_fields(question)))
+        for question in asking.questions[:count]
     )
     sent = dict(asking.sent) | ({} if asking.seed is None else {"seed": asking.seed})
     return Preview(asking.model.name, asking.prompt.name, sent, conversations, asking.reason)
@@ -117,7 +117,7 @@ def _preview(asking: ModelAsking, count: int) -> Preview:
 
 def _estimate(asking: ModelAsking) -> Estimate:
     """Return one model's estimate; requests with equal keys count once."""
-    store = Replies.of(asking)
+    store = Replies.from_asking(asking)
     groups = list(group_by_key([one for one in asking.planned if not store.has(one)]))
     # Equal requests are sent once, but each of them lacks a reply.
     open_ = [group[0] for group in groups if not store.known(group[0].key)]
@@ -142,8 +142,8 @@ def _estimate_duration(asking: ModelAsking, open_: Sequence[Planned]) -> timedel
     """Return the expected time of requests, by the pace of the model's latest replies."""
     # Replies to requests of this site have a key; imported answers have none.
     latest = LLMResponse.objects.filter(model=asking.model).exclude(key="").order_by("-pk")
-    told = latest.values_list("extra__seconds", flat=True)[:REMEMBERED]
-    seconds = [one for one in told if isinstance(one, int | float) and one > 0]
+    durations = latest.values_list("extra__seconds", flat=True)[:REMEMBERED]
+    seconds = [one for one in durations if isinstance(one, int | float) and one > 0]
     limit = asking.options.requests_per_minute
     at_limit = 60.0 * len(open_) / limit if limit else 0.0
     if not seconds:
@@ -198,22 +198,22 @@ class RequestForecast:
     @property
     def requests(self) -> int:
         """Largest number of requests that will be sent."""
-        return sum(one.requests for one in self.takes)
+        return sum(take.requests for take in self.takes)
 
     @property
     def stored(self) -> int:
         """Number of replies that are already stored."""
-        return sum(one.stored for one in self.takes)
+        return sum(take.stored for take in self.takes)
 
     @property
     def prompt_tokens(self) -> int:
         """Estimated tokens of all prompts."""
-        return sum(one.prompt_tokens for one in self.takes)
+        return sum(take.prompt_tokens for take in self.takes)
 
     @property
     def completion_tokens(self) -> int:
         """Largest number of tokens of all replies."""
-        return sum(one.completion_tokens for one in self.takes)
+        return sum(take.completion_tokens for take in self.takes)
 
     @property
     def cost(self) -> float | None:
@@ -236,8 +236,8 @@ class RequestCounter:
 
     def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
         """Count the requests of a step; return a placeholder reply for each."""
-        asked = [one for one in rounds if one.items]
-        self.takes += [estimate_round(self._user, capfirst(step), one) for one in asked]
+        pending = [one for one in rounds if one.items]
+        self.takes += [estimate_round(self._user, capfirst(step), one) for one in pending]
         return [
             {
                 (item.id, sample): self._build_reply(

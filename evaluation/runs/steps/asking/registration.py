@@ -107,27 +107,29 @@ def build_address_check() -> Vet:
 def _find_refusals(options: ModelOptions, user: AnyUser) -> list[Problem]:
     """Return why this user may not register such a model: its file, URL or key variable."""
     spec, variable = options.spec or "", options.key_variable
-    found: list[Problem] = []
+    problems: list[Problem] = []
     if spec.startswith("replies:") and not is_operator(user):
-        found.append(build_problem("spec_operators", "spec"))
+        problems.append(build_problem("spec_operators", "spec"))
     url = parse_url(spec)
     # Only an address written as numbers is checked here. A name may resolve to another address at
     # any time, so it is checked at each connection (`vet` in `open_chat`).
     address = written_address(url) if url else None
     if address is not None and not build_address_check()(address):
-        found.append(build_problem("address", "spec", address=str(address)))
+        problems.append(build_problem("address", "spec", address=str(address)))
     if variable and not _may_send(variable, url, user):
-        rules = KeyRules.of(settings.KEY_VARIABLES).rules
+        rules = KeyRules.from_entries(settings.KEY_VARIABLES).rules
         where = " and the host that gets the key" if any(rule.origin for rule in rules) else ""
-        found.append(build_problem("variable_refused", "key_variable", name=variable, where=where))
-    return found
+        problems.append(
+            build_problem("variable_refused", "key_variable", name=variable, where=where)
+        )
+    return problems
 
 
 def _may_send(variable: str, url: str, user: AnyUser) -> bool:
     """Return whether the API key in a variable may be sent to `url` for this user."""
     if variable in OWN_SECRETS:
         return False
-    return is_operator(user) or KeyRules.of(settings.KEY_VARIABLES).allow(variable, url)
+    return is_operator(user) or KeyRules.from_entries(settings.KEY_VARIABLES).allow(variable, url)
 
 
 NAMED = 5
@@ -142,11 +144,11 @@ def load_registered_models(
     Raises `RunInputError` if one no longer exists; `what` is its role in the run, for the message.
     """
     wanted = _parse_distinct_ids(ids)
-    found = _load_models(run.owner, wanted)
-    if len(found) < len(wanted):
-        missing = len(wanted) - len(found)
+    models = _load_models(run.owner, wanted)
+    if len(models) < len(wanted):
+        missing = len(wanted) - len(models)
         raise RunInputError("run.models_missing", missing=missing, what=what)
-    return [found[one] for one in wanted]
+    return [models[one] for one in wanted]
 
 
 def select_registered_models(user: AnyUser, ids: Iterable[str]) -> list[LanguageModel]:
@@ -168,10 +170,12 @@ def find_problems_with_models(
         wanted = _parse_distinct_ids(list_ids(getattr(options, name)))
         if not wanted and name in needed:
             problems.append(build_problem("no_models", name))
-        found = _load_models(user, wanted)
-        if len(found) < len(wanted):
-            problems.append(build_problem("unknown_models", name, missing=len(wanted) - len(found)))
-        for model in found.values():
+        models = _load_models(user, wanted)
+        if len(models) < len(wanted):
+            problems.append(
+                build_problem("unknown_models", name, missing=len(wanted) - len(models))
+            )
+        for model in models.values():
             problems += _find_model_refusals(model, name)
             if not model.has_prices and model.name not in unpriced:
                 unpriced.append(model.name)
@@ -213,14 +217,14 @@ def _load_models(user: AnyUser, public_ids: Sequence[UUID]) -> dict[UUID, Langua
 
 def _parse_distinct_ids(ids: Iterable[str]) -> list[UUID]:
     """Return distinct UUIDs; for invalid text the zero UUID, which no model has."""
-    found: dict[UUID, None] = {}
+    keys: dict[UUID, None] = {}
     for one in ids:
         try:
-            found[UUID(one)] = None
+            keys[UUID(one)] = None
         except ValueError:
             # No model has the zero UUID, so a text that is no id counts as one missing model.
-            found[UUID(int=0)] = None
-    return list(found)
+            keys[UUID(int=0)] = None
+    return list(keys)
 
 
 LONGEST_TEXT = 20_000
@@ -261,10 +265,10 @@ def find_prompt(id: str, user: AnyUser | None = None) -> NamedPrompt:
     except ValueError:
         raise UnknownPromptError(id) from None
     rows = PromptVersion.objects.all() if user is None else PromptVersion.objects.visible_to(user)
-    found = rows.filter(public_id=public_id).select_related("prompt").first()
-    if found is None:
+    version = rows.filter(public_id=public_id).select_related("prompt").first()
+    if version is None:
         raise UnknownPromptError(id)
-    return name_prompt(found)
+    return name_prompt(version)
 
 
 def name_prompt(version: PromptVersion) -> NamedPrompt:

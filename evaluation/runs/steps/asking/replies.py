@@ -19,7 +19,7 @@ from django.utils import timezone
 from annotations.exchange import AnswerStatus
 from evaluation.core.backends.chat.openai import UNWRITABLE
 from evaluation.models import LLMResponse, RawReply, request_hash
-from evaluation.runs.flow.asking.plan import KeptReply, Planned
+from evaluation.runs.flow.asking.plan import Planned, RecordedReply
 from evaluation.runs.steps.asking.conversation import Mailbox
 from evaluation.runs.steps.asking.conversation import Post as AnyPost
 from evaluation.runs.steps.asking.model_askings import ModelAsking
@@ -53,7 +53,7 @@ class Replies:
     by_key: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_asking(
         cls,
         asking: ModelAsking,
         mailbox: Mailbox[ModelAsking] | None = None,
@@ -63,17 +63,17 @@ class Replies:
 
         A request with an ERROR of `run_id` itself is not sent again; one of another run is.
         """
-        found = cls(asking, mailbox or Mailbox())
-        place = {question.pk: at for at, question in enumerate(asking.questions)}
+        replies = cls(asking, mailbox or Mailbox())
+        place = {question.pk: index for index, question in enumerate(asking.questions)}
         rows = select_stored_answers(asking).exclude(Q(status=ERROR) & ~Q(run=run_id))
-        found.has_reply = {
+        replies.has_reply = {
             (place[question], sample)
             for question, sample in rows.values_list("question_id", "sample")
         }
-        found.by_key = _find_stored_keys(
-            [one.key for one in asking.planned if not found.has(one)], asking
+        replies.by_key = _find_stored_keys(
+            [one.key for one in asking.planned if not replies.has(one)], asking
         )
-        return found
+        return replies
 
     def has(self, planned: Planned) -> bool:
         """Return whether the request's question and sample has a stored reply."""
@@ -87,7 +87,7 @@ class Replies:
         """Queue a copy of the stored reply to the same request key."""
         return self.mailbox.put(self.asking, planned, None, self.by_key.get(planned.key))
 
-    def keep(self, planned: Planned, kept: KeptReply) -> asyncio.Future[None]:
+    def keep(self, planned: Planned, kept: RecordedReply) -> asyncio.Future[None]:
         """Queue a reply for the thread that writes to the database."""
         return self.mailbox.put(self.asking, planned, kept)
 
@@ -121,15 +121,15 @@ def write_posts(posts: Sequence[Post], run_id: int) -> None:
 
 def _find_stored_keys(keys: Sequence[str], asking: ModelAsking) -> dict[str, int]:
     """Return row ids of stored replies by request key, over all models of the owner."""
-    found: dict[str, int] = {}
+    stored_keys: dict[str, int] = {}
     for first in range(0, len(keys), QUERIED):
         rows = LLMResponse.objects.filter(
             key__in=keys[first : first + QUERIED], model__owner=asking.model.owner_id
         ).exclude(status=ERROR)
         # Newest first, so that the oldest row of a key stays in the dict: the reply itself, and not
         # a copy of it, which has the same key.
-        found |= dict(rows.order_by("-pk").values_list("key", "pk"))
-    return found
+        stored_keys |= dict(rows.order_by("-pk").values_list("key", "pk"))
+    return stored_keys
 
 
 def _group_by_asking(posts: Sequence[Post]) -> Iterator[list[Post]]:
@@ -161,14 +161,14 @@ def _get_place(post: Post) -> Place:
 def _build_row(post: Post, run_id: int) -> _NewRow:
     """Return the new row of a reply, with its raw request and raw reply."""
     assert post.kept is not None
-    asking, kept, reply = post.asking, post.kept, post.kept.reply
+    asking, result, reply = post.asking, post.kept, post.kept.reply
     extra: dict[str, Any] = {
         "prompt_tokens": reply.prompt_tokens,
         "completion_tokens": reply.completion_tokens,
-        "seconds": round(kept.seconds, 4) if kept.attempts else None,
-        "attempts": kept.attempts,
+        "seconds": round(result.seconds, 4) if result.attempts else None,
+        "attempts": result.attempts,
         "seed": post.planned.request.parameters.get("seed"),
-        "cost": kept.cost,
+        "cost": result.cost,
         "prompt_hash": asking.prompt.prompt.hash,
         "thinking": reply.thinking or None,
         "adapted": list(asking.chat.adaptations) or None if asking.chat else None,
@@ -182,7 +182,7 @@ def _build_row(post: Post, run_id: int) -> _NewRow:
     response.text, response.status = reply.text, reply.status.value
     response.finish_reason = UNWRITABLE.sub(REPLACED, reply.finish_reason)
     assert asking.chat is not None
-    request = asking.chat.body(post.planned.request) if kept.attempts else None
+    request = asking.chat.body(post.planned.request) if result.attempts else None
     return _NewRow(response, convert_to_storable(request), convert_to_storable(reply.raw))
 
 
@@ -223,7 +223,7 @@ def _copy_replies(
         .exclude(status=ERROR)
         .select_related("raw")
     }
-    found = {}
+    result = {}
     for post in posts:
         key = post.planned.key
         source = rows.get(post.source) if post.source is not None else by_key.get(key)
@@ -238,8 +238,8 @@ def _copy_replies(
         response = _build_response(post, run_id, extra)
         for name in ("text", "status", "finish_reason"):
             setattr(response, name, getattr(original.response, name))
-        found[_get_place(post)] = _NewRow(response, original.request, original.reply)
-    return found
+        result[_get_place(post)] = _NewRow(response, original.request, original.reply)
+    return result
 
 
 CHANGED = ("text", "status", "finish_reason", "extra", "run", "asked_at", "key")

@@ -15,7 +15,7 @@ from annotations.exchange import AnswerStatus
 from annotations.exchange.model_replies import read_reply
 from evaluation.core.backends.chat.openai import UNWRITABLE
 from evaluation.models import LanguageModel, Run, RunData
-from evaluation.runs.flow.asking.plan import KeptReply, Planned
+from evaluation.runs.flow.asking.plan import Planned, RecordedReply
 from evaluation.runs.flow.asking.summary import Usage
 from evaluation.runs.steps.asking.replies import REPLACED, convert_to_storable
 
@@ -64,7 +64,7 @@ class StoredReply:
         return self.text
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> StoredReply:
+    def from_json(cls, data: Mapping[str, Any]) -> StoredReply:
         """Return a reply from its stored JSON, also of earlier versions of the platform.
 
         Replies stored before thinking was separated are parsed again.
@@ -77,7 +77,7 @@ class StoredReply:
         return cls(**{**known, "text": read.text, "status": read.status, "thinking": thinking})
 
     @classmethod
-    def from_kept(cls, kept: KeptReply, step: str, model: str) -> StoredReply:
+    def from_kept(cls, kept: RecordedReply, step: str, model: str) -> StoredReply:
         """Return the stored form of a new reply, for a step and a model's public id."""
         reply = kept.reply
         return cls(
@@ -126,7 +126,7 @@ def build_name(planned: Planned) -> str:
 def read_replies(run_id: int) -> Iterator[StoredReply]:
     """Yield the replies that are stored with a run, in the order of writing."""
     rows = RunData.objects.filter(run_id=run_id, name__startswith=PREFIX).order_by("pk")
-    yield from map(StoredReply.of, rows.values_list("data", flat=True).iterator())
+    yield from map(StoredReply.from_json, rows.values_list("data", flat=True).iterator())
 
 
 def read_own_and_other_replies(
@@ -144,7 +144,7 @@ def read_own_and_other_replies(
         # In the order of writing, so that a rejection drops the replies before it, and a later
         # reply to the same request counts again.
         for run_id, alias, data in rows.order_by("pk").values_list("run_id", "name", "data"):
-            reply, name = StoredReply.of(data), known_as[alias]
+            reply, name = StoredReply.from_json(data), known_as[alias]
             if run_id == run.pk:
                 own[name] = reply
             elif reply.rejected:
@@ -157,7 +157,7 @@ def read_own_and_other_replies(
 def find_answered_names(owner_id: int, planned: Iterable[Planned]) -> set[str]:
     """Return the names of requests that any run of the owner has a usable reply to."""
     names = list(dict.fromkeys(build_name(one) for one in planned))
-    found: set[str] = set()
+    answered_names: set[str] = set()
     for first in range(0, len(names), QUERIED):
         rows = RunData.objects.filter(
             name__in=names[first : first + QUERIED], run__owner=owner_id
@@ -165,10 +165,10 @@ def find_answered_names(owner_id: int, planned: Iterable[Planned]) -> set[str]:
         # In the order of writing: a rejection cancels earlier replies, a later reply counts again.
         for name, rejected in rows.order_by("pk").values_list("name", "data__rejected"):
             if rejected:
-                found.discard(name)
+                answered_names.discard(name)
             else:
-                found.add(name)
-    return found
+                answered_names.add(name)
+    return answered_names
 
 
 def mark_rejected(run_id: int, planned: Iterable[Planned]) -> None:
@@ -199,32 +199,32 @@ def compute_usage(run_id: int, models: Sequence[LanguageModel]) -> tuple[Usage, 
     costs: dict[tuple[str, str], float] = defaultdict(float)
     codes: dict[tuple[str, str], Counter[str]] = {}
     for reply in read_replies(run_id):
-        found = counts.setdefault((reply.step, reply.model), Counter())
+        counter = counts.setdefault((reply.step, reply.model), Counter())
         costs[reply.step, reply.model] += reply.cost
-        found[_STATES.get(reply.status, "refused")] += 1
-        found["with_thinking"] += bool(reply.thinking)
+        counter[_STATES.get(reply.status, "refused")] += 1
+        counter["with_thinking"] += bool(reply.thinking)
         if reply.status is AnswerStatus.ERROR:
             codes.setdefault((reply.step, reply.model), Counter())[reply.error] += 1
         if reply.reused:
-            found["reused"] += 1
+            counter["reused"] += 1
             continue
-        found["requests"] += 1
-        found["errors"] += reply.status is AnswerStatus.ERROR
-        found["prompt_tokens"] += reply.prompt_tokens
-        found["completion_tokens"] += reply.completion_tokens
+        counter["requests"] += 1
+        counter["errors"] += reply.status is AnswerStatus.ERROR
+        counter["prompt_tokens"] += reply.prompt_tokens
+        counter["completion_tokens"] += reply.completion_tokens
     return tuple(
         Usage(
             step,
             by_id[model].name if model in by_id else model,
-            requests=found["requests"],
-            reused=found["reused"],
-            errors=found["errors"],
-            prompt_tokens=found["prompt_tokens"],
-            completion_tokens=found["completion_tokens"],
+            requests=counter["requests"],
+            reused=counter["reused"],
+            errors=counter["errors"],
+            prompt_tokens=counter["prompt_tokens"],
+            completion_tokens=counter["completion_tokens"],
             cost=costs[step, model] if model in by_id and by_id[model].has_prices else None,
-            **{name: found[name] for name in STATES},
-            with_thinking=found["with_thinking"],
+            **{name: counter[name] for name in STATES},
+            with_thinking=counter["with_thinking"],
             error_codes=dict(codes.get((step, model), {})),
         )
-        for (step, model), found in counts.items()
+        for (step, model), counter in counts.items()
     )

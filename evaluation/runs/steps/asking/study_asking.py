@@ -20,7 +20,7 @@ from evaluation.core.backends.errors import BackendError, ChatError
 from evaluation.core.backends.server import Patience
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.flow.asking.asker import End, Outcome, Settings, ask
-from evaluation.runs.flow.asking.plan import MOST_SEEDS, Item, KeptReply, Planned, plan_requests
+from evaluation.runs.flow.asking.plan import MOST_SEEDS, Item, Planned, RecordedReply, plan_requests
 from evaluation.runs.flow.asking.summary import DONE, GIVEN_UP, Budget, Prices, Purse, Usage
 from evaluation.runs.steps.asking.conversation import (
     Conversation,
@@ -111,12 +111,12 @@ class StudyAsker:
         self.turn, self.run, self.models = turn, run, list(dict.fromkeys(models))
         self.at_once = at_once or AT_ONCE
         # The cost of earlier turns counts; a reused reply costs 0.
-        self.purse = Purse(budget, sum(one.cost for one in read_replies(run.pk)))
+        self.purse = Purse(budget, sum(reply.cost for reply in read_replies(run.pk)))
         # All back-ends before the first request: one that cannot be opened must cost nothing.
         self._chats = {model.pk: _connect(model) for model in self.models}
         # A model that was given up stays so in later turns, or each turn would wait for it anew.
         self._given_up: dict[str, str] = dict(turn.kept(GAVE_UP) or {})
-        self._progress = {one.id: one for one in read_progress(run.pk)}
+        self._progress = {reply.id: reply for reply in read_progress(run.pk)}
 
     def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
         """Ask for all missing replies of a step; return each round's (model's) replies.
@@ -156,7 +156,7 @@ class StudyAsker:
 
     def first_fault(self) -> str:
         """Return the first error message of the run's replies; "" without one."""
-        faults = (one.message for one in read_replies(self.run.pk) if one.message)
+        faults = (reply.message for reply in read_replies(self.run.pk) if reply.message)
         return next(faults, next(iter(self._given_up.values()), ""))
 
     def usage(self) -> tuple[Usage, ...]:
@@ -212,9 +212,9 @@ class StudyAsker:
                 self.turn.keep(GAVE_UP, self._given_up)
                 self.keep_progress()
         outcomes = [work.outcome for work in works if work.outcome is not None]
-        short = [one for one in outcomes if one.end is End.BUDGET]
+        short = [outcome for outcome in outcomes if outcome.end is End.BUDGET]
         if short:
-            raise RunInputError("run.budget_used_up", left=sum(one.n_left for one in short))
+            raise RunInputError("run.budget_used_up", left=sum(outcome.n_left for outcome in short))
         if any(work.unknown and work.id not in self._given_up for work in works):
             raise OutOfTimeError(self.turn.run_id)
 
@@ -265,7 +265,7 @@ class _StepWork:
     def copy(self, planned: Planned) -> None:
         """Do nothing: requests with the same key share one stored reply."""
 
-    def keep(self, planned: Planned, kept: KeptReply) -> Awaitable[None] | None:
+    def keep(self, planned: Planned, kept: RecordedReply) -> Awaitable[None] | None:
         """Queue a reply for the writing thread, unless the request was never sent."""
         return self.mailbox.put(self, planned, kept) if kept.attempts else None
 
@@ -286,10 +286,12 @@ class _StepWork:
 class _InTurns(Conversation[_StepWork, _StepWork]):
     """Asks the models of a step within a turn, and stores replies as `RunData` of the run."""
 
-    def __init__(self, of: StudyAsker, works: Sequence[_StepWork]) -> None:
-        waiting = [one for one in works if one.unknown and not of.reason_given_up(one.model)]
-        super().__init__(of.turn, waiting)
-        self.of, self.all = of, works
+    def __init__(self, study_asker: StudyAsker, works: Sequence[_StepWork]) -> None:
+        waiting = [
+            work for work in works if work.unknown and not study_asker.reason_given_up(work.model)
+        ]
+        super().__init__(study_asker.turn, waiting)
+        self.study, self.all = study_asker, works
 
     def is_over(self) -> bool:
         """Return whether the turn's last 20 seconds began, which are left for later steps."""
@@ -304,8 +306,8 @@ class _InTurns(Conversation[_StepWork, _StepWork]):
                 work.chat,
                 work.planned,
                 work,
-                Settings(at_once=self.of.at_once, patience=PATIENCE),
-                Budget(prices, purse=self.of.purse),
+                Settings(at_once=self.study.at_once, patience=PATIENCE),
+                Budget(prices, purse=self.study.purse),
                 stop=self.stop,
                 enough=self.enough,
             )
@@ -335,8 +337,8 @@ class _InTurns(Conversation[_StepWork, _StepWork]):
     def report(self, seconds: float) -> None:
         """Store the progress of the step and of each model."""
         for work in self.all:
-            self.of.note(work, seconds)
-        self.of.keep_progress()
+            self.study.note(work, seconds)
+        self.study.keep_progress()
         self.tell()
 
     def tell(self) -> None:

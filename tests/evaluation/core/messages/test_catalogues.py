@@ -158,7 +158,7 @@ def test_every_refusal_of_a_remedy_has_words():
 def test_a_refusal_is_stored_as_text_and_said_at_each_door():
     message = Message("run.few_outside_groups", {"outside": 2, "fewest": 3})
     stored = message.as_text()
-    assert Message.of(stored) == message
+    assert Message.from_stored(stored) == message
     assert TERMINAL.said(stored) == (
         "Only 2 of the workers would be left outside the groups of copies, and 3 are needed "
         "to grade by: grade without --collapse-copies, or exclude the workers you do not trust."
@@ -256,7 +256,7 @@ def test_the_site_calls_options_as_its_form_does():
 
 
 def test_a_sentence_of_an_older_run_stays_but_for_the_names_of_options():
-    message = Message.of("Cap it (--weight-cap), or -- with --camps: not.")
+    message = Message.from_stored("Cap it (--weight-cap), or -- with --camps: not.")
     assert message.code == "sentence"
     assert TERMINAL.said(message) == "Cap it (--weight-cap), or -- with --camps: not."
     assert API.said(message) == "Cap it (weight_cap), or -- with camps: not."
@@ -266,7 +266,7 @@ def test_a_sentence_of_an_older_run_stays_but_for_the_names_of_options():
 
 def test_what_is_stored_is_read_as_it_was():
     message = Message("short_answers", {"share": 1 / 3, "embedder": "bow", "auc": 0.5})
-    assert Message.of(message.as_dict()) == message == Message.of(message)
+    assert Message.from_stored(message.as_dict()) == message == Message.from_stored(message)
 
 
 def test_a_code_of_a_newer_version_is_shown_as_it_is():

@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotations.models import Response, Worker
 from evaluation.core.messages.message import Message
 from evaluation.core.messages.reasons import describe_reason
-from evaluation.grading.facts.report import CrowdValue, SaidFact, mark_facts, split_by_state
+from evaluation.grading.facts.report import CrowdValue, StatedFact, mark_facts, split_by_state
 from evaluation.grading.results.consensus_files import build_files
 from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.grading.results.report.questions import build_question_report
@@ -288,7 +288,9 @@ def test_a_run_takes_its_facts_along(run):
 
 
 def fact(verdict, *spans):
-    return SaidFact("year", "1858", verdict, 1, 2, "", 0, [list(one) for one in spans], Message(""))
+    return StatedFact(
+        "year", "1858", verdict, 1, 2, "", 0, [list(one) for one in spans], Message("")
+    )
 
 
 def test_texts_are_marked_where_they_say_it_once_and_never_beyond_their_end():

@@ -161,10 +161,10 @@ def test_experts_grades_choose_the_ranking_that_the_final_run_has():
     report = found.report
     assert report.n_anchors == len(rows)
     assert report.suggested is None
-    chosen = report.candidates.found[report.choice.place]
+    chosen = report.candidates.rankings[report.choice.place]
     np.testing.assert_allclose(found.aqer.raw_, chosen.aqer.raw_)
     for candidate, correlation in zip(
-        report.candidates.found, report.choice.correlations, strict=True
+        report.candidates.rankings, report.choice.correlations, strict=True
     ):
         scores = candidate.aqer.leave_one_out_scores_[rows]
         assert correlation == pytest.approx(np.corrcoef(scores, right)[0, 1])
@@ -182,7 +182,7 @@ def test_without_camps_there_is_nothing_to_choose_between():
 
 def test_suggested_answers_are_favourites_on_the_questions_where_these_differ_most():
     found = remedied(CAMPS, replace(PLAIN, suggest_anchors=6)).report
-    favourites = np.array([one.aqer.nearest_ for one in found.candidates.found])
+    favourites = np.array([one.aqer.nearest_ for one in found.candidates.rankings])
     unit = CAMPS.vectors / np.linalg.norm(CAMPS.vectors, axis=1, keepdims=True)
     apart = [
         np.mean([1 - unit[a] @ unit[b] for i, a in enumerate(rows) for b in rows[i + 1 :]])

@@ -186,7 +186,7 @@ def test_a_run_of_before_with_an_id_of_nobody_ends_with_it(version):
 def test_a_remedy_without_meaning_ends_the_run_with_the_reason(version):
     run = graded(version, weight_cap=0.05)
     assert run.state == "failed"
-    error = Message.of(run.error)
+    error = Message.from_stored(run.error)
     assert error.code == "run.cap_too_low"
     assert (error.values["cap"], error.values["voters"]) == (0.05, 12)
 

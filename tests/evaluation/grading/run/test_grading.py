@@ -39,7 +39,7 @@ CUT = Message("truncated", {"answers": 1, "tokens": 8, "model": "model"})
 def given(models=True, **parameters):
     asked = AqerParameters(embedder="precomputed:none", **{"bootstrap": 0, **parameters})
     return select_graded_answers(
-        asked, Answers.of(ROWS), ModelAnswers.of(SPOKEN) if models else None
+        asked, Answers.from_rows(ROWS), ModelAnswers.from_rows(SPOKEN) if models else None
     )
 
 
@@ -138,7 +138,7 @@ def test_excluded_workers_and_experts_grades_reach_the_remedies():
     found = graded(chosen)
     report = found.graded.remedies
     assert (report.excluded, report.n_anchors) == (1, len(rows))
-    assert report.candidates.found[report.choice.place].name != "default"
+    assert report.candidates.rankings[report.choice.place].name != "default"
     assert np.isnan(found.graded.aqer.grades_[11])
     # Alarms are those of the crowd without him, and name the others.
     named = {worker for alarm in found.alarms.found for worker in alarm.workers}
@@ -188,7 +188,7 @@ def test_warnings_are_of_the_texts_then_of_the_grading_then_of_the_remedies():
 def test_short_answers_are_warned_of_by_the_texts_that_were_graded():
     rows = [(*row[:3], "yes", False) for row in ROWS[:-2]]
     asked = AqerParameters(embedder="precomputed:none", bootstrap=0)
-    found = graded(select_graded_answers(asked, Answers.of(rows)))
+    found = graded(select_graded_answers(asked, Answers.from_rows(rows)))
     assert "short_answers_unmeasured" in [message.code for message in found.warnings]
 
 

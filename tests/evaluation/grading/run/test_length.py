@@ -12,7 +12,7 @@ from evaluation.core.stats.statistics.descriptive import compute_partial_correla
 from evaluation.core.text.length import compute_log_words, count_words
 from evaluation.evidence.data_sets import load_labelled_beetle
 from evaluation.grading.run.length import check_length, measure_length
-from evaluation.grading.summary import LengthFound
+from evaluation.grading.summary import LengthEffect
 from evaluation.runs.reports.judging import JudgedAnswer, compute_at_equal_length
 
 
@@ -81,7 +81,7 @@ def test_workers_without_a_rank_do_not_count_and_eight_are_needed():
     ("correlation", "is_warned"), [(0.7, False), (0.71, True), (-0.71, True), (None, False)]
 )
 def test_a_warning_is_given_above_a_correlation_of_7(correlation, is_warned):
-    assert (check_length(LengthFound(correlation, 20)) is not None) == is_warned
+    assert (check_length(LengthEffect(correlation, 20)) is not None) == is_warned
 
 
 def test_a_partial_correlation_is_that_of_the_residuals():

@@ -42,7 +42,7 @@ INFO = EmbedderInfo("test", "test", "1", "float32", 6)
 def graded(models=True, answers=ANSWERS, vectors=VECTORS, **parameters):
     asked = AqerParameters(embedder="precomputed:none", bootstrap=0, **parameters)
     given = select_graded_answers(
-        asked, Answers.of(answers), ModelAnswers.of(MODELS) if models else None
+        asked, Answers.from_rows(answers), ModelAnswers.from_rows(MODELS) if models else None
     )
     return grade_answers(
         given, lambda texts, spoken: Embedded(vectors, OF_MODELS if models else None, INFO)

@@ -45,7 +45,7 @@ def graded(crowd, vectors, *, times=None, excluded=(), collapsed=(), experts=(),
             zip(crowd.workers.tolist(), crowd.questions.tolist(), strict=True)
         )
     ]
-    given = select_graded_answers(parameters, Answers.of(rows))
+    given = select_graded_answers(parameters, Answers.from_rows(rows))
     given = replace(given, excluded=excluded, collapsed=collapsed, anchors=list(experts))
     return grade_answers(given, lambda answers, models: Embedded(vectors, None, INFO))
 
@@ -113,7 +113,7 @@ def test_who_was_first_keeps_the_vote_of_the_group():
     known, unknown = found.graded.remedies.as_dict()["groups"]
     assert (known["first"], known["n_first"], known["n_timed"]) == ("w2", 20, 20)
     assert "first" not in unknown
-    voting = {found.given.answered.workers[row] for row in found.graded.aqer.fitted_.units.rows}
+    voting = {found.inputs.answered.workers[row] for row in found.graded.aqer.fitted_.units.rows}
     assert "w2" in voting
     assert not voting & {"w0", "w1"}
 

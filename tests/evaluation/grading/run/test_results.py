@@ -25,7 +25,7 @@ def answers():
     ]
     rows += [("one", "q1", "river q1"), ("mute", "q1", ""), ("alone", "only", "by myself")]
     rows.append(("mute", "nobody", ""))
-    return Answers.of((key, *row, False) for key, row in enumerate(rows))
+    return Answers.from_rows((key, *row, False) for key, row in enumerate(rows))
 
 
 def spoken():
@@ -37,7 +37,7 @@ def spoken():
         ("bad", "q3", "river q3 blue", TEXT),
         *(("silent", f"q{q}", "", EMPTY) for q in (1, 2)),
     ]
-    return ModelAnswers.of((key, *row, 0) for key, row in enumerate(rows))
+    return ModelAnswers.from_rows((key, *row, 0) for key, row in enumerate(rows))
 
 
 def graded(given=None, models=None, **parameters):
@@ -97,7 +97,7 @@ def test_every_answer_has_a_row_with_the_scores_of_its_own():
     grading = graded()
     of = grading.results()
     rows = list(of.answers())
-    given = grading.given.given
+    given = grading.inputs.all_answers
     assert [row[:2] for row in rows] == list(zip(given.workers, given.questions, strict=True))
     scores = [row.score for row in rows if row.worker != "mute"]
     assert scores == grading.graded.aqer.scores_.tolist()
@@ -156,7 +156,7 @@ def test_every_question_has_a_row_also_one_that_nobody_answered():
     ]  # fmt: skip
     for name, row in rows.items():
         if name != "nobody":
-            assert grading.given.answered.questions[row.nearest] == name
+            assert grading.inputs.answered.questions[row.nearest] == name
     assert rows["only"].dispersion == pytest.approx(0)
     assert rows["nobody"] == ("nobody", 0, None, None)
     assert reasons(of, "exemplars") == {
@@ -229,9 +229,9 @@ def test_without_models_there_are_no_rows_of_theirs():
 
 def test_two_workers_are_not_graded_and_every_cell_says_so():
     rows = [("ada", "q1", "red"), ("ben", "q1", "green"), ("ada", "q2", "red"), ("ben", "q2", "b")]
-    few = Answers.of((key, worker, q, f"{text} river", False) for key, (worker, q, text) in
+    few = Answers.from_rows((key, worker, q, f"{text} river", False) for key, (worker, q, text) in
                      enumerate(rows))  # fmt: skip
-    models = ModelAnswers.of([(0, "m", "q1", "red river", TEXT, 0)])
+    models = ModelAnswers.from_rows([(0, "m", "q1", "red river", TEXT, 0)])
     of = graded(few, models, bootstrap=4).results()
     (ada, ben), (model,) = of.workers(), of.model_scores()
     assert (ada.grade, ada.weight, ada.rank, ben.rank) == (None, None, None, None)
@@ -284,7 +284,7 @@ def test_bounds_of_ranks_are_those_of_the_workers_that_have_one():
 
 def test_a_left_out_mean_is_that_of_a_workers_answers_with_a_score():
     grading = graded()
-    aqer, given = grading.graded.aqer, grading.given.answered
+    aqer, given = grading.graded.aqer, grading.inputs.answered
     found = compute_left_out_means(aqer, given.workers)
     scores = aqer.leave_one_out_scores_
     for worker in (*FOUR, "one"):

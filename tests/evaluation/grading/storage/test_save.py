@@ -124,7 +124,7 @@ def test_a_worker_has_its_numbers_the_way_there_and_the_interval_of_its_rank(bot
     run, grading, maps = both
     aqer = grading.graded.aqer
     rows = {row.worker_id: row for row in run.worker_grades.all()}
-    answers = grading.given.answered
+    answers = grading.inputs.answered
     assert [rows[pk].worker.external_id for pk in aqer.workers_] == [*WORKERS, "zoe"]
     for at, pk in enumerate(aqer.workers_.tolist()):
         row = rows[pk]
@@ -182,7 +182,7 @@ def test_a_question_has_its_exemplary_answer_its_place_and_its_camps(both):
         texts = Response.objects.filter(question=pk).exclude(text="")
         assert row.n_answers == len(texts)
         assert row.nearest_response in texts
-        assert row.nearest_response_id == grading.given.answered.keys[aqer.nearest_[at]]
+        assert row.nearest_response_id == grading.inputs.answered.keys[aqer.nearest_[at]]
         assert row.dispersion == aqer.dispersion_[at]
         assert row.dimension == 24
         np.testing.assert_array_equal(floats(row.vector), aqer.exemplars()[at].astype("<f4"))
@@ -216,7 +216,7 @@ def test_an_answer_has_its_scores_and_its_place(both):
     run, grading, maps = both
     aqer = grading.graded.aqer
     rows = {row.response_id: row for row in run.answer_scores.all()}
-    assert list(rows) == list(grading.given.answered.keys)
+    assert list(rows) == list(grading.inputs.answered.keys)
     assert len(rows) == 8 * 6 + 1
     for at, row in enumerate(rows.values()):
         for stored, made in (
@@ -250,7 +250,7 @@ def test_a_model_has_its_scores_its_answers_and_its_pairs(both):
     assert len(answers) == 3 * 8
     for at, row in enumerate(answers):
         score = found.answer_scores[at]
-        assert row.llm_response_id == grading.given.models.keys[at]
+        assert row.llm_response_id == grading.inputs.models.keys[at]
         assert row.score == (None if np.isnan(score) else score)
         place = maps.of_models[at]
         if np.isfinite(place).all():
@@ -460,7 +460,7 @@ def test_question_contrast_is_stored_for_workers_answers_and_models(both):
     known = {key: value for key, value in means.items() if not np.isnan(value)}
     assert {key: value for key, value in stored.items() if value is not None} == known
     of_answers = run.answer_scores.order_by("pk").values_list("response_id", "contrast")
-    expected = dict(zip(grading.given.answered.keys, found.answers.tolist(), strict=True))
+    expected = dict(zip(grading.inputs.answered.keys, found.answers.tolist(), strict=True))
     assert all((value is None) == np.isnan(expected[key]) for key, value in of_answers)
     assert all(value in (None, expected[key]) for key, value in of_answers)
     models = grading.graded.models

@@ -261,7 +261,7 @@ def test_a_run_without_answers_fails_with_a_reason_for_the_requester(queue, monk
     assert work_one_turn()
     run.refresh_from_db()
     assert run.state == Run.State.FAILED
-    assert Message.of(run.error).code == "run.no_answer_to_grade"
+    assert Message.from_stored(run.error).code == "run.no_answer_to_grade"
 
 
 def test_a_failure_nobody_foresaw_is_stored_and_let_out(queue, monkeypatch):

@@ -15,11 +15,11 @@ class Options(Parameters):
 
 def test_metrics_are_written_with_the_overall_rows_first(tmp_path):
     rows = [
-        MetricRow.of(
+        MetricRow.from_estimate(
             "b", build_group_name("item", "0,1"), "sum", SampleEstimate(3.0, None, None, 1, "few")
         ),
-        MetricRow.of("b", "", "sum", SampleEstimate(0.5, 0.25, 1.0, 2)),
-        MetricRow.of("a", "", "sum", SampleEstimate(None, None, None, 0, "no_estimate")),
+        MetricRow.from_estimate("b", "", "sum", SampleEstimate(0.5, 0.25, 1.0, 2)),
+        MetricRow.from_estimate("a", "", "sum", SampleEstimate(None, None, None, 0, "no_estimate")),
     ]
     with OutputFolder(tmp_path) as folder:
         write_metrics(folder, rows)

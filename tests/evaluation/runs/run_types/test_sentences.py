@@ -5,7 +5,7 @@ import pytest
 from evaluation.core.options import SITE, build_problem
 from evaluation.eloquent.options import EloquentRunOptions
 from evaluation.maqa.options import MaqaRunOptions
-from evaluation.maqa.report import MeasureFound, _find_best_measure
+from evaluation.maqa.report import MeasureResult, _find_best_measure
 from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.umwp.options import UmwpRunOptions
 from tests.sentences import site_sentence, terminal_sentence
@@ -277,7 +277,7 @@ def test_what_is_wrong_with_options_is_told_by_its_code(options, wrong, sentence
 def maqa_measure(auroc, low=None, title="Entropy", n=4, why=""):
     """A measure of how sure a model is, with the area under its curve."""
     rates = (None, None, None, None)
-    return MeasureFound("entropy", title, "", "", auroc, low, 0.99, *rates, n, "", why)
+    return MeasureResult("entropy", title, "", "", auroc, low, 0.99, *rates, n, "", why)
 
 
 @pytest.mark.parametrize(

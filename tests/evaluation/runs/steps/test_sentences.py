@@ -130,7 +130,7 @@ SENTENCES = [
 @pytest.mark.parametrize(("code", "values", "sentence"), SENTENCES)
 def test_each_reason_has_a_sentence(code, values, sentence):
     error = RunInputError(f"run.{code}", **values)
-    assert Message.of(str(error)) == error.message
+    assert Message.from_stored(str(error)) == error.message
     assert site_sentence(error.message.code, **error.message.values) == sentence
 
 

@@ -12,7 +12,7 @@ def fitted(vectors, workers, questions, **switches):
 
 def pairs_of(vectors, workers, questions, **switches):
     """Pairs whose worker codes are those of a crowd numbered in order of first appearance."""
-    return Pairs.of(fitted(vectors, workers, questions, **switches).mean_vote_)
+    return Pairs.from_vote(fitted(vectors, workers, questions, **switches).mean_vote_)
 
 
 def pasted(crowd, who):

@@ -43,7 +43,7 @@ def test_a_sparse_crowd_shows_its_camps_too():
         build_correlated_weak_groups(0.8, n_workers=40), 60, 100, seed=1, answers_per_question=8
     )
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions)
-    found = find_camps(Pairs.of(aqer.mean_vote_))
+    found = find_camps(Pairs.from_vote(aqer.mean_vote_))
     assert found.rings
     assert {frozenset(aqer.workers_[camp].tolist()) for camp in found.members} == {
         frozenset(range(20)),

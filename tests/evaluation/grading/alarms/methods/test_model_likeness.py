@@ -23,7 +23,11 @@ def likeness(crowd, vectors, spoken, questions=None):
     asked = np.arange(N_QUESTIONS) if questions is None else questions
     vote = fitted(vectors, crowd.workers, crowd.questions).mean_vote_
     to_model = compute_model_cosines(vote.cells, vectors, asked, spoken)
-    return find_model_likeness("m", Pairs.of(vote), vote.cells, to_model), vote.cells, to_model
+    return (
+        find_model_likeness("m", Pairs.from_vote(vote), vote.cells, to_model),
+        vote.cells,
+        to_model,
+    )
 
 
 @pytest.mark.parametrize("made", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])

@@ -41,7 +41,7 @@ def test_all_pairs_are_there_once_with_their_cosine(similarity, dimension, made)
     vectors, workers, questions = crowd(3, workers=6, dimension=dimension)
     vectors[4] = 0.0
     aqer = fitted(made(vectors), workers, questions, similarity=similarity)
-    pairs = Pairs.of(aqer.mean_vote_)
+    pairs = Pairs.from_vote(aqer.mean_vote_)
     expected = looped(vectors, workers.tolist(), questions.tolist())
     assert len(pairs.pair) == len(expected) / 2
     assert listed(aqer, pairs) == pytest.approx(expected, abs=1e-12)
@@ -72,8 +72,8 @@ def test_nobody_shares_a_question_and_there_are_no_pairs():
 def test_a_crowd_with_too_many_pairs_is_judged_by_a_sample_of_its_workers(similarity):
     vectors, workers, questions = crowd(5, workers=20, questions=8, dimension=4, answered=0.9)
     aqer = fitted(vectors, workers, questions, similarity=similarity)
-    whole = listed(aqer, Pairs.of(aqer.mean_vote_))
-    pairs = Pairs.of(aqer.mean_vote_, most=300)
+    whole = listed(aqer, Pairs.from_vote(aqer.mean_vote_))
+    pairs = Pairs.from_vote(aqer.mean_vote_, most=300)
     found = listed(aqer, pairs)
     assert 150 < len(pairs.pair) <= 300
     assert found == pytest.approx({key: whole[key] for key in found}, abs=1e-12)
@@ -93,7 +93,7 @@ def test_pairs_taken_in_parts_are_those_taken_at_once(monkeypatch, most):
     expected = looped(vectors, workers.tolist(), questions.tolist())
     monkeypatch.setattr("evaluation.grading.alarms.methods.pairs.AT_ONCE", 3 * 7**2)
     aqer = fitted(vectors, workers, questions)
-    found = listed(aqer, Pairs.of(aqer.mean_vote_, most=most))
+    found = listed(aqer, Pairs.from_vote(aqer.mean_vote_, most=most))
     seen = {worker for worker, _, _ in found}
     inside = {k: v for k, v in expected.items() if {k[0], k[1]} <= seen}
     assert len(seen) == 7 if most > 60 else 3 <= len(seen) < 7
@@ -103,7 +103,7 @@ def test_pairs_taken_in_parts_are_those_taken_at_once(monkeypatch, most):
 def test_pairs_among_some_workers_keep_codes_and_cosines():
     vectors, workers, questions = crowd(7, workers=6)
     aqer = fitted(vectors, workers, questions)
-    pairs = Pairs.of(aqer.mean_vote_)
+    pairs = Pairs.from_vote(aqer.mean_vote_)
     chosen = np.array([True, False, True, True, False, True])
     names = set(aqer.workers_[chosen].tolist())
     some = listed(aqer, pairs.select_workers(chosen))
@@ -144,4 +144,4 @@ def test_the_same_pairs_stand_behind_every_kind_of_vote():
         ),
         AQER(n_draws=0).fit_blocks([(vectors, workers, questions)]),
     ):
-        assert listed(aqer, Pairs.of(aqer.mean_vote_)) == pytest.approx(expected, abs=1e-12)
+        assert listed(aqer, Pairs.from_vote(aqer.mean_vote_)) == pytest.approx(expected, abs=1e-12)

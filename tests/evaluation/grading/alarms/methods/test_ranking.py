@@ -61,7 +61,7 @@ def test_leverage_of_few_workers_is_undefined():
 def test_two_starts_end_apart_where_camps_are_equally_strong():
     crowd = simulate(build_correlated_weak_groups(0.7), 10, 300, 0)
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions)
-    found = find_camps(Pairs.of(aqer.mean_vote_))
+    found = find_camps(Pairs.from_vote(aqer.mean_vote_))
     check = compute_start_agreement(aqer, found.members)
     assert check.statistic < 0.5
     assert check.rings

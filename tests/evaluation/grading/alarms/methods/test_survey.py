@@ -58,7 +58,7 @@ def test_each_model_is_compared_with_the_workers_by_the_vectors_of_both():
     ]
     cells = aqer.mean_vote_.cells
     to_model = compute_model_cosines(cells, vectors, asked, spoken)
-    alone = find_model_likeness("pasted", Pairs.of(aqer.mean_vote_), cells, to_model)
+    alone = find_model_likeness("pasted", Pairs.from_vote(aqer.mean_vote_), cells, to_model)
     assert found[1].statistic == pytest.approx(alone.statistic, nan_ok=True, abs=1e-12)
     assert survey_run(aqer, models=models).models == ()  # without the workers' vectors: none
 

@@ -71,7 +71,7 @@ def done(question_set, options=OPTIONS) -> Run:
 def test_a_run_says_in_one_sentence_which_method_to_trust(graded):
     run = done(graded)
     assert (run.state, run.error) == (Run.State.DONE, "")
-    found = GradedSummary.of(run.summary)
+    found = GradedSummary.from_json(run.summary)
     assert (found.answers, found.workers, found.questions, found.held) == (100, 10, 10, 5)
     assert [row.name for row in found.rows] == ["aqer", "f1", "tfidf_char", "discrimination"]
     said = find_own_domain(graded).report.said
@@ -228,7 +228,7 @@ def test_all_methods_but_the_slow_ones_are_tried_in_the_background(graded, monke
     monkeypatch.setattr(running, "list_methods", list_methods)
     run = done(graded, GradedOptions())
     assert (run.state, run.error) == (Run.State.DONE, "")
-    found = GradedSummary.of(run.summary)
+    found = GradedSummary.from_json(run.summary)
     assert [row.name for row in found.rows] == [method.name for method in list_methods(core=True)]
     unknown = [row.name for row in found.rows if row.full.value is None]
     # All answers have eight words, and the file names no right answers.

@@ -6,7 +6,7 @@ from annotations.exchange import AnswerStatus
 from evaluation.core.backends.chat.contract import Reply
 from evaluation.models import LanguageModel, LLMResponse, RawReply, Run
 from evaluation.runs.flow.asking.options import AskOptions
-from evaluation.runs.flow.asking.plan import KeptReply
+from evaluation.runs.flow.asking.plan import RecordedReply
 from evaluation.runs.steps.asking.model_askings import build_askings
 from evaluation.runs.steps.asking.replies import Post, convert_to_storable, write_posts
 from tests.annotations import world as crowd
@@ -29,7 +29,7 @@ def test_an_answer_that_another_run_brought_a_moment_before_stands(asking, monke
     first, second = (Run.objects.create(owner=owner, version=version, kind="ask") for _ in "12")
 
     def post(text):
-        kept = KeptReply(Reply(text, AnswerStatus.TEXT, raw={"text": text}))
+        kept = RecordedReply(Reply(text, AnswerStatus.TEXT, raw={"text": text}))
         return Post(asking, asking.planned[0], kept, None, None)
 
     update = LLMResponse.objects.bulk_update

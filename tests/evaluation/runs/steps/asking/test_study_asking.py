@@ -136,10 +136,10 @@ def test_nobody_gets_what_another_owner_was_told(run, chat):
 
 def test_a_reply_that_was_stored_with_its_thinking_is_read_without():
     old = {"text": "<think>\nIs it 2? No.\n</think>\n\n4", "status": "text"}
-    found = StoredReply.of(old)
+    found = StoredReply.from_json(old)
     assert (found.text, found.status.value, found.thinking) == ("4", "text", "Is it 2? No.")
-    assert StoredReply.of(found.as_dict()) == found
-    cut = StoredReply.of({"text": "", "status": "empty", "finish_reason": "length"})
+    assert StoredReply.from_json(found.as_dict()) == found
+    cut = StoredReply.from_json({"text": "", "status": "empty", "finish_reason": "length"})
     assert cut.status.value == "cut_off"
 
 
