@@ -275,7 +275,9 @@ def send_decisions(
     report.n_without_id = sum(not person.submission for person in people)
     approved = [person.submission for person in people if person.submission and not person.rejected]
     rejected = [
-        (person.submission, person.told) for person in people if person.submission and person.told
+        (person.submission, person.decision)
+        for person in people
+        if person.submission and person.decision
     ]
     rejected = [(key, decision) for key, decision in rejected if decision.rejected]
     if not do or client is None:

@@ -109,7 +109,7 @@ def find_owed_parts(
         amount = amounts[kind]
         if person.key in existing:
             counts["there"] += 1
-        elif person.told is not None:
+        elif person.decision is not None:
             counts["decided"] += 1
         elif person.status in PAST_PART:
             counts["settled"] += 1
@@ -181,7 +181,7 @@ def select_sendable_parts(
         for person in people
         if person.collected
         and not person.withdrew
-        and (person.told is not None or person.status in PAST_PART)
+        and (person.decision is not None or person.status in PAST_PART)
     }
     return [payment for payment in confirmed if payment.submission not in settled]
 

@@ -177,7 +177,7 @@ def _mapped(path: Source, options: dict[str, Any]) -> tuple[Preset, Mapping]:
     return preset, mapping
 
 
-def told(arranged: Arranged, preset: Preset, mapping: Mapping) -> list[str]:
+def describe_reading(arranged: Arranged, preset: Preset, mapping: Mapping) -> list[str]:
     """Return sentences on how a file is read: preset, columns, sheet and orientation."""
     roles = [("worker", mapping.worker), ("question", mapping.question), ("wording", mapping.text)]
     columns = [f"{what} = {name}" for what, name in roles if name]

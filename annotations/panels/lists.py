@@ -48,7 +48,7 @@ class PanelLists:
     @cached_property
     def decided(self) -> list[Person]:
         """Workers with a decision."""
-        return [person for person in self.people if person.told is not None]
+        return [person for person in self.people if person.decision is not None]
 
     @property
     def of_mturk(self) -> bool:
@@ -206,11 +206,11 @@ class PanelLists:
             (
                 person.submission,
                 person.name,
-                person.told.category,
-                _replace_bullets(person.told.message),
+                person.decision.category,
+                _replace_bullets(person.decision.message),
             )
             for person in self.select_for_prolific()
-            if person.told is not None and person.rejected
+            if person.decision is not None and person.rejected
         )
         return Table(REJECTED_COLUMNS, rows)
 
@@ -253,8 +253,8 @@ def _replace_bullets(message: str) -> str:
 def _format_marks(person: Person) -> tuple[str, str]:
     """Return the cells (Approve, Reject) for a worker with a decision."""
     return (
-        ("", _replace_bullets(person.told.message))
-        if person.told and person.rejected
+        ("", _replace_bullets(person.decision.message))
+        if person.decision and person.rejected
         else ("x", "")
     )
 

@@ -66,7 +66,7 @@ class Person:
     name : the worker's id on the panel.
     submission : the panel's id of the submission; "" if unknown.
     status : its state on the panel by the last import; "" if never imported.
-    told : the decision; None if undecided.
+    decision : of the panel; None if undecided.
     handed_in : whether the worker submitted all answers.
     seconds : the time taken (`measure_seconds`).
     withdrew : whether the worker withdrew the answers.
@@ -80,7 +80,7 @@ class Person:
     panel: str
     submission: str
     status: str
-    told: PanelDecision | None
+    decision: PanelDecision | None
     handed_in: bool
     seconds: float | None
     withdrew: bool
@@ -93,7 +93,7 @@ class Person:
     @property
     def rejected(self) -> bool:
         """Whether the decision about the submission is a rejection."""
-        return self.told is not None and self.told.rejected
+        return self.decision is not None and self.decision.rejected
 
 
 def load_standing_decisions(version: QuestionSetVersion | int) -> dict[int, Decision]:
@@ -227,7 +227,7 @@ def describe_contradictions(people: Sequence[Person]) -> Iterator[str]:
         names = [
             person.name
             for person in people
-            if person.told is not None
+            if person.decision is not None
             and person.rejected == is_rejected
             and person.status == status
         ]

@@ -195,7 +195,7 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
         """Number of filters that are set."""
         return sum(bool((self.data or {}).get(name)) for name in self.base_filters)
 
-    def found(self) -> QuerySet[Any, Any]:
+    def filter_rows(self) -> QuerySet[Any, Any]:
         """Return the rows that pass all filters; `QueryError` for an invalid parameter."""
         if not self.is_valid():
             name, reasons = next(iter(self.errors.items()))
@@ -221,7 +221,7 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
         """
         if not self.is_valid():
             return Page([], count=0)
-        rows = self.found()
+        rows = self.filter_rows()
         ordered, keyset = self.in_order(rows)
         page = keyset.take(add(ordered), request.GET.get(AFTER, ""), size)
         return replace(page, count=self.length(rows))

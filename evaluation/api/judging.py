@@ -124,7 +124,7 @@ class RunJudgingViewSet(DoneRunViewSet):
     )
     def judging(self, request: Request, run_id: Any, name: str) -> Response:
         """Return the state of one judging of a run."""
-        run, judging = self._of(request, run_id, name)
+        run, judging = self._find_judging(request, run_id, name)
         return Response(JudgingReportSerializer(build_judging_report(run, judging)).data)
 
     @extend_schema(
@@ -137,7 +137,7 @@ class RunJudgingViewSet(DoneRunViewSet):
     )
     def ask(self, request: Request, run_id: Any, name: str) -> Response:
         """Draw the sample, assign the experts, and return the state of the judging."""
-        run, judging = self._of(request, run_id, name)
+        run, judging = self._find_judging(request, run_id, name)
         if not rights(request.user, run.version.question_set).edit:
             raise RefusedError("change")
         data = self.checked(AskExpertsSerializer).validated_data
@@ -149,7 +149,7 @@ class RunJudgingViewSet(DoneRunViewSet):
             door.request_judgements(drawn, expert)
         return Response(JudgingReportSerializer(build_judging_report(run, judging)).data)
 
-    def _of(self, request: Request, run_id: Any, name: str) -> tuple[Run, Judging]:
+    def _find_judging(self, request: Request, run_id: Any, name: str) -> tuple[Run, Judging]:
         """Return the finished run and the named judging. Raises Http404."""
         run = self.done(request, run_id, summary=RunSummary)
         for judging in self.kind_of(run).judging:

@@ -231,14 +231,14 @@ class RunViewSet(ApiViewSet):
 
     def retrieve(self, request: Request, run_id: Any) -> Response:
         """Return a run with its state and progress."""
-        return self._shown(get_visible_or_404(request, self._rows(), run_id))
+        return self._build_response(get_visible_or_404(request, self._rows(), run_id))
 
     def partial_update(self, request: Request, run_id: Any) -> Response:
         """Change name and notes of a run."""
         run = get_editable(request, self._rows(), run_id)
         values = self.checked(RunLabelSerializer).validated_data
         lifecycle.rename_run(run, values.get("name", run.name), values.get("notes", run.notes))
-        return self._shown(run)
+        return self._build_response(run)
 
     @action(detail=True, methods=["post"])
     def use(self, request: Request, run_id: Any) -> Response:
@@ -248,7 +248,7 @@ class RunViewSet(ApiViewSet):
             raise ApiProblem("conflict", f"Only a run that is done can count: it is {run.state}.")
         choose(run, request.user)
         recruiting.follow(run.version.question_set_id)
-        return self._shown(run)
+        return self._build_response(run)
 
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, run_id: Any) -> Response:
@@ -256,7 +256,7 @@ class RunViewSet(ApiViewSet):
         run = get_editable(request, self._rows(), run_id)
         if not lifecycle.cancel_run(run) and run.state != Run.State.CANCELLED:
             raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
-        return self._shown(run)
+        return self._build_response(run)
 
     @action(detail=True, methods=["post"])
     def pause(self, request: Request, run_id: Any) -> Response:
@@ -264,7 +264,7 @@ class RunViewSet(ApiViewSet):
         run = get_editable(request, self._rows(), run_id)
         if not lifecycle.pause_run(run) and run.state != Run.State.PAUSED:
             raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
-        return self._shown(run)
+        return self._build_response(run)
 
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, run_id: Any) -> Response:
@@ -272,7 +272,7 @@ class RunViewSet(ApiViewSet):
         run = get_editable(request, self._rows(), run_id)
         if not lifecycle.resume_run(run) and run.is_finished:
             raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
-        return self._shown(run)
+        return self._build_response(run)
 
     @action(detail=True, methods=["post"])
     @repeatable
@@ -288,7 +288,7 @@ class RunViewSet(ApiViewSet):
         """Return the runs joined with their question sets, without long fields."""
         return Run.objects.select_related("version__question_set").defer("summary", "reasons")
 
-    def _shown(self, run: Run) -> Response:
+    def _build_response(self, run: Run) -> Response:
         """Return the response with a run; it has Retry-After while the run is unfinished."""
         headers = {} if run.is_finished else {"Retry-After": str(SECONDS_BETWEEN_LOOKS)}
         return Response(self.get_serializer(run).data, headers=headers)
@@ -437,14 +437,14 @@ class ExportViewSet(ApiViewSet):
     @describe_export("Take away questions")
     def questions(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return the questions, one row per question."""
-        return self._file(exports.questions(self._asked(set_id), user=request.user))
+        return self._file(exports.questions(self._find_version(set_id), user=request.user))
 
     @describe_export("Take away passages")
     def passages(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return the passages, one row per passage."""
-        return self._file(exports.passages(self._asked(set_id), user=request.user))
+        return self._file(exports.passages(self._find_version(set_id), user=request.user))
 
-    def _asked(self, set_id: Any) -> QuestionSetVersion:
+    def _find_version(self, set_id: Any) -> QuestionSetVersion:
         """Return the requested version of a visible set. Raises Http404 and ApiProblem."""
         return self._version(get_visible_or_404(self.request, QuestionSet.objects.all(), set_id))
 

@@ -38,7 +38,7 @@ class _AnswerTable:
         width = len(rows[0]) if rows else len(fields(cls))
         return cls(*([row[index] for row in rows] for index in range(width)))
 
-    def kept(self, wanted: Iterable[bool]) -> Self:
+    def select(self, wanted: Iterable[bool]) -> Self:
         """Return a copy with only the rows whose flag in `wanted` is true, in their order."""
         wanted = list(wanted)
         if all(wanted):
@@ -98,7 +98,7 @@ class ModelAnswers(_AnswerTable):
             if not self.samples[row]
         }
         rows = set(latest.values())
-        return self.kept(row in rows for row in range(len(self)))
+        return self.select(row in rows for row in range(len(self)))
 
     def with_status(self, status: AnswerStatus) -> set[Any]:
         """Return the ids of the models that have an answer of this status."""
@@ -111,7 +111,7 @@ class ModelAnswers(_AnswerTable):
 
     def with_text(self) -> Self:
         """Return the answers of status TEXT, without empty, refused and failed ones."""
-        return self.kept(status is AnswerStatus.TEXT for status in self.statuses)
+        return self.select(status is AnswerStatus.TEXT for status in self.statuses)
 
 
 @dataclass(frozen=True)
@@ -222,11 +222,11 @@ def select_graded_answers(
     graded, n_rejected = answers, 0
     if not parameters.include_rejected:
         n_rejected = sum(answers.rejected)
-        graded = answers.kept(not rejected for rejected in answers.rejected)
+        graded = answers.select(not rejected for rejected in answers.rejected)
     return GradingInput(
         parameters,
         all_answers=graded,
-        answered=graded.kept(map(bool, graded.texts)),
+        answered=graded.select(map(bool, graded.texts)),
         models=(models and models.asked_once()) or None,
         n_rejected=n_rejected,
     )

@@ -146,7 +146,9 @@ class AqerParameters(Parameters):
                 "random": "random, by the seed",
                 "entailment": "by entailment among the answers",
             },
-            sign=lambda of: f"entailment({of.nli})" if of.init == "entailment" else of.init,
+            sign=lambda values: (
+                f"entailment({values.nli})" if values.init == "entailment" else values.init
+            ),
         ),
     )
     nli: str | None = declare_option(
@@ -185,7 +187,7 @@ class AqerParameters(Parameters):
                 "relative": "relative: change small for the number of workers",
                 "paper": "as in the paper: mean change small",
             },
-            sign=lambda of: f"{of.stopping}({of.tolerance:g})",
+            sign=lambda values: f"{values.stopping}({values.tolerance:g})",
             short="stopping {value}",
         ),
     )
@@ -240,7 +242,7 @@ class AqerParameters(Parameters):
             help="Raw scores and grades are how much better an answer agrees with its own question "
             "than with the others: text that fits every question earns 0.",
             negatable=True,
-            sign=lambda of: "yes" if of.question_contrast else "",
+            sign=lambda values: "yes" if values.question_contrast else "",
         ),
     )
     include_rejected: bool = declare_option(
@@ -250,7 +252,7 @@ class AqerParameters(Parameters):
             help="Those that were refused where they were collected; else they are left out.",
             negatable=True,
             signed_as="rejected",
-            sign=lambda of: "graded" if of.include_rejected else "left_out",
+            sign=lambda values: "graded" if values.include_rejected else "left_out",
         ),
     )
     bootstrap: int = declare_option(400, build_draws_option("questions", group=BASIC))
@@ -260,7 +262,7 @@ class AqerParameters(Parameters):
             label="Draw workers too",
             help="Wider intervals, as if other people of the kind had answered.",
             signed_as="draws_of",
-            sign=lambda of: "questions+workers" if of.bootstrap_workers else "questions",
+            sign=lambda values: "questions+workers" if values.bootstrap_workers else "questions",
         ),
     )
     seed: int = declare_option(
@@ -295,7 +297,9 @@ class AqerParameters(Parameters):
             group=REMEDIES,
             signed_as=REMEDIES,
             gathered=True,
-            sign=lambda of: f"{of.group_vote:g}{_sign_collapsed_workers(of.collapse_workers)}",
+            sign=lambda values: (
+                f"{values.group_vote:g}{_sign_collapsed_workers(values.collapse_workers)}"
+            ),
         ),
     )
     collapse_workers: tuple[str, ...] = declare_option(
@@ -339,7 +343,7 @@ class AqerParameters(Parameters):
             highest=1.0,
             signed_as=REMEDIES,
             gathered=True,
-            sign=lambda of: str(of.weight_cap),
+            sign=lambda values: str(values.weight_cap),
         ),
     )
     anchors: bool = declare_option(

@@ -70,7 +70,7 @@ def format_summary(summary: PanelsSummary, names: Mapping[str, str] | None = Non
     return "\n\n".join(
         [
             counts,
-            "\n".join(TERMINAL.all_said(summary.messages)),
+            "\n".join(TERMINAL.format_all(summary.messages)),
             format_table(PANEL, panels),
             format_table(DISTANCE, distances),
             format_table(STANDING, standings),

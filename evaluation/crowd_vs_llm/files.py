@@ -71,7 +71,7 @@ class FileComparison:
     @property
     def warnings(self) -> list[str]:
         """Warnings about the input files and the comparison, as sentences."""
-        return TERMINAL.all_said(
+        return TERMINAL.format_all(
             [*self.answers.warnings, *self.models.warnings, *self.comparison.warnings]
         )
 
@@ -108,7 +108,7 @@ class FileComparison:
             "parameters": self.comparison.parameters.as_dict(),
             "counts": dict(summary.shown_counts()),
             "flagged_workers": [str(worker) for worker in self.comparison.flagged],
-            "said": TERMINAL.all_said(summary.messages),
+            "said": TERMINAL.format_all(summary.messages),
             "alikeness": plain["alikeness"],
             "warnings": self.warnings,
             "embedding": plain["embedding"],

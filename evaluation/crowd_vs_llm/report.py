@@ -125,8 +125,8 @@ def build_report(run: Run) -> PanelsReport:
     ]
     models.sort(key=_build_sort_key)
     return PanelsReport(
-        said=[SITE.said(message) for message in summary.messages],
-        cautions=[SITE.said(message) for message in summary.cautions],
+        said=[SITE.format(message) for message in summary.messages],
+        cautions=[SITE.format(message) for message in summary.cautions],
         workers=summary.workers,
         flagged=summary.flagged,
         panels=list(summary.panels),

@@ -47,7 +47,7 @@ from evaluation.models import LanguageModel, Removal, Run
 from evaluation.models.collecting import IMPORT
 from evaluation.runs.background.progress import HOW_TO_START, is_any_running
 
-SHOWN = 100
+MAX_SHOWN = 100
 RUNS = Run.objects.select_related("version__question_set")
 
 
@@ -83,9 +83,9 @@ def archived(request: HttpRequest) -> HttpResponse:
         "breadcrumbs": [("Question sets", reverse("admin:question-sets"))],
         "models": select_visible(request, LanguageModel.objects.exclude(archived_at=None))
         .exclude(public_id__in=gone)
-        .order_by("-archived_at")[:SHOWN],
-        "sets": sets.exclude(public_id__in=gone).order_by("-archived_at")[:SHOWN],
-        "runs": runs.exclude(public_id__in=gone).order_by("-archived_at")[:SHOWN],
+        .order_by("-archived_at")[:MAX_SHOWN],
+        "sets": sets.exclude(public_id__in=gone).order_by("-archived_at")[:MAX_SHOWN],
+        "runs": runs.exclude(public_id__in=gone).order_by("-archived_at")[:MAX_SHOWN],
         "removals": going,
         "waiting": mark_code(HOW_TO_START) if going and not is_any_running() else "",
         "page": load_page(

@@ -37,7 +37,7 @@ from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.run_types.kind import Progress, Studied
 
 # Items shown; files have all of them.
-SHOWN = 40
+MAX_SHOWN = 40
 
 
 def format_evaluation(evaluated: FileEvaluation, output: Path) -> str:
@@ -102,11 +102,11 @@ def _format_scores(findings: Findings) -> str:
     columns, rows = build_system_table(findings)
     known = [row for row in rows if row[-1] is not None]
     known.sort(key=lambda row: float(str(row[-1])))
-    first_rows = known[:SHOWN]
+    first_rows = known[:MAX_SHOWN]
     for metric in ("sum", "n", "mean"):
         cells = [findings.metric(system, metric) for system in findings.systems]
         first_rows.append([metric, *(cell and cell.value for cell in cells), None])
-    table, more = format_table(columns, first_rows), len(known) - SHOWN
+    table, more = format_table(columns, first_rows), len(known) - MAX_SHOWN
     return table if more <= 0 else f"{table}\n... and {more} more items in items_by_system.csv"
 
 

@@ -139,7 +139,7 @@ def evaluate_files(request: EloquentRequest, progress: Progress | None = None) -
     findings = evaluate(
         prompts.items, matched_replies.replies, judgements, request.parameters, exclusions, progress
     )
-    warnings += TERMINAL.all_said(findings.warnings)
+    warnings += TERMINAL.format_all(findings.warnings)
     return FileEvaluation(
         prompts,
         request.parameters,
@@ -367,7 +367,7 @@ def execute_study(request: StudyRequest, asking: AskSettings, progress: Progress
         findings,
         exclusions,
         hashes,
-        [*prompts.warnings, *TERMINAL.all_said(findings.warnings)],
+        [*prompts.warnings, *TERMINAL.format_all(findings.warnings)],
         {
             "asked": steps,
             "study": {

@@ -235,7 +235,7 @@ def write_choice(folder: OutputFolder, choice: MethodChoice) -> None:
     write_table(folder, "choosing", HELDOUT_HEADER, cells)
 
 
-LOOKS: dict[str, RowStyle] = {
+ROW_STYLES: dict[str, RowStyle] = {
     "aqer": "",
     "baseline": "-weak",
     "control": "-weak",
@@ -283,5 +283,5 @@ def _build_chart_row(row: EvidenceRow) -> Row:
         low=None if sd is None else mean - sd,
         high=None if sd is None else min(1.0, mean + sd),
         tip=f"{row.method}\nr {mean:.3f}" + ("" if sd is None else f", sd {sd:.3f}"),
-        style=LOOKS[METHODS.get(row.method, CONTRADICTION).kind],
+        style=ROW_STYLES[METHODS.get(row.method, CONTRADICTION).kind],
     )

@@ -127,7 +127,7 @@ class AuditViewSet(GradingViewSet):
     )
     def audit(self, request: Request, run_id: Any) -> Response:
         """Return the expert check of a run."""
-        return _said(self.done(request, run_id))
+        return _respond(self.done(request, run_id))
 
     @extend_schema(
         operation_id="results_audit_ask",
@@ -152,7 +152,7 @@ class AuditViewSet(GradingViewSet):
             raise ApiProblem("conflict", str(error)) from error
         for expert in experts:
             ask_for_audit(drawn, expert)
-        return _said(run)
+        return _respond(run)
 
     @extend_schema(
         operation_id="results_audit_settle",
@@ -175,7 +175,7 @@ class AuditViewSet(GradingViewSet):
             ask_to_settle(audit, expert)
         except CannotSettleError as error:
             raise ApiProblem("conflict", str(error)) from error
-        return _said(run)
+        return _respond(run)
 
     @extend_schema(
         operation_id="results_audit_take_back",
@@ -191,7 +191,7 @@ class AuditViewSet(GradingViewSet):
         if name not in users:
             raise build_field_problem("expert", "No expert of this name is asked about this run.")
         withdraw_requests(Audit.objects.get(run=run), users[name])
-        return _said(run)
+        return _respond(run)
 
     def _changed(self, request: Request, run_id: Any) -> Run:
         run = self.done(request, run_id)
@@ -200,7 +200,7 @@ class AuditViewSet(GradingViewSet):
         return run
 
 
-def _said(run: Run) -> Response:
+def _respond(run: Run) -> Response:
     report = audit_report(run)
     fact = fact_of_experts(report.check)
     return Response({**AuditSerializer({**_fields(report), "fact": fact}).data})

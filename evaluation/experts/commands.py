@@ -16,7 +16,7 @@ HEADER = ("coefficient", "value", "low", "high", "answers", "questions")
 
 MEANS = ("kind", "who", "mean", "low", "high", "graded alone", "n", "of")
 
-SHOWN = 20
+MAX_SHOWN = 20
 
 
 def evaluate(
@@ -58,7 +58,7 @@ def text_of(findings: ExpertFindings) -> str:
                 mean.n,
                 mean.n_answers,
             )
-            for mean in findings.means[:SHOWN]
+            for mean in findings.means[:MAX_SHOWN]
         ]
         parts.append(format_table(MEANS, rows))
     return "\n\n".join(parts)

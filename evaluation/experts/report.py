@@ -51,7 +51,7 @@ from evaluation.runs.reports.lists import Table
 # A worker's mean grade is of so many judged answers at least, and their order of so many workers.
 FEWEST_OF_WORKER, FEWEST_WORKERS = 3, 10
 # Answers that the page shows on which grades and scores differ most.
-SHOWN = 6
+MAX_SHOWN = 6
 # By more than this part of all their places.
 FAR = 0.2
 # Sizes of which is told beforehand what they will show, and for which true correlation.
@@ -313,7 +313,7 @@ def _most_different(people: Sequence[JudgedAnswer]) -> list[JudgedAnswer]:
         stats.rankdata([person.grade for person in people])
         - stats.rankdata([person.score for person in people])
     )
-    order = np.argsort(-apart, kind="stable")[:SHOWN]
+    order = np.argsort(-apart, kind="stable")[:MAX_SHOWN]
     return [people[index] for index in order.tolist() if apart[index] > FAR * len(people)]
 
 

@@ -166,7 +166,7 @@ def audit(request: HttpRequest, run: UUID) -> HttpResponseBase:
     people = _people(request, current_run)
     form = _form(people, current_run, len(load_drawable(current_run).answers), request.POST)
     if form.is_valid():
-        return _asked(request, current_run, form)
+        return _draw_sample(request, current_run, form)
     return _page(request, run=run, form=form)
 
 
@@ -175,14 +175,14 @@ def _page(request: HttpRequest, run: UUID, form: AuditForm | None = None) -> Htt
     # Pages of results are read only: this one is read once more, with what was wrong.
     reading = copy(request)
     reading.method = "GET"
-    response = _shown(reading, run=run, form=form)
+    response = _build_context(reading, run=run, form=form)
     if form is not None:
         response.status_code = 400
     return response
 
 
 @grading_page("evaluation/audit.html")
-def _shown(request: HttpRequest, run: Run, form: AuditForm | None) -> Context:
+def _build_context(request: HttpRequest, run: Run, form: AuditForm | None) -> Context:
     may = rights(request.user, run.version.question_set)
     me = get_user_id(request)
     report = audit_report(run)
@@ -216,7 +216,7 @@ def _form(people: list[tuple[int, str]], run: Run, n_answers: int, data: Any = N
     return form
 
 
-def _asked(request: HttpRequest, run: Run, form: AuditForm) -> HttpResponse:
+def _draw_sample(request: HttpRequest, run: Run, form: AuditForm) -> HttpResponse:
     """Draw the sample, assign it to the experts, and redirect with a message."""
     data = form.cleaned_data
     with_models, count = data.get("with_models", False), data["count"]
@@ -297,7 +297,7 @@ def _address(run: Run) -> str:
 
 
 # Rows that the page shows; the files have all.
-SHOWN = 40
+MAX_SHOWN = 40
 
 
 @grading_page("evaluation/experts.html")
@@ -320,8 +320,8 @@ def experts(request: HttpRequest, run: Run) -> Context:
         "coefficients": [
             (*COEFFICIENTS[one.metric], one, _why(one.reason)) for one in findings.agreement
         ],
-        "difficulty": findings.difficulty[:SHOWN],
-        "means": [(one, _why(one.reason)) for one in findings.means[:SHOWN]],
+        "difficulty": findings.difficulty[:MAX_SHOWN],
+        "means": [(one, _why(one.reason)) for one in findings.means[:MAX_SHOWN]],
     }
 
 

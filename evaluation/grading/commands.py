@@ -43,7 +43,7 @@ from evaluation.runs.reports.about import build_about
 from evaluation.runs.run_types.kind import Progress
 
 # Workers shown, and workers or questions named for an alarm; files and pages have all of them.
-SHOWN = 40
+MAX_SHOWN = 40
 # Of them, when there are more: the last ranks, among whom those are whom nobody should trust.
 WORST = 10
 # Characters of a line, and of an id in the middle of one.
@@ -165,10 +165,10 @@ def _format_workers(grading_rows: GradingRows) -> str:
             (*row_cells, group_of.get(row.worker))
             for row_cells, row in zip(cells, rows, strict=True)
         ]
-    if len(rows) <= SHOWN:
+    if len(rows) <= MAX_SHOWN:
         return format_table(header, cells)
     ranked = sum(row.rank is not None for row in rows)
-    best, worst = (SHOWN - WORST, WORST) if ranked > SHOWN else (ranked, 0)
+    best, worst = (MAX_SHOWN - WORST, WORST) if ranked > MAX_SHOWN else (ranked, 0)
     # One table, so that its columns stand below each other; the gaps are told between its rows.
     listed = [*cells[:best], *cells[ranked - worst : ranked]]
     lines = format_table(header, listed).splitlines()
@@ -234,7 +234,7 @@ def _format_facts(facts: FactTotals | None) -> str:
         messages.append(Message("meaning.found", asdict(facts.meaning)))
     if facts.read_by is not None:
         messages.append(Message("facts.read_by", asdict(facts.read_by)))
-    return textwrap.fill(" ".join(map(TERMINAL.said, messages)), WIDE)
+    return textwrap.fill(" ".join(map(TERMINAL.format, messages)), WIDE)
 
 
 def format_alarms(alarms: Iterable[Alarm], where: str) -> str:
@@ -245,8 +245,8 @@ def format_alarms(alarms: Iterable[Alarm], where: str) -> str:
     lines = []
     for alarm in alarms:
         word = "ANSWERED" if alarm.is_answered else alarm.severity.upper()
-        outcome = "" if alarm.outcome is None else f"{TERMINAL.said(alarm.outcome)} "
-        text = "" if alarm.is_answered else TERMINAL.said(alarm.message)
+        outcome = "" if alarm.outcome is None else f"{TERMINAL.format(alarm.outcome)} "
+        text = "" if alarm.is_answered else TERMINAL.format(alarm.message)
         lines.append(f"{word} {alarm.kind}: {outcome}{text}".rstrip())
         for what, ids in (("Workers", alarm.workers), ("Questions", alarm.questions)):
             if ids:
@@ -270,8 +270,8 @@ def format_checks(checks: Iterable[Looked]) -> str:
 
 def _format_ids(ids: Sequence[object], where: str) -> str:
     """Return up to 40 ids separated by commas, and the number of the others."""
-    more = f" and {len(ids) - SHOWN} more {where}" if len(ids) > SHOWN else ""
-    return ", ".join(_shorten(str(one)) for one in ids[:SHOWN]) + more
+    more = f" and {len(ids) - MAX_SHOWN} more {where}" if len(ids) > MAX_SHOWN else ""
+    return ", ".join(_shorten(str(one)) for one in ids[:MAX_SHOWN]) + more
 
 
 def _shorten(text: str) -> str:
@@ -298,7 +298,7 @@ def format_run_report(run: Run) -> str:
             alarms=read_alarms(run),
             checks=summary.alarm_checks or (),
             gone=read_gone_alarms(run),
-            warnings=TERMINAL.all_said(run.warnings),
+            warnings=TERMINAL.format_all(run.warnings),
             facts=summary.facts,
             rest=lambda _: "on the page of the run",
         )

@@ -95,7 +95,7 @@ def turn() -> None:
     """
     for interim in untold().select_related("run__version", "collection__version"):
         try:
-            findings = _found(interim)
+            findings = _build_findings(interim)
         except Exception:
             # Whoever works here has other runs to do: this one is told without it.
             logger.exception("the forecast of interim grading %s cannot be computed", interim.pk)
@@ -120,7 +120,7 @@ def _options(collection: Collection) -> AqerParameters:
     return AqerParameters(leave_one_out=True, embedder=embedder)
 
 
-def _found(interim: Interim) -> dict[str, Any]:
+def _build_findings(interim: Interim) -> dict[str, Any]:
     run = interim.run
     verdict = trust_report(run).verdict
     alarms = Alarm.objects.filter(run=run).exclude(SETTLED)

@@ -34,11 +34,11 @@ def report_of_run(run: Run) -> str:
     head = f"{format_count(summary.questions, 'question')}, {n_models}"
     if summary.samples > 1:
         head += f", {summary.samples} samples of each"
-    lines = [line for model in summary.models for line in _told(model)]
+    lines = [line for model in summary.models for line in _format_outcome(model)]
     return "\n\n".join([head, format_table(HEADER, rows), *(["\n".join(lines)] if lines else [])])
 
 
-def _told(one: ModelOutcome) -> list[str]:
+def _format_outcome(one: ModelOutcome) -> list[str]:
     lines = []
     if one.reason:
         lines.append(f"{one.name}: {ENDS.get(one.end, one.end)}: {one.reason}")

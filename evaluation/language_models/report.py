@@ -34,8 +34,16 @@ OF_MODELS = (
     *("cut_off", "cut_short", "with_thinking"),
 )
 OF_REPLIES = ("model", "question", "sample", "status", "answer", "finish_reason")
-TOLD = ("prompt_tokens", "completion_tokens", "seconds", "attempts", "seed", "cost", "error")
-OF_ANSWERS = (*OF_REPLIES, *TOLD, "prompt_hash")
+REQUEST_COLUMNS = (
+    "prompt_tokens",
+    "completion_tokens",
+    "seconds",
+    "attempts",
+    "seed",
+    "cost",
+    "error",
+)
+OF_ANSWERS = (*OF_REPLIES, *REQUEST_COLUMNS, "prompt_hash")
 OF_ERRORS = ("model", "question", "sample", "error", "message", "attempts")
 
 

@@ -49,7 +49,7 @@ def run_study(
 
 
 # Corrected means in the output; the file has all.
-SHOWN = 40
+MAX_SHOWN = 40
 AGREEMENT = ("agreement", "value", "low", "high", "n", "why empty")
 MEANS = ("of", "name", "judge", "experts", "corrected", "low", "high", "judged", "scored")
 
@@ -73,7 +73,7 @@ def format_findings(
             *(row.of, row.name, row.judge, row.graded.mean),
             *(row.tuned.mean, row.tuned.low, row.tuned.high, row.n_judged, row.n),
         )
-        for row in corrected[:SHOWN]
+        for row in corrected[:MAX_SHOWN]
     ]
     more = len(corrected) - len(means)
     parts = [
@@ -94,13 +94,13 @@ def format_run(run: Run) -> str:
     ]
     means = [
         (*(m.of, m.name, m.judge, m.graded), *(m.mean, m.low, m.high, m.n_judged, m.n))
-        for m in load_corrected_rows(run)[:SHOWN]
+        for m in load_corrected_rows(run)[:MAX_SHOWN]
     ]
     parts = [
         f"{remove_control_characters(report.judge)} as judge",
         "\n".join(report.said),
         format_table(AGREEMENT, rows),
         format_table(MEANS, means),
-        "\n".join(f"Warning: {warning}" for warning in TERMINAL.all_said(run.warnings)),
+        "\n".join(f"Warning: {warning}" for warning in TERMINAL.format_all(run.warnings)),
     ]
     return "\n\n".join(part for part in parts if part)

@@ -52,7 +52,7 @@ def _build_row(row: Corrected) -> Row:
 
 
 # Corrected means on the page; the file has all.
-SHOWN = 50
+MAX_SHOWN = 50
 PARTS = (
     ("With itself", ("repetition_", "order_")),
     ("With the experts", ("experts_", "against_aqer_")),
@@ -76,8 +76,8 @@ def build_context(run: Run) -> Mapping[str, Any]:
     return {
         "report": report,
         "parts": parts,
-        "corrected": rows[:SHOWN],
-        "more": max(0, len(rows) - SHOWN),
+        "corrected": rows[:MAX_SHOWN],
+        "more": max(0, len(rows) - MAX_SHOWN),
         "chart": build_corrected_chart(rows),
     }
 

@@ -26,7 +26,7 @@ class KindCommand(BaseCommand):
         self.first = argv[2] if len(argv) > 2 else ""
         super().run_from_argv(argv)
 
-    def asked(self, names: Collection[str]) -> list[str]:
+    def select_names(self, names: Collection[str]) -> list[str]:
         """Return the run types in `names` whose sub-command must be built."""
         return [self.first] if self.first in names else list(names)
 

@@ -50,7 +50,7 @@ def add_option_arguments(
     }
     for name, option in parameters.options().items():
         if (FILES if files else DATABASE) in option.places and name not in without:
-            text = _told(parameters, option)
+            text = _build_help(parameters, option)
             more = arguments_of(option, _reader(parameters, option), files)
             apart.get(option.group, parser).add_argument(
                 build_flag(option), dest=name, **{"help": text, **more}
@@ -77,7 +77,7 @@ def chosen(
             values[name] = bool(options[name])
     parameters = options_type(**values)
     if problems := tuple(parameters.problems()):
-        reasons = "\n".join(TERMINAL.all_told(options_type, problems))
+        reasons = "\n".join(TERMINAL.format_problems(options_type, problems))
         raise CommandError(
             remove_control_characters(reasons), returncode=BAD_INPUT
         ) from OptionError(problems)
@@ -104,7 +104,7 @@ def _reader(parameters: type[Parameters], option: Option) -> Callable[[str], Any
     return read
 
 
-def _told(parameters: type[Parameters], option: Option) -> str:
+def _build_help(parameters: type[Parameters], option: Option) -> str:
     """Return the help text of an argument, with its default."""
     text = TERMINAL.described(parameters, option.name)
     if isinstance(option, Text) and option.suggestions:

@@ -43,7 +43,7 @@ from evaluation.runs.background.run_watch import follow_run
 from evaluation.runs.run_types import Kind
 
 # Rows of a table shown on a terminal; the files hold all of them.
-SHOWN = 40
+MAX_SHOWN = 40
 # Excluded workers who are named.
 NAMED = 20
 PAUSED = "the run is paused; it continues when a user resumes it"
@@ -80,7 +80,7 @@ class RunCommand(SetCommand):
             print_report(self.stdout, PAUSED)
             return
         if run.state != Run.State.DONE:
-            raise CommandError(f"the run {run.state}: {TERMINAL.said(run.error) or 'no results'}")
+            raise CommandError(f"the run {run.state}: {TERMINAL.format(run.error) or 'no results'}")
         self.show(kind, run, options)
 
     def without_excluded(
@@ -124,7 +124,7 @@ class RunCommand(SetCommand):
         except LabelError as error:
             raise CommandError(f"--{error.field}: {error}", returncode=BAD_INPUT) from None
         except OptionError as error:
-            reasons = TERMINAL.all_told(kind.options, error.problems)
+            reasons = TERMINAL.format_problems(kind.options, error.problems)
             raise CommandError(
                 remove_control_characters("\n".join(reasons)), returncode=BAD_INPUT
             ) from None
@@ -217,7 +217,7 @@ def tables_as_text(kind: Kind, run: Run) -> str:
     parts = []
     for name, table_of in kind.tables.items():
         table = table_of(run)
-        rows = list(islice(table.rows, SHOWN + 1))
-        more = "\n..." if len(rows) > SHOWN else ""
-        parts.append(f"{name}\n{format_table(table.header, rows[:SHOWN])}{more}")
+        rows = list(islice(table.rows, MAX_SHOWN + 1))
+        more = "\n..." if len(rows) > MAX_SHOWN else ""
+        parts.append(f"{name}\n{format_table(table.header, rows[:MAX_SHOWN])}{more}")
     return "\n\n".join(parts)

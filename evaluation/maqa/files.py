@@ -129,7 +129,7 @@ def write_maqa(
         {**study.counts, **counts},
         study.exclusions,
         made=study.describe_methods(),
-        warnings=[*warnings, *TERMINAL.all_said(study.list_warnings())],
+        warnings=[*warnings, *TERMINAL.format_all(study.list_warnings())],
         more={
             "complete": study.complete,
             "embedding": study.clusters.info and study.clusters.info.as_dict(),

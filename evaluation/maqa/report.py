@@ -40,7 +40,7 @@ from evaluation.runs.reports.lists import build_readers
 from evaluation.runs.steps.checkpoints import read_table, read_tables
 
 # Questions on the page with texts, of each of its two lists.
-SHOWN = 30
+MAX_SHOWN = 30
 SHOWN_TABLES = (METRICS, COMPARISONS, POSITIONS, GOLD_COUNTS, CALIBRATION, SMALL_SAMPLES)
 
 
@@ -268,7 +268,7 @@ def load_texts_page(run: Run, load_right_answers: Callable[[], dict[str, list[st
     open_ones = [row for row in items if row.precision is None and row.replies]
     open_ones.sort(key=_build_sort_key, reverse=True)
     # The table has all replies of the run: keep only those on the page.
-    selected = {(row.system, row.item) for row in [*wrong[:SHOWN], *open_ones[:SHOWN]]}
+    selected = {(row.system, row.item) for row in [*wrong[:MAX_SHOWN], *open_ones[:MAX_SHOWN]]}
     replies: dict[tuple[str, str], list[ReplyRow]] = defaultdict(list)
     for reply in read_table(run, REPLIES):
         if (reply.system, reply.item) in selected:
@@ -284,10 +284,10 @@ def load_texts_page(run: Run, load_right_answers: Callable[[], dict[str, list[st
         ]
 
     return TextsPage(
-        add_texts(wrong[:SHOWN]),
-        max(0, len(wrong) - SHOWN),
-        add_texts(open_ones[:SHOWN]),
-        max(0, len(open_ones) - SHOWN),
+        add_texts(wrong[:MAX_SHOWN]),
+        max(0, len(wrong) - MAX_SHOWN),
+        add_texts(open_ones[:MAX_SHOWN]),
+        max(0, len(open_ones) - MAX_SHOWN),
     )
 
 

@@ -160,7 +160,7 @@ class ComparingViewSet(GradingViewSet):
     )
     def pair(self, request: Request, run_id: Any, first: UUID, second: UUID) -> Response:
         """Return the comparison of two models."""
-        detail, _ = _found(self.done(request, run_id), first, second, _correction(request))
+        detail, _ = _read_pair(self.done(request, run_id), first, second, _correction(request))
         return Response(PairDetailSerializer(detail).data)
 
     @extend_schema(
@@ -187,7 +187,7 @@ class ComparingViewSet(GradingViewSet):
         order = parse_choice(request.query_params, "order", ORDERS, "largest")
         name = f"differences-{order}"
         start, limit = read_start(request, name), read_limit(request)
-        _, table = _found(run, first, second, HOLM)
+        _, table = _read_pair(run, first, second, HOLM)
         page = differences(run, table, first, second, order, start, limit)
         rows = QuestionDifferenceSerializer(page.questions, many=True).data
         return Response(build_slice_body(request, name, rows, start, page.total))
@@ -198,7 +198,7 @@ def _correction(request: Request) -> Correction:
     return word
 
 
-def _found(
+def _read_pair(
     run: Run, first: UUID, second: UUID, correction: Correction
 ) -> tuple[PairDetail, ScoreTable]:
     detail = pair_detail(run, first, second, correction)

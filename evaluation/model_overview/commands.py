@@ -63,7 +63,7 @@ def _charts(made: FileViews) -> tuple[Chart | None, Chart | None]:
 
 CORRELATION = ("view", "other", "spearman", "low", "high", "questions", "models")
 # Models and correlations shown; files have all.
-SHOWN = 20
+MAX_SHOWN = 20
 
 
 def text_of(views_summary: ViewsSummary) -> str:
@@ -81,13 +81,15 @@ def text_of(views_summary: ViewsSummary) -> str:
     if views_summary.repeated:
         parts.append(f"{views_summary.repeated:,} rows repeat an earlier row and do not count.")
     parts += [
-        f"{QUESTIONS[source.name]}\n  {TERMINAL.said(source.said)}"
+        f"{QUESTIONS[source.name]}\n  {TERMINAL.format(source.said)}"
         for source in answered(views_summary)
     ]
-    parts += [_model(views_summary, place) for place in range(len(views_summary.models))[:SHOWN]]
+    parts += [
+        _model(views_summary, place) for place in range(len(views_summary.models))[:MAX_SHOWN]
+    ]
     rows = [
         (row.view, row.other, row.spearman, row.low, row.high, row.n_questions, row.n_models)
-        for row in views_summary.correlations[:SHOWN]
+        for row in views_summary.correlations[:MAX_SHOWN]
     ]
     if rows:
         parts.append(format_table(CORRELATION, rows))
@@ -99,7 +101,7 @@ def _model(views_summary: ViewsSummary, place: int) -> str:
     lines = [remove_control_characters(one.model)]
     for claim in one.claims:
         lines.append(f"  {CLAIMS[claim.name]}")
-        lines += [f"    {TERMINAL.said(evidence.said)}" for evidence in claim.evidence]
+        lines += [f"    {TERMINAL.format(evidence.said)}" for evidence in claim.evidence]
         if claim.missing:
             sides = ", ".join(SIDES[side].lower() for side in claim.missing)
             lines.append(f"    Views without results: {sides}.")

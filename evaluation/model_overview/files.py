@@ -109,7 +109,7 @@ class FileViews:
                 "views": plain["views"],
                 "model_views": plain["model_views"],
                 "missing": [str(side) for side in summary.missing],
-                "answered": {one.name: TERMINAL.said(one.said) for one in answered(summary)},
+                "answered": {one.name: TERMINAL.format(one.said) for one in answered(summary)},
             },
         )
 
@@ -146,7 +146,7 @@ def views_of_files(request: ViewsRequest, progress: Progress | None = None) -> F
                 f"Folders of {', '.join(request.kinds)} are read; KIND=DIR names the evaluation.",
             )
         source = Source(kind, told.title, str(path), str(made.get("signature", "")))
-        gathering.add(source, _told(path, told.views, hashes))
+        gathering.add(source, _read_observations(path, told.views, hashes))
     try:
         together = gathering.together()
     except NoObservationsError:
@@ -181,7 +181,7 @@ def _summary_of(path: Path, required: bool) -> dict[str, Any]:
     return summary if isinstance(summary, dict) else {}
 
 
-def _told(
+def _read_observations(
     path: Path, views: Sequence[ViewSource], hashes: dict[str, str]
 ) -> Iterator[ViewedObservation]:
     """Yield the observations (model, question, value) in a folder's tables; skip missing tables.

@@ -152,22 +152,23 @@ VIEWS: Mapping[str, Sentence] = {
     **_of_question("dispersion_uncertainty"),
     **_of_question("robustness_distance"),
     **_of_question("sure"),
-    "views.sure.untold": lambda of: f"{_SURE_UNTOLD} from these answers ({_numbers(of)}).",
-    "views.sure.few": lambda of: (
-        f"{_SURE_UNTOLD}: both are known for {format_count(of['questions'], 'question')} only, and "
+    "views.sure.untold": lambda values: f"{_SURE_UNTOLD} from these answers ({_numbers(values)}).",
+    "views.sure.few": lambda values: (
+        f"{_SURE_UNTOLD}: both are known for {format_count(values['questions'], 'question')} "
+        "only, and "
         "fewer than 10 prove nothing."
     ),
     "views.sure.undefined": f"{_SURE_UNTOLD}: it is as sure of one answer as of another, or too "
     "few have both numbers.",
-    "views.mean_crowd": lambda of: (
-        f"Its answers have a mean similarity of {_mean(of)} to the consensus of people; "
-        f"{against(of)}."
+    "views.mean_crowd": lambda values: (
+        f"Its answers have a mean similarity of {_mean(values)} to the consensus of people; "
+        f"{against(values)}."
     ),
-    "views.mean_robustness": lambda of: (
-        f"Asked the same in other words, “{of['title']}” is {_mean(of)}; {against(of)}."
+    "views.mean_robustness": lambda values: (
+        f"Asked the same in other words, “{values['title']}” is {_mean(values)}; {against(values)}."
     ),
-    "views.mean_answerability": lambda of: (
-        f"It notices rightly of {_share(of)} whether there is an answer; {against(of)}."
+    "views.mean_answerability": lambda values: (
+        f"It notices rightly of {_share(values)} whether there is an answer; {against(values)}."
     ),
     "views.crowd_percentile": "{value:.0f} of 100 people are less near to the consensus of the "
     "others than it is.",

@@ -191,7 +191,7 @@ def views_report(run: Run) -> ViewsReport:
         views=[view_shown(summary, source) for source in (*summary.views, *summary.model_views)],
         missing=[str(side) for side in summary.missing],
         answered=[
-            Answered(source.name, QUESTIONS[source.name], SITE.said(source.said))
+            Answered(source.name, QUESTIONS[source.name], SITE.format(source.said))
             for source in answered(summary)
         ],
         models=[
@@ -225,7 +225,7 @@ def portrait_shown(summary: ViewsSummary, source: Portrait) -> PortraitReport:
     for claim in source.claims:
         evidence = [
             ClaimEvidenceRow(
-                SITE.said(one.said),
+                SITE.format(one.said),
                 one.about.view.name,
                 one.about.view.title,
                 summary.sources[one.about.source].title,

@@ -8,7 +8,7 @@ VIEWS = Kind(
     words="Combines the results of other runs for each model and question: crowd score, "
     "uncertainty, robustness, answerability; and shows where they disagree.",
     options="evaluation.model_overview.options.ViewsParameters",
-    run="evaluation.model_overview.storage.look_at_all",
+    run="evaluation.model_overview.storage.execute_run",
     summary="evaluation.model_overview.run.findings.ViewsSummary",
     tables={
         "views": "evaluation.model_overview.report.views_table",

@@ -37,27 +37,28 @@ MOST_RUNS = 8
 
 
 @dataclass(frozen=True)
-class Teller:
+class ViewProvider:
     """How the overview reads views (measures) from the runs of one run type.
 
     Attributes
     ----------
-    told : function from a finished run to its observations. merging : names of the views that
+    read_observations : function from a finished run to its observations. merging : names of the
+        views that
         several runs may provide, each for its own models.
     """
 
     kind: str
     title: str
-    told: Callable[[Run], Iterator[ViewedObservation]]
+    read_observations: Callable[[Run], Iterator[ViewedObservation]]
     merging: frozenset[str]
 
 
-def look(turn: Turn, tellers: Iterable[Teller]) -> None:
+def combine_runs(turn: Turn, providers: Iterable[ViewProvider]) -> None:
     """Execute a claimed model overview run: combine the results of its version's runs."""
     run = Run.objects.select_related("version").get(pk=turn.run_id)
     parameters = parameters_of(run)
     try:
-        together = gathered(run.version, tellers, turn)
+        together = gathered(run.version, providers, turn)
     except NoObservationsError:
         raise RunInputError("run.nothing_to_view") from None
     views = find_views(together, parameters, turn.report)
@@ -80,7 +81,7 @@ def runs_that_tell(version: QuestionSetVersion, kinds: Iterable[str]) -> dict[st
 
 
 def gathered(
-    version: QuestionSetVersion, tellers: Iterable[Teller], turn: Turn | None = None
+    version: QuestionSetVersion, providers: Iterable[ViewProvider], turn: Turn | None = None
 ) -> AlignedMetrics:
     """Return the combined views of a version's runs; raises `NoObservationsError` if none.
 
@@ -88,20 +89,22 @@ def gathered(
     """
     ids = version.questions.graded().order_by("position", "pk")
     gathering = Gathering(list(ids.values_list("external_id", flat=True)))
-    known = {teller.kind: teller for teller in tellers}
+    known = {provider.kind: provider for provider in providers}
     by_kind = runs_that_tell(version, known)
     total, done = sum(map(len, by_kind.values())), 0
-    for kind, teller in known.items():
+    for kind, provider in known.items():
         seen: set[str] = set()
         sources: tuple[Source, list[ViewedObservation]] | None = None
         for run in by_kind.get(kind, []):
             if turn is not None:
                 turn.report("loading", done, total)
             done += 1
-            observations = teller.told(run)
-            new = list(_only_new(observations, seen, teller.merging) if seen else observations)
-            source = Source(kind, teller.title, str(run.public_id), run.signature)
-            models = {one.told.model for one in new if one.told.value is not None} - {""}
+            observations = provider.read_observations(run)
+            new = list(_only_new(observations, seen, provider.merging) if seen else observations)
+            source = Source(kind, provider.title, str(run.public_id), run.signature)
+            models = {one.observation.model for one in new if one.observation.value is not None} - {
+                ""
+            }
             if models:
                 seen |= models
                 gathering.add(source, new)
@@ -119,7 +122,7 @@ def _only_new(
     """Yield an older run's observations of models that no newer run contains."""
     for one in viewed_observations:
         name = one.view.name.partition(":")[0]
-        if name in merging and one.told.model and one.told.model not in seen:
+        if name in merging and one.observation.model and one.observation.model not in seen:
             yield one
 
 
@@ -187,22 +190,22 @@ def kinds_of_files() -> list[Kind]:
     return [kind for kind in list_kinds().values() if kind.has_views and kind.is_evaluated_on_files]
 
 
-def tellers(kinds: Iterable[Kind]) -> list[Teller]:
+def list_providers(kinds: Iterable[Kind]) -> list[ViewProvider]:
     """Return, for each run type, how the overview reads views (measures) from its runs."""
     return [
-        Teller(
+        ViewProvider(
             kind.name,
             kind.title,
-            kind.told,
+            kind.read_observations,
             frozenset(viewed.view.name for viewed in kind.views if viewed.merges),
         )
         for kind in kinds
     ]
 
 
-def look_at_all(turn: Turn) -> None:
+def execute_run(turn: Turn) -> None:
     """Execute a claimed model overview run over the results of all run types."""
-    look(turn, tellers(kinds_of_runs()))
+    combine_runs(turn, list_providers(kinds_of_runs()))
 
 
 def problems_at_start(version: QuestionSetVersion, user: Any, options: Any) -> list[Problem]:

@@ -23,7 +23,7 @@ from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow
 from evaluation.runs.run_types.kind import Progress, Studied
 
 # Groups of systems in the output; metrics.csv has all of them.
-SHOWN = 12
+MAX_SHOWN = 12
 
 
 def format_evaluation(evaluation: FileEvaluation, output: Path) -> str:
@@ -67,7 +67,7 @@ def format_run(run: Run) -> str:
         ),
         "\n".join(
             f"Warning: {remove_control_characters(sentence)}"
-            for sentence in TERMINAL.all_said(run.warnings)
+            for sentence in TERMINAL.format_all(run.warnings)
         ),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -80,7 +80,7 @@ def _format_tables(rows: Sequence[MetricRow]) -> Iterable[str]:
         by_group.setdefault((row.system, row.group), {})[row.metric] = row
     # Groups of items without accepted answers have crowd metrics only, and get no table.
     groups = [(key, metrics) for key, metrics in by_group.items() if METRIC_NAMES[0] in metrics]
-    for (system, group), metrics in groups[:SHOWN]:
+    for (system, group), metrics in groups[:MAX_SHOWN]:
         title = f"{system}, {group}" if group != OVERALL else f"{system}, all items"
         cells = [
             (name, row.value, row.low, row.high, chance.value, row.n, describe_reason(row.reason))
@@ -94,8 +94,8 @@ def _format_tables(rows: Sequence[MetricRow]) -> Iterable[str]:
         ]
         header = ("metric", "value", "low", "high", "chance", "n", "why empty")
         yield f"{title}\n{format_table(header, cells)}"
-    if len(groups) > SHOWN:
-        yield f"... and {len(groups) - SHOWN} more tables in metrics.csv"
+    if len(groups) > MAX_SHOWN:
+        yield f"... and {len(groups) - MAX_SHOWN} more tables in metrics.csv"
 
 
 def _format_exclusions(title: str, exclusions: Exclusions) -> str:

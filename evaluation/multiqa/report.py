@@ -144,7 +144,7 @@ class MultiqaReport:
     @property
     def said(self) -> list[str]:
         """Findings as sentences for web pages."""
-        return SITE.all_said(self.messages)
+        return SITE.format_all(self.messages)
 
     @property
     def cost(self) -> float | None:

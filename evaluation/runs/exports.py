@@ -343,7 +343,7 @@ def questions(version: QuestionSetVersion, user: AnyUser | None = None) -> Expor
     header += _further(version, OF_QUESTION)
 
     def read() -> Iterator[Row]:
-        translations = _said(version, "question_id")
+        translations = _read_translations(version, "question_id")
         columns_read = rows.order_by("position", "pk").values_list("pk", *columns)
         for (
             key,
@@ -375,7 +375,7 @@ def passages(version: QuestionSetVersion, user: AnyUser | None = None) -> Export
 
     def read() -> Iterator[Row]:
         columns = ("pk", "external_id", "title", "text", *beside, "metadata")
-        translations = _said(version, "passage_id")
+        translations = _read_translations(version, "passage_id")
         columns_read = rows.order_by("position", "pk").values_list(*columns)
         for key, *cells, metadata in columns_read.iterator(100):
             more = _cells(version, OF_PASSAGE, translations.get(key, {}))
@@ -389,7 +389,9 @@ def _further(version: QuestionSetVersion, names: tuple[str, ...]) -> tuple[str, 
     return tuple(f"{name}.{language}" for language in version.languages for name in names)
 
 
-def _said(version: QuestionSetVersion, field: str) -> dict[int, dict[str, dict[str, Any]]]:
+def _read_translations(
+    version: QuestionSetVersion, field: str
+) -> dict[int, dict[str, dict[str, Any]]]:
     result: dict[int, dict[str, dict[str, Any]]] = {}
     rows = version.translations.filter(**{f"{field}__isnull": False}) if version.languages else []
     for row in rows:

@@ -432,7 +432,7 @@ def _is_required(option: Option) -> bool:
 
 def refusal(parameters: type[Parameters], error: OptionError) -> str:
     """Return the problems of options as a message that explains why no run was started."""
-    return " ".join(f"{SITE.told(parameters, wrong)}." for wrong in error.problems)
+    return " ".join(f"{SITE.format_problem(parameters, wrong)}." for wrong in error.problems)
 
 
 def hash_options(options: Parameters) -> str:
@@ -461,6 +461,6 @@ class RunLabelForm(LabelForm):
         labels: ClassVar = {"name": "Name of the run", "notes": "Notes"}
         widgets: ClassVar = {"notes": forms.Textarea(attrs={"rows": 2})}
 
-    def said(self) -> dict[str, Any]:
+    def get_labels(self) -> dict[str, Any]:
         """Return the name and notes of a valid form, by field name."""
         return {field: self.cleaned_data[field] for field in self.Meta.fields}

@@ -170,7 +170,9 @@ def _fresh(
     problems: Problems,
 ) -> list[ModelAnswerRecord]:
     """Return the answers that are not stored yet; record those that contradict stored ones."""
-    waiting = {(models[r.model], questions[r.question], *_asked(r)): r for r in file.records}
+    waiting = {
+        (models[r.model], questions[r.question], *_identify_request(r)): r for r in file.records
+    }
     unchanged: set[int] = set()
     for some in split_in_chunks({question for _, question, *_ in waiting}, IDS):
         replies = LLMResponse.objects.filter(
@@ -204,7 +206,7 @@ def _fresh(
     return [record for record in file.records if record.row not in unchanged]
 
 
-def _asked(record: ModelAnswerRecord) -> tuple[str, int]:
+def _identify_request(record: ModelAnswerRecord) -> tuple[str, int]:
     """Return request hash and sample number of an answer; the default ones for a plain file."""
     asking = record.asking
     if asking is None:
@@ -228,7 +230,7 @@ def _rows(
             extra["thinking"] = record.thinking
         if keep_thinking and separate_thinking(record.text).has_thinking:
             extra[THINKING_KEPT] = True
-        request, sample = _asked(record)
+        request, sample = _identify_request(record)
         yield LLMResponse(
             model_id=models[record.model],
             question_id=questions[record.question],

@@ -199,7 +199,7 @@ def _without_results(request: HttpRequest, run: Run) -> HttpResponseBase:
     context = {
         "title": f"Results of {run.version.question_set.name}",
         "about": build_about(run),
-        "error": SITE.said(run.error),
+        "error": SITE.format(run.error),
         "status_link": status_link(run),
         "breadcrumbs": way_here(run)[:1],
     }

@@ -38,7 +38,7 @@ def run_crowd_size(
             chart = build_crowd_size_chart(trial.summary.points, by)
             if chart is not None:
                 folder.open(f"{chart.name}.svg").write(chart.standalone().encode())
-    warnings = TERMINAL.all_said([*trial.file_warnings, *trial.trial.warnings])
+    warnings = TERMINAL.format_all([*trial.file_warnings, *trial.trial.warnings])
     parts = [format_crowd_size(trial.summary), *(f"Warning: {warning}" for warning in warnings)]
     return "\n\n".join([*parts, f"Files: {request.output}"])
 
@@ -61,7 +61,7 @@ def format_crowd_size(summary: CrowdSizeSummary) -> str:
         [
             counts,
             format_table(CROWD_SIZE_HEADER, rows),
-            "\n".join(TERMINAL.all_said(summary.messages)),
+            "\n".join(TERMINAL.format_all(summary.messages)),
         ]
     )
 
@@ -89,7 +89,7 @@ def run_plan(parameters: PlanParameters, arguments: Mapping[str, Any], progress:
 
 
 # Most questions in the text; the file has all.
-SHOWN = 20
+MAX_SHOWN = 20
 PLAN_HEADER = ("question", "answers", "needed", "more", "cost", "off", "then", "")
 
 
@@ -104,11 +104,11 @@ def format_plan(plan_with_rows: PlanWithRows) -> str:
         for row in plan_with_rows.questions
         if row.more or row.standing == "beyond"
     ]
-    parts = ["\n".join(TERMINAL.all_said(plan_with_rows.messages))]
+    parts = ["\n".join(TERMINAL.format_all(plan_with_rows.messages))]
     if rows:
-        parts.append(format_table(PLAN_HEADER, rows[:SHOWN]))
-        if len(rows) > SHOWN:
-            parts[-1] += f"\n... and {len(rows) - SHOWN} more in plan_questions.csv"
+        parts.append(format_table(PLAN_HEADER, rows[:MAX_SHOWN]))
+        if len(rows) > MAX_SHOWN:
+            parts[-1] += f"\n... and {len(rows) - MAX_SHOWN} more in plan_questions.csv"
     widths = [
         _format_widths(group, row)
         for group, row in (("workers", plan.workers), ("models", plan.models))

@@ -45,7 +45,7 @@ def execute_run(turn: Turn) -> None:
     grades = compute_mean_judgements(run.version)
     input_hash = hash_trial(inputs, grades)
     key = combine_hashes([input_hash, collect_versions()["crowdgrade"]])
-    stored = turn.kept(ASIDE) or {}
+    stored = turn.read_stored(ASIDE) or {}
     # Results of other answers, grades or of another version do not fit.
     computed: dict[str, Agreements] = stored["parts"] if stored.get("key") == key else {}
 

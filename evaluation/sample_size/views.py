@@ -50,7 +50,7 @@ CURVES = Page("", "Sample size", "evaluation/sample_size/crowd_size.html", build
 CHARTS = {f"crowd-size-{by}": partial(build_chart, by=by) for by in (WORKERS, QUESTIONS)}
 
 # Most questions on the page; the file has all.
-SHOWN = 8
+MAX_SHOWN = 8
 
 
 @grading_page("evaluation/sample_size/planner.html")
@@ -71,14 +71,14 @@ def show_planner(request: HttpRequest, run: Run) -> Context:
     rows = [row for row in plan.questions if row.more or row.standing == "beyond"]
     return page | {
         "plan": plan.plan,
-        "said": SITE.all_said(plan.messages),
+        "said": SITE.format_all(plan.messages),
         "listed": [
             {
                 "row": row,
                 "cost": format_money(row.cost, wishes.currency),
                 "word": STANDINGS[row.standing],
             }
-            for row in rows[:SHOWN]
+            for row in rows[:MAX_SHOWN]
         ],
         "n_listed": len(rows),
         "costs": {

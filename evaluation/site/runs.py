@@ -221,7 +221,7 @@ def label_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         # Validation has written the invalid values into the instance, which the page shows.
         run.refresh_from_db(fields=["name", "notes"])
         return _show_page(request, run, label)
-    lifecycle.rename_run(run, **label.said())
+    lifecycle.rename_run(run, **label.get_labels())
     messages.success(request, "The name and the notes are saved.")
     return redirect("admin:run", run.public_id)
 
@@ -257,7 +257,7 @@ def find_results_address(run: Run) -> str:
 
 
 # Most problems of a file that are listed.
-SHOWN = 5
+MAX_SHOWN = 5
 
 
 def build_start_links(
@@ -319,7 +319,7 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
                 get_user_id(request),
                 form.parameters(),
                 kind.name,
-                **label.said(),
+                **label.get_labels(),
                 made_from=run_like(request, question_set, kind),
             )
             return redirect("admin:run", run.public_id)
@@ -409,10 +409,10 @@ def _take_file(
     try:
         lines = file.take(question_set, source, switches, get_user_id(request))
     except InputError as error:
-        for problem in error.problems[:SHOWN]:
+        for problem in error.problems[:MAX_SHOWN]:
             messages.error(request, _format_problem(problem))
-        if error.total > SHOWN:
-            messages.error(request, f"And {error.total - SHOWN} more problems.")
+        if error.total > MAX_SHOWN:
+            messages.error(request, f"And {error.total - MAX_SHOWN} more problems.")
     else:
         for line in lines:
             messages.success(request, line)

@@ -38,13 +38,13 @@ DEFAULT = EmbedderInfo(
 @register.filter
 def said(message: Any) -> str:
     """Return the sentence of a message, or of its stored form."""
-    return SITE.said(message)
+    return SITE.format(message)
 
 
 @register.filter
 def evidence(message: Any) -> str:
     """Return the first sentence of a message: the evidence without the explanation."""
-    first, stop, _ = SITE.said(message).partition(". ")
+    first, stop, _ = SITE.format(message).partition(". ")
     return f"{first}." if stop else first
 
 
@@ -111,4 +111,4 @@ def languages_of(texts: Sequence[str]) -> DetectedLanguage:
         code = ""
     warning = check_language(texts, DEFAULT)
     name = LANG_INFO.get(code, {}).get("name", code)
-    return DetectedLanguage(name, len(texts), SITE.said(warning) if warning else "")
+    return DetectedLanguage(name, len(texts), SITE.format(warning) if warning else "")

@@ -457,7 +457,7 @@ class AcceptingViewSet(GradingViewSet):
 
 def _build_body(undecided: UndecidedWorkers) -> dict[str, Any]:
     """Return the response body of a `RestSerializer`, with the first 50 workers who stay open."""
-    message = API.said(undecided.said)
+    message = API.format(undecided.said)
     return {
         "n": undecided.n,
         "n_left_out": undecided.n_left_out,

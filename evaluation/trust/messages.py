@@ -68,7 +68,7 @@ ALWAYS = (
 class FactWords:
     """Message templates of one case of a fact; `todo` is "" if there is nothing to do."""
 
-    said: Sentence
+    finding: Sentence
     todo: str = ""
     meaning: str = ""
 
@@ -107,7 +107,7 @@ def _with_unchecked(sentence: Sentence) -> Sentence:
 def _graded(rest: str = "") -> Sentence:
     """Return the sentence on what experts graded, followed by `rest` or by what it shows."""
 
-    def said(values: Mapping[str, Any]) -> str:
+    def format_sentence(values: Mapping[str, Any]) -> str:
         n, experts, kappa = values["count"], values["experts"], values["kappa"]
         drawn = " drawn at random," if values["sampled"] else ""
         by = "an expert" if experts == 1 else f"{experts} experts"
@@ -128,7 +128,7 @@ def _graded(rest: str = "") -> Sentence:
         correlate = f": their grades correlate {values['correlation']:.2f} with the scores{known}."
         return f"{graded}{correlate}{rest[1:]}{among}"
 
-    return said
+    return format_sentence
 
 
 def _explained(values: Mapping[str, Any]) -> str:
@@ -311,7 +311,7 @@ FACTS: Mapping[str, FactWords] = {
 def _facts() -> Iterator[tuple[str, Sentence]]:
     for name, words in FACTS.items():
         meaning = words.meaning or MEANINGS[name.partition(".")[0]]
-        yield f"{name}.said", words.said
+        yield f"{name}.said", words.finding
         yield f"{name}.meaning", meaning
         yield f"{name}.todo", words.todo
 
@@ -334,7 +334,7 @@ TRUST: Mapping[str, Sentence] = {
     "verdict.good.headline": "All checks are good.",
     "verdict.good.text": f"All {{all}} checks are good. {ALWAYS}",
 }
-"""Of facts what is said, meant and to be done; of verdicts headline and text."""
+"""Messages on facts: finding, meaning and advice; messages on verdicts: headline and text."""
 
 
 def _lead(values: Mapping[str, Any]) -> str:
@@ -371,4 +371,4 @@ DECISION: Mapping[str, Sentence] = {
     "{first} to {last} of {ranked})",
     "look.without_rank": _too_little,
 }
-"""By what is said of whom."""
+"""Messages by subject."""

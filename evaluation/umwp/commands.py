@@ -84,7 +84,7 @@ def format_study_report(study: UmwpStudy, output: Path, written: Sequence[str] =
     ]
     if left_out:
         parts.append("\n".join(["Not counted:", *left_out]))
-    parts += [*study.notes, *TERMINAL.all_said(study.list_warnings())]
+    parts += [*study.notes, *TERMINAL.format_all(study.list_warnings())]
     parts.append(f"Written into {output}: {', '.join(written)}")
     return "\n\n".join(parts)
 

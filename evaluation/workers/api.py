@@ -81,7 +81,7 @@ class WorkerViewSet(NotingViewSet):
     def note(self, request: Request, worker_id: Any) -> Response:
         """Add a note about a worker; earlier notes are preserved."""
         worker = get_visible_or_404(request, Worker.objects.all(), worker_id)
-        return self.kept(request, worker)
+        return self.store_note(request, worker)
 
     @extend_schema(summary="Take back a note of your own", responses={204: None})
     def remove_note(self, request: Request, worker_id: Any, note_id: Any) -> Response:

@@ -59,7 +59,7 @@ def workers(request: HttpRequest) -> HttpResponse:
 def worker(request: HttpRequest, worker_id: UUID) -> HttpResponse:
     """Show a worker's history over all question sets."""
     shown = _worker(request, worker_id)
-    return _shown(request, shown, NoteForm())
+    return _render_page(request, shown, NoteForm())
 
 
 def worker_picture(request: HttpRequest, worker_id: UUID) -> HttpResponse:
@@ -78,7 +78,7 @@ def add_note(request: HttpRequest, worker_id: UUID) -> HttpResponse:
     check_note_rights(request, shown)
     form = NoteForm(request.POST)
     if not form.is_valid():
-        return _shown(request, shown, form, status=400)
+        return _render_page(request, shown, form, status=400)
     create_note(request, shown, form.cleaned_data["text"])
     messages.success(request, "The note is kept.")
     return redirect(reverse("admin:worker", args=[worker_id]) + "#notes")
@@ -137,7 +137,9 @@ def _worker(request: HttpRequest, worker_id: UUID) -> Any:
     return get_visible_or_404(request, Worker.objects.with_right_to_change(request.user), worker_id)
 
 
-def _shown(request: HttpRequest, worker: Any, form: NoteForm, status: int = 200) -> HttpResponse:
+def _render_page(
+    request: HttpRequest, worker: Any, form: NoteForm, status: int = 200
+) -> HttpResponse:
     history = worker_history(request.user, worker)
     context: dict[str, Any] = {
         "title": f"Worker {worker.external_id}",

@@ -16,9 +16,9 @@ from annotations.management.presets import (
     AUTO,
     add_demographics,
     add_preset,
+    describe_reading,
     read_chosen_demographics,
     read_preset,
-    told,
 )
 
 
@@ -75,7 +75,7 @@ class Command(BaseCommand):
             )
         except InputError as error:
             raise CommandError(str(error), returncode=USAGE) from error
-        self._print([*told(arranged, preset, mapping), *lines, f"Table: {options['output']}"])
+        self._print([*describe_reading(arranged, preset, mapping), *lines, f"Table: {options['output']}"])
 
     def _convert_log(self, options: dict[str, Any]) -> None:
         """Convert a log of models' answers, and print how it was read."""

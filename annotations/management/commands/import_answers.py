@@ -14,9 +14,9 @@ from annotations.management.importing import USAGE, ImportCommand, parsed_column
 from annotations.management.presets import (
     add_demographics,
     add_preset,
+    describe_reading,
     read_chosen_demographics,
     read_preset,
-    told,
 )
 
 WITH_PRESET = "manage.py import_answers SET {file} --preset {preset}"
@@ -96,5 +96,5 @@ class Command(ImportCommand):
             update_flags=options["update_flags"],
             dry_run=options["dry_run"],
         )
-        report.notes[:0] = told(arranged, preset, mapping)
+        report.notes[:0] = describe_reading(arranged, preset, mapping)
         return report

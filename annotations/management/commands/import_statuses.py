@@ -64,7 +64,7 @@ class Command(DeskCommand):
             both = ", and not both" if options["from_prolific"] else ""
             raise CommandError(f"name a FILE, or use --from-prolific{both}", returncode=USAGE)
         try:
-            source = options["file"] or self._asked(version, options["study"])
+            source = options["file"] or self._request_submissions(version, options["study"])
             report = import_statuses(
                 version, source, user, instead=options["instead"], dry_run=options["dry_run"]
             )
@@ -73,7 +73,7 @@ class Command(DeskCommand):
         for line in report.lines():
             self.stdout.write(line)
 
-    def _asked(self, version: QuestionSetVersion, study: str) -> Source:
+    def _request_submissions(self, version: QuestionSetVersion, study: str) -> Source:
         """Return the submissions of a study from the REST API; warn that it is unverified."""
         client = Prolific()
         self.stderr.write(UNVERIFIED)

@@ -138,7 +138,7 @@ def _fill_with_median(q: Floats, enough: Booleans, present: Booleans) -> Floats:
 
 
 # Iterations kept; of a longer run the first ones, where nearly all happens, and the last.
-KEPT = 101
+MAX_ROWS = 101
 Small = NDArray[np.float32]
 
 
@@ -161,7 +161,7 @@ class History:
         self._n += 1
         self._last = (weights[:, 0].astype(np.float32), grades[:, 0].astype(np.float32))
         # A long run records its first iterations and the last one, which bounds memory and storage.
-        if len(self._rows) < KEPT - 1:
+        if len(self._rows) < MAX_ROWS - 1:
             self._rows.append(self._last)
 
     def of_members(self, unit: Integers) -> History:

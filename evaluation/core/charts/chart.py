@@ -253,7 +253,7 @@ def draw_estimates(
 HEIGHT = 340.0
 LEFT, LINES_RIGHT, LINES_BOTTOM = 58.0, 20.0, 48.0
 # Looks of lines; a further series begins again with the first one.
-LOOKS = 6
+N_SERIES_STYLES = 6
 WHISKERS = ("whisker", "whisker-model", "whisker-weak")
 KEY = 26.0
 KEY_ROW = 20.0
@@ -307,7 +307,7 @@ def draw_lines(
             for place, low, high in line.ranges:
                 drawing.line(x(place), y(low), x(place), y(high), WHISKERS[index % len(WHISKERS)])
         for index, line in enumerate(series):
-            css_class = f"series-{index % LOOKS}"
+            css_class = f"series-{index % N_SERIES_STYLES}"
             left, row = keys[index]
             level = 12 + row * KEY_ROW
             drawing.line(left, level, left + KEY, level, css_class)

@@ -65,7 +65,7 @@ class Catalogue:
     option: Callable[[str], str]
     own: Mapping[str, Sentence] = field(default_factory=dict)
 
-    def said(self, message: Message | Mapping[str, Any] | str) -> str:
+    def format(self, message: Message | Mapping[str, Any] | str) -> str:
         """Return the sentence of a message, also of one stored as JSON or text."""
         message = Message.from_stored(message)
         if SENTENCE in message.values:
@@ -75,9 +75,9 @@ class Catalogue:
             return message.code.replace("_", " ")
         return fill_sentence(sentence, message.values, self.option)
 
-    def all_said(self, messages: Iterable[Message | Mapping[str, Any] | str]) -> list[str]:
+    def format_all(self, messages: Iterable[Message | Mapping[str, Any] | str]) -> list[str]:
         """Return the sentences of several messages, in their order."""
-        return [self.said(message) for message in messages]
+        return [self.format(message) for message in messages]
 
     def _older(self, sentence: str) -> str:
         """Return an older run's stored sentence, with this interface's names of options."""

@@ -194,11 +194,11 @@ WARNINGS: Mapping[str, Sentence] = {
     "study_replies_cut_off": _format_cut_off_replies,
     "model_replies_empty": "Empty replies of models, each of which scores as no answer: {count}. "
     "Check whether these models answered any question",
-    "anchors_changed_nothing": lambda of: (
-        f"The graded answers (anchors) changed nothing: {describe_not_chosen(of['reason'])}"
+    "anchors_changed_nothing": lambda values: (
+        f"The graded answers (anchors) changed nothing: {describe_not_chosen(values['reason'])}"
     ),
-    "no_anchors_suggested": lambda of: (
-        f"No answers are suggested as anchors: {describe_not_chosen(of['reason'])}"
+    "no_anchors_suggested": lambda values: (
+        f"No answers are suggested as anchors: {describe_not_chosen(values['reason'])}"
     ),
     "several_rankings": "The crowd falls into camps, and {count} rankings are possible; the one "
     "shown is only the usual one until an expert has graded the suggested answers",
@@ -415,9 +415,10 @@ GRADED: Mapping[str, Sentence] = {
     "graded.small": format_too_small,
     "graded.run": "A run computes {method} with these settings: {options}.",
     "graded.no_run": "No run of the site computes {method}: the table shows it for comparison.",
-    "graded.best_run": lambda of: (
-        f"Of those that a run computes {of['method']} was best on the questions that were chosen "
-        f"by: {_format_agreement(of)} on the others, with these settings: {of['options']}."
+    "graded.best_run": lambda values: (
+        f"Of those that a run computes {values['method']} was best on the questions that were "
+        "chosen "
+        f"by: {_format_agreement(values)} on the others, with these settings: {values['options']}."
     ),
     "graded.by_workers": "Data: {answers:answer} of {workers:worker} to {questions:question}, "
     "with workers and grades from the file. Compared are each worker's score and the mean of "

@@ -19,7 +19,7 @@ are the sentences of the REST API, with the values in braces. They name options 
 site uses the labels of its form, the command line and its files use the flags. Written by
 `python -m evaluation.core.messages.table`; a test compares.
 """
-SAID = {
+CODES_BY_TITLE = {
     "Warnings": WARNINGS,
     "Alarms, by kind and case": resolve_name("evaluation.grading.alarms.messages.ALARMS"),
     "What became of an alarm after a remedy": resolve_name(
@@ -92,8 +92,8 @@ def build_document() -> str:
 def _build_lines() -> Iterator[str]:
     """Yield the lines of the document: the tables of all catalogues."""
     api = Catalogue(option=str)  # it calls options by their keys
-    for title, codes in SAID.items():
-        words = {code: api.said(Message(code, Blanks())) for code in codes}
+    for title, codes in CODES_BY_TITLE.items():
+        words = {code: api.format(Message(code, Blanks())) for code in codes}
         yield from _build_table(title, {code: text for code, text in words.items() if text})
     for title, reasons in REASONS.items():
         yield from _build_table(title, reasons)

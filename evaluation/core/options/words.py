@@ -101,16 +101,18 @@ class Words(Catalogue):
             values["choices"] = ", ".join(map(repr, values["choices"]))
         return self.text(parameters, template, **values)
 
-    def told(self, parameters: type[Parameters], problem: Problem) -> str:
+    def format_problem(self, parameters: type[Parameters], problem: Problem) -> str:
         """Return the sentence on a problem, always with the option's name."""
         sentence = self.sentence(parameters, problem)
         if _find_value_template(problem) is None:
             return sentence
         return f"{self.called(parameters.options()[problem.option])}: {sentence}"
 
-    def all_told(self, parameters: type[Parameters], problems: Iterable[Problem]) -> list[str]:
+    def format_problems(
+        self, parameters: type[Parameters], problems: Iterable[Problem]
+    ) -> list[str]:
         """Return the sentences on several problems, always with the options' names."""
-        return [self.told(parameters, problem) for problem in problems]
+        return [self.format_problem(parameters, problem) for problem in problems]
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ _LABELLED = re.compile(rf"{_OPEN}([A-Za-z])[\"'*_]*\s*[).:\]][\"')\]*_.:\s]*(\S.
 # Here "a" is a letter and no article.
 _A_AND_MORE = re.compile(r"[\W_]*a\W*[,;/|&\n]", re.IGNORECASE)
 _SEVERAL_LETTERS = re.compile(r"[A-Z]{2,26}")
-_SAID = re.compile(
+_STATED_PATTERN = re.compile(
     r"\W*(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:my|the)\s+)?"
     r"(?:(?:final|best|correct|right)\s+)*(?:answers?|options?|choices?)\s*"
     r"(?:(?:is|are|would be)\b\s*:?|:)\s*(?:(?:option|choice)\s+)?(\S.*)",
@@ -177,7 +177,7 @@ class Choices:
 def _list_candidates(text: str) -> Iterator[str]:
     """Yield the reply, then the reply without beginnings such as "The answer is"."""
     yield text
-    for pattern in (_SAID, _NAMED):
+    for pattern in (_STATED_PATTERN, _NAMED):
         if (match := pattern.fullmatch(text)) and len(match[1]) < len(text):
             yield match[1]
 

@@ -61,7 +61,7 @@ from evaluation.grading.crowd import ModelColumns, build_labels
 
 # Workers of this kind of alarm are left out of the panel of unflagged people.
 MODEL_LIKE = "model_like"
-SHOWN = (PEOPLE, MODELS, BOTH)
+PANEL_ORDER = (PEOPLE, MODELS, BOTH)
 
 
 class NoModelsError(ValueError):
@@ -159,7 +159,7 @@ class PanelComparison:
 
     def build_question_rows(self) -> list[QuestionRow]:
         """Return a row of panel results per question, least similar exemplary answers first."""
-        people, models, both = (self.panels[name] for name in SHOWN)
+        people, models, both = (self.panels[name] for name in PANEL_ORDER)
         cosines = [
             _compare_exemplars(first, second)
             for first, second in ((people, models), (people, both), (models, both))
@@ -303,7 +303,7 @@ def compute_comparison(
             answers, grading.estimator, [codes[worker] for worker in flagged], parameters.seed
         )
     }
-    compared = [*combinations(SHOWN, 2), (PEOPLE, UNFLAGGED), HALVES]
+    compared = [*combinations(PANEL_ORDER, 2), (PEOPLE, UNFLAGGED), HALVES]
     pairs = [
         compare_panel_pair(panels[first], panels[second], n_people)
         for first, second in compared

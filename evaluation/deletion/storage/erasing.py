@@ -85,7 +85,7 @@ QUOTED = 60
 """Characters after which a message about a text cuts it off."""
 ROWS = 50
 """Rows of one transaction; few, because rows of results may be large."""
-ASKED = 200
+BATCH_SIZE = 200
 """Texts looked up by one query."""
 
 
@@ -232,8 +232,8 @@ def drop_vectors(texts: Iterable[str]) -> int:
 
 
 def _some(items: Sequence[str]) -> Iterable[Sequence[str]]:
-    for first in range(0, len(items), ASKED):
-        yield items[first : first + ASKED]
+    for first in range(0, len(items), BATCH_SIZE):
+        yield items[first : first + BATCH_SIZE]
 
 
 def _rows(model: type[Model], *conditions: Q, **named: Any) -> QuerySet[Any, Any]:
@@ -269,7 +269,7 @@ def erase(worker: Worker, user_id: int) -> Removal:
         return before
     hanging = hanging_on_worker(worker)
     submissions = Submission.objects.filter(worker=worker)
-    pending = _found(submissions)
+    pending = _collect_texts(submissions)
     now = timezone.now()
     # Earlier withdrawals keep their time; the device was blanked then.
     submissions.filter(withdrawn_at=None).update(
@@ -306,7 +306,7 @@ def withdrawing(sender: Any, submission: Submission, **kwargs: Any) -> None:
         name=f"{submission.version.question_set.name}: worker {submission.worker.external_id}",
         owner_id=submission.version.question_set.owner_id,
         asked_by=None,
-        pending=_found(submissions),
+        pending=_collect_texts(submissions),
     )
 
 
@@ -319,7 +319,10 @@ def step(removal: Removal) -> Went:
     with transaction.atomic():
         if removal.kind == WORKER and "begun" not in pending:
             # Again: a run that was working at the request has read the answers since.
-            pending |= {**_found(Submission.objects.filter(worker=removal.target)), "begun": True}
+            pending |= {
+                **_collect_texts(Submission.objects.filter(worker=removal.target)),
+                "begun": True,
+            }
             removal.save(update_fields=["pending"])
         if take_some(removal, _rows_of(removal)):
             return Went.SOME
@@ -366,7 +369,7 @@ def _scrub(removal: Removal) -> None:
     removal.save(update_fields=["pending"])
 
 
-def _found(submissions: QuerySet[Submission, Submission]) -> dict[str, Any]:
+def _collect_texts(submissions: QuerySet[Submission, Submission]) -> dict[str, Any]:
     """Return the data needed to find copies of answers after the answers are deleted."""
     responses = Response.objects.filter(submission__in=submissions)
     texts = set(responses.exclude(text="").values_list("text", flat=True))

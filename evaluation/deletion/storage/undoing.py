@@ -297,8 +297,8 @@ def _leftovers(brought: Import) -> Parts:
     theirs = {"submission": OuterRef("pk")}
     submissions = Submission.objects.filter(
         ~Exists(others.filter(**theirs)),
-        ~Exists(_of(Decision, **theirs)),
-        ~Exists(_of(BonusPayment, **theirs)),
+        ~Exists(_select_rows(Decision, **theirs)),
+        ~Exists(_select_rows(BonusPayment, **theirs)),
         version=brought.version_id,
         source=Submission.Source.IMPORTED,
         withdrawn_at=None,
@@ -342,7 +342,7 @@ def _models(brought: Import) -> QuerySet[LanguageModel, LanguageModel]:
     )
 
 
-def _of(model: type[Decision | BonusPayment], **conditions: Any) -> QuerySet[Any, Any]:
+def _select_rows(model: type[Decision | BonusPayment], **conditions: Any) -> QuerySet[Any, Any]:
     rows: QuerySet[Any, Any] = model._base_manager.filter(**conditions)
     return rows
 
@@ -393,8 +393,8 @@ def _notes(brought: Import) -> list[Note]:
         notes.append(Note("questions_stay", n=made - free))
     if n_submissions := Submission.objects.filter(
         Exists(Response.objects.filter(submission=OuterRef("pk"), brought_by=brought)),
-        Exists(_of(Decision, submission=OuterRef("pk")))
-        | Exists(_of(BonusPayment, submission=OuterRef("pk"))),
+        Exists(_select_rows(Decision, submission=OuterRef("pk")))
+        | Exists(_select_rows(BonusPayment, submission=OuterRef("pk"))),
     ).count():
         notes.append(Note("workers_stay", n=n_submissions))
     notes.append(Note("workers_go"))

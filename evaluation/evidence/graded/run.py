@@ -52,7 +52,7 @@ def compare_methods(turn: Turn) -> None:
                 f"version:{version}",
             ]
         )
-        stored = turn.kept(ASIDE) or {}
+        stored = turn.read_stored(ASIDE) or {}
         # The signature tells options, answers and program version: other scores are computed again.
         scores = _decode_scores(stored["scores"]) if stored.get("key") == signature else {}
 
@@ -80,7 +80,7 @@ def compare_methods(turn: Turn) -> None:
     except InputError as error:
         raise RunInputError.of_sentence(str(error.problems[0].reason)) from error
     except TooFewGradesError as error:
-        reason = SITE.said(error.message)
+        reason = SITE.format(error.message)
         raise RunInputError.of_sentence(f"{capfirst(reason)}.") from error
     summary = build_summary(graded_file, crowds, comparison, seeds, options.seed)
     with turn.fenced():

@@ -190,8 +190,8 @@ def reproduce_graded(request: Request, progress: Progress | None = None) -> Stud
                 progress and (lambda done, total: progress("methods", done, total)),
             )
             summary = build_summary(graded_file, crowds, comparison, request.seeds, request.seed)
-            verdict = TERMINAL.all_said(summary.messages)
-            notes = TERMINAL.all_said(summary.notes)
+            verdict = TERMINAL.format_all(summary.messages)
+            notes = TERMINAL.format_all(summary.notes)
             charts = draw_method_charts(
                 comparison.table, "correlation of workers' scores with their grades"
             )
@@ -216,7 +216,7 @@ def reproduce_graded(request: Request, progress: Progress | None = None) -> Stud
                 write_choice(folder, comparison.choice)
             write_table(folder, "methods", METHODS_HEADER, build_method_rows(summary))
     except TooFewGradesError as error:
-        raise InputError.single(graded_file.name, TERMINAL.said(error.message)) from error
+        raise InputError.single(graded_file.name, TERMINAL.format(error.message)) from error
     warnings = [f"Warning: {note}" for note in notes]
     return StudyTable(
         GRADED_HEADER, [row.cells() for row in comparison.table], "\n".join([*warnings, *verdict])

@@ -164,8 +164,8 @@ ALARMS: Mapping[str, Sentence] = {
     "no_convergence.crowd": "Grades are computed in rounds until they no longer change, and after "
     "{n_iterations:round} they still changed. Allow more iterations ({option[max_iterations]}), "
     "and do not rely on close ranks.",
-    "too_few.crowd": lambda of: (
-        f"Only {_count(of['statistic'], 'worker')} answered: grades and ranks need at least 3, "
+    "too_few.crowd": lambda values: (
+        f"Only {_count(values['statistic'], 'worker')} answered: grades and ranks need at least 3, "
         "because the quality of one is judged by the others. Ask more people."
     ),
     "too_few.workers": "{people} without a rank: fewer than 5 of their answers are to questions "

@@ -41,13 +41,13 @@ def _choose_do(values: Mapping[str, Any]) -> str:
 
 
 # Characters of a claim that a sentence shows.
-SHOWN = 160
+EXCERPT_LENGTH = 160
 
 
 def _format_claim(values: Mapping[str, Any]) -> str:
     """Return the crowd's claim in quotation marks, shortened to 160 characters."""
     text = " ".join(values["crowd"].split())
-    return f"“{text if len(text) <= SHOWN else f'{text[: SHOWN - 1].rstrip()}…'}”"
+    return f"“{text if len(text) <= EXCERPT_LENGTH else f'{text[: EXCERPT_LENGTH - 1].rstrip()}…'}”"
 
 
 def _format_meaning(values: Mapping[str, Any]) -> str:

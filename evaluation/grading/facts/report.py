@@ -110,7 +110,7 @@ def build_standing(row: dict[str, Any]) -> FactStanding:
 
 SPOKEN = ExemplaryAnswer.SPOKEN
 # Values on the page of a question; the files have all.
-SHOWN = 50
+MAX_SHOWN = 50
 ORDER = Keyset("crowd_fact", ("place",))
 
 
@@ -216,7 +216,7 @@ def read_question_facts(run: Run, exemplar: ExemplaryAnswer | None) -> QuestionF
     agreed, contested = split_by_state(
         CrowdValue(row.slot, row.value, row.mentions, row.of, row.state) for row in rows
     )
-    return QuestionFacts(True, agreed[:SHOWN], contested[:SHOWN], "")
+    return QuestionFacts(True, agreed[:MAX_SHOWN], contested[:MAX_SHOWN], "")
 
 
 def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list[CrowdValue]]:
@@ -272,7 +272,7 @@ def _build_fact(row: dict[str, Any]) -> RunFact:
 # Verdicts whose words are marked in a text; of the others there is nothing to compare with.
 MARKED = (AnswerFact.Verdict.AGREES, AnswerFact.Verdict.CONTRADICTS, AnswerFact.Verdict.CONTESTED)
 # Verdicts that are told below an answer: the others would repeat what stands above all of them.
-TOLD = (AnswerFact.Verdict.CONTRADICTS, AnswerFact.Verdict.CONTESTED)
+FLAGGED_VERDICTS = (AnswerFact.Verdict.CONTRADICTS, AnswerFact.Verdict.CONTESTED)
 # By the question first: an index on the rows of a run alone must not look like a way to a few.
 STATED_ORDER = Keyset("answer_fact", ("question__position", "place"))
 COLUMNS = (
@@ -281,7 +281,7 @@ COLUMNS = (
     *("question__public_id", "question__external_id"),
 )
 By = Literal["worker", "model"]
-OF: dict[By, str] = {
+SOURCE_FIELDS: dict[By, str] = {
     "worker": "response__submission__worker__public_id",
     "model": "llm_response__model__public_id",
 }
@@ -409,16 +409,22 @@ def read_contradictions(run: Run, by: By, author: UUID) -> list[FactOnQuestion]:
         return []
     rows = AnswerFact.objects.filter(run=run, verdict=AnswerFact.Verdict.CONTRADICTS)
     ordered: Any = (
-        rows.filter(**{OF[by]: author}).order_by(*STATED_ORDER.columns()).values(*COLUMNS)
+        rows.filter(**{SOURCE_FIELDS[by]: author})
+        .order_by(*STATED_ORDER.columns())
+        .values(*COLUMNS)
     )
-    return [_build_fact_on_question(row) for row in ordered[:SHOWN]]
+    return [_build_fact_on_question(row) for row in ordered[:MAX_SHOWN]]
 
 
 def read_answer_facts(
     run: Run, by: By, author: UUID, after: str = "", size: int = PAGE
 ) -> Page[FactOnQuestion]:
     """Return a page (of a paginated list) of all facts in a worker's or model's answers."""
-    rows = AnswerFact.objects.filter(run=run, **{OF[by]: author}).order_by().values(*COLUMNS)
+    rows = (
+        AnswerFact.objects.filter(run=run, **{SOURCE_FIELDS[by]: author})
+        .order_by()
+        .values(*COLUMNS)
+    )
     return STATED_ORDER.take(rows, after, size, _build_fact_on_question)
 
 

@@ -69,7 +69,7 @@ from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
 
-LOOK = "Check the id; ids are case-sensitive."
+ADVICE = "Check the id; ids are case-sensitive."
 
 
 def read_listed_workers(
@@ -92,7 +92,7 @@ def read_listed_workers(
                 "listed_worker_unknown",
                 worker=format_suggestion(worker, known_workers),
                 answers=answers.name,
-                look=LOOK if line else f"{LOOK} There is no file of that name either.",
+                look=ADVICE if line else f"{ADVICE} There is no file of that name either.",
             )
     problems.raise_if_any()
     # Whose answers were all rejected has no vote already.
@@ -110,7 +110,7 @@ def refuse_problems(name: str, parameters: AqerParameters) -> None:
     """Raise `InputError` for contradictory parameters; `name` is the file it is reported for."""
     for problem in parameters.problems():
         raise InputError.single(
-            name, TERMINAL.told(AqerParameters, problem), "Give both, or neither."
+            name, TERMINAL.format_problem(AqerParameters, problem), "Give both, or neither."
         )
 
 
@@ -129,10 +129,10 @@ def find_anchor_rows(
         if row is not None:
             anchor_rows.append((row, anchor.grade))
         elif anchor.worker not in workers:
-            unknown = {"worker": anchor.worker[:60], "answers": answers, "look": LOOK}
+            unknown = {"worker": anchor.worker[:60], "answers": answers, "look": ADVICE}
             add_problem(problems, anchor.line, "worker", "listed_worker_unknown", **unknown)
         elif anchor.question not in questions:
-            unknown = {"question": anchor.question[:60], "answers": answers, "look": LOOK}
+            unknown = {"question": anchor.question[:60], "answers": answers, "look": ADVICE}
             add_problem(problems, anchor.line, "question", "graded_question_unknown", **unknown)
         else:
             labels = {"worker": anchor.worker[:60], "question": anchor.question[:60]}
@@ -351,6 +351,6 @@ def grade_files(request: GradingRequest, progress: Progress | None = None) -> Fi
         grading = grade_answers(graded_answers, embed_texts, progress)
     except RemedyError as error:
         raise InputError.single(
-            answers.name, TERMINAL.said(Message(error.code, error.values))
+            answers.name, TERMINAL.format(Message(error.code, error.values))
         ) from error
     return FileGrading(grading, answers, models, hashes)

@@ -75,7 +75,7 @@ class FileGrading:
         """Warnings about the files and the grading, each as a sentence."""
         of_models = self.models.warnings if self.models else []
         of_files: list[Message | str] = [*self.answers.warnings, *of_models]
-        return TERMINAL.all_said([*of_files, *self.grading.warnings])
+        return TERMINAL.format_all([*of_files, *self.grading.warnings])
 
 
 SUMMARY = "summary.json"
@@ -125,8 +125,8 @@ def _build_facts(grading: Grading) -> dict[str, Any] | None:
 
 def build_alarm_cells(alarm: Alarm) -> dict[str, Any]:
     """Return an alarm's values by column of alarms.csv, with its message as text."""
-    outcome = "" if alarm.outcome is None else TERMINAL.said(alarm.outcome)
-    return {**alarm.as_dict(), "message": TERMINAL.said(alarm.message), "outcome": outcome}
+    outcome = "" if alarm.outcome is None else TERMINAL.format(alarm.outcome)
+    return {**alarm.as_dict(), "message": TERMINAL.format(alarm.message), "outcome": outcome}
 
 
 def refuse_to_replace_results(output: Path, hashes: Mapping[str, str]) -> None:

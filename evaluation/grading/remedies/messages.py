@@ -111,14 +111,14 @@ def _format(value: Any) -> str:
 
 
 OUTCOMES: Mapping[str, Sentence] = {
-    "outcome.excluded": lambda of: (
+    "outcome.excluded": lambda values: (
         "Resolved: the worker named is left out."
-        if of["workers"] == 1
-        else f"Resolved: all {of['workers']:,} workers named are left out."
+        if values["workers"] == 1
+        else f"Resolved: all {values['workers']:,} workers named are left out."
     ),
-    "outcome.some_excluded": lambda of: (
-        f"Resolved: {of['excluded']:,} of the {of['workers']:,} named "
-        f"{'is' if of['excluded'] == 1 else 'are'} left out, and the alarm is not raised for "
+    "outcome.some_excluded": lambda values: (
+        f"Resolved: {values['excluded']:,} of the {values['workers']:,} named "
+        f"{'is' if values['excluded'] == 1 else 'are'} left out, and the alarm is not raised for "
         f"the others."
     ),
     "outcome.silent_without": "Resolved: the alarm is not raised without those who are left out.",
@@ -126,14 +126,15 @@ OUTCOMES: Mapping[str, Sentence] = {
     "the middle of theirs.",
     "outcome.collapsed_first": "Answered: the {workers} of them count as one voter, with the "
     "answers of the one who was first by the times of the answers.",
-    "outcome.settled": lambda of: (
-        f"Settled by experts: they graded {_count(of)}, and the ranking that agrees best with "
+    "outcome.settled": lambda values: (
+        f"Settled by experts: they graded {_count(values)}, and the ranking that agrees best with "
         "them was taken."
     ),
     "outcome.settled_won": _format_won,
     "outcome.settled_lost": _format_lost,
-    "outcome.settled_questions": lambda of: (
-        f"Settled by experts: they graded {_count(of)}, and the camps on these questions are the "
+    "outcome.settled_questions": lambda values: (
+        f"Settled by experts: they graded {_count(values)}, and the camps on these questions are "
+        "the "
         "two camps of the crowd between which that decided."
     ),
     "outcome.nearest_camp": "Answered: on these questions each answer is compared with the nearer "
@@ -142,19 +143,20 @@ OUTCOMES: Mapping[str, Sentence] = {
     "now, and it is not seen any more.",
     "outcome.still": "Still there: it was looked for again after the remedy.",
     "outcome.still_camp": _format_camp,
-    "outcome.unchecked": lambda of: (
+    "outcome.unchecked": lambda values: (
         "Still open: after the remedy it could not be looked for again, because "
-        f"{describe_unchecked(of['reason'])}."
+        f"{describe_unchecked(values['reason'])}."
     ),
-    "outcome.by_words": lambda of: (
+    "outcome.by_words": lambda values: (
         "Not settled: this run takes the other of the two sides. It is graded by words, so "
-        f"there is no second ranking to compare with{_format_orders(of)}. Which of the two sees "
+        f"there is no second ranking to compare with{_format_orders(values)}. Which of the two "
+        "sees "
         "what makes an answer good, only people can decide: let an expert grade some answers, "
         "and both runs are compared with the same grades."
     ),
-    "outcome.by_words_agree": lambda of: f"Settled by experts: their {_format_sides(of)}.",
-    "outcome.by_words_unsure": lambda of: (
-        f"Not settled yet: experts' {_format_sides(of)}. {_explain_unsure(of)}"
+    "outcome.by_words_agree": lambda values: f"Settled by experts: their {_format_sides(values)}.",
+    "outcome.by_words_unsure": lambda values: (
+        f"Not settled yet: experts' {_format_sides(values)}. {_explain_unsure(values)}"
     ),
     "outcome.settings": "Gone: with the settings of this run it is not seen any more.",
     "outcome.new": "New: it came with the remedy, and was not there before.",

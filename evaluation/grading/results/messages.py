@@ -51,10 +51,11 @@ def _format_basis(values: Mapping[str, Any]) -> str:
 
 COMPARING: Mapping[str, Sentence] = {
     "comparison.no_models": "No language model was in this run.",
-    "comparison.no_rank": lambda of: (
-        f"None of the {of['models']} models could be ranked: each of them has an answer that could "
+    "comparison.no_rank": lambda values: (
+        f"None of the {values['models']} models could be ranked: each of them has an answer that "
+        "could "
         "not be fetched, or no score."
-        if of["models"] != 1
+        if values["models"] != 1
         else "The only model could not be ranked: it has an answer that could not be fetched, or "
         "no score."
     ),
@@ -75,8 +76,9 @@ COMPARING: Mapping[str, Sentence] = {
     "questions that both answered.",
     "comparison.pair_apart": _format_apart,
     "comparison.pair_alike": _format_alike,
-    "comparison.pair_undefined": lambda of: (
-        f"“{of['first']}” and “{of['second']}” cannot be compared: {describe_reason(of['reason'])}."
+    "comparison.pair_undefined": lambda values: (
+        f"“{values['first']}” and “{values['second']}” cannot be compared: "
+        f"{describe_reason(values['reason'])}."
     ),
 }
 

@@ -231,7 +231,7 @@ def _select_scored_models(run: Run, grading_input: GradingInput) -> GradingInput
     if grading_input.models is None:
         return grading_input
     scored = set(LLMAnswerScore.objects.filter(run=run).values_list("llm_response_id", flat=True))
-    models = grading_input.models.kept(key in scored for key in grading_input.models.keys)
+    models = grading_input.models.select(key in scored for key in grading_input.models.keys)
     return replace(grading_input, models=models if len(models) else None)
 
 

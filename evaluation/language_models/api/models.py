@@ -356,7 +356,7 @@ class ModelNoteViewSet(NotingViewSet):
     )
     def history(self, request: Request, model_id: Any) -> Response:
         """Return a model's scores, oldest set first, with trend and related models."""
-        model = self._shown(request, model_id)
+        model = self._find_model(request, model_id)
         return Response(ModelHistorySerializer(model_history(request.user, model)).data)
 
     @extend_schema(
@@ -366,7 +366,7 @@ class ModelNoteViewSet(NotingViewSet):
     )
     def notes(self, request: Request, model_id: Any) -> Response:
         """Return the notes about a model that the user may read."""
-        model = self._shown(request, model_id)
+        model = self._find_model(request, model_id)
         rows = select_visible(request, model.notes.all())
         page = load_page(request, rows.select_related("author"), NEWEST)
         body = ModelNoteSerializer(page.rows, many=True).data
@@ -381,7 +381,7 @@ class ModelNoteViewSet(NotingViewSet):
     @repeatable
     def note(self, request: Request, model_id: Any) -> Response:
         """Add a note about a model."""
-        return self.kept(request, self._shown(request, model_id))
+        return self.store_note(request, self._find_model(request, model_id))
 
     @extend_schema(
         operation_id="language_models_note_destroy",
@@ -390,7 +390,7 @@ class ModelNoteViewSet(NotingViewSet):
     )
     def remove_note(self, request: Request, model_id: Any, model_note_id: Any) -> Response:
         """Delete a note about a model."""
-        return self.taken_back(request, self._shown(request, model_id), model_note_id)
+        return self.taken_back(request, self._find_model(request, model_id), model_note_id)
 
-    def _shown(self, request: Request, model_id: Any) -> LanguageModel:
+    def _find_model(self, request: Request, model_id: Any) -> LanguageModel:
         return get_visible_or_404(request, LanguageModel.objects.all(), model_id)

@@ -166,7 +166,7 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
             has_seen = request.POST.get("seen") == hash_options(options)
             if request.POST.get("do") == "ask" and has_seen:
                 run = lifecycle.queue_run(
-                    version, get_user_id(request), options, ASK, **label.said()
+                    version, get_user_id(request), options, ASK, **label.get_labels()
                 )
                 return redirect("admin:run", run.public_id)
             extra = _preview(request, version, options)
@@ -294,7 +294,7 @@ def results(run: Run) -> Mapping[str, Any]:
     summary = AskSummary.from_json(run.summary)
     known = list_priced([model.id for model in summary.models])
     return {
-        "asked": [_asked(model, model.id in known) for model in summary.models],
+        "asked": [_build_outcome_row(model, model.id in known) for model in summary.models],
         "spent": summary.cost if len(known) == len(summary.models) else None,
         "complete": summary.complete,
         "samples": summary.samples,
@@ -318,7 +318,7 @@ def named(run: Run) -> Mapping[str, str]:
     return result
 
 
-def _asked(came: ModelOutcome, has_prices: bool) -> ModelOutcomeRow:
+def _build_outcome_row(came: ModelOutcome, has_prices: bool) -> ModelOutcomeRow:
     errors = [
         Errors(count, get_fault_words(code), came.error_messages.get(code, ""))
         for code, count in came.errors.items()

@@ -116,7 +116,7 @@ def models(request: HttpRequest) -> HttpResponse:
 def model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Show a model: description, connection, and a form for a trial question."""
     language_model = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
-    trial = trials.look(get_user_id(request), request.GET.get("trial", ""))
+    trial = trials.load_trial(get_user_id(request), request.GET.get("trial", ""))
     if trial is None:
         return shown_model(request, language_model)
     form = TryForm(request.user, initial=dict(trial.asked))

@@ -139,7 +139,7 @@ class Prepared:
         if self.chat is None:
             return Trial(self.messages, None, None, self.fault)
         try:
-            result = asyncio.run(_asked(self.chat, self.messages, self.parameters))
+            result = asyncio.run(_ask_model(self.chat, self.messages, self.parameters))
         except (BackendError, InputError) as error:
             return Trial(self.messages, None, None, str(error))
         fault = result.reply.fault
@@ -159,7 +159,9 @@ def prepared(model: LanguageModel, form: TryForm) -> Prepared:
         return Prepared(messages, None, {}, str(error))
 
 
-async def _asked(chat: ChatModel, messages: tuple[Message, ...], parameters: Any) -> RecordedReply:
+async def _ask_model(
+    chat: ChatModel, messages: tuple[Message, ...], parameters: Any
+) -> RecordedReply:
     planned = plan_requests(chat, [Item("try", messages)], {**DEFAULTS, **parameters})
     store = MemoryStore()
     outcome = await ask(chat, planned, store, Settings(at_once=1, patience=PATIENCE))
@@ -227,7 +229,7 @@ def begin(user_id: int, prepared: Prepared, values: Mapping[str, str]) -> str:
     return name
 
 
-def look(user_id: int, name: str) -> TrialState | None:
+def load_trial(user_id: int, name: str) -> TrialState | None:
     """Return a user's trial by its name; None if unknown or expired."""
     # The name is from the address: some caches refuse keys with spaces or of great length. The key
     # holds the user, so no user sees the trial of another.

@@ -74,7 +74,7 @@ class Command(BaseCommand):
         with report_bad_input():
             request = _request(options)
             if options["dry_run"]:
-                print_report(self.stdout, _told_estimate(estimate_requests(request)))
+                print_report(self.stdout, _format_estimate(estimate_requests(request)))
                 return
             if options["write_batch"]:
                 count = write_batch_file(request, options["write_batch"])
@@ -91,7 +91,7 @@ class Command(BaseCommand):
                     )
             except KeyboardInterrupt:  # before the first request
                 sys.exit(INCOMPLETE)
-        print_report(self.stdout, _told(questions, request))
+        print_report(self.stdout, _format_result(questions, request))
         if questions.problem:
             self.stderr.write(remove_control_characters(questions.problem))
         if not questions.complete:
@@ -161,7 +161,7 @@ def _request(options: dict[str, Any]) -> AskRequest:
     )
 
 
-def _told_estimate(estimate: Estimate) -> str:
+def _format_estimate(estimate: Estimate) -> str:
     lines = [
         f"{estimate.name}: {estimate.requests:,} answers, {estimate.stored:,} of them stored",
         f"to ask: {estimate.requests - estimate.stored:,} requests, about "
@@ -173,7 +173,7 @@ def _told_estimate(estimate: Estimate) -> str:
     return "\n".join([*lines, "Nothing was sent."])
 
 
-def _told_lengths(ask_result: AskResult, asking: AskSettings) -> list[str]:
+def _format_lengths(ask_result: AskResult, asking: AskSettings) -> list[str]:
     """Return lines on replies cut at the maximum length, and on reasoning tokens."""
     lines = []
     most = next((asking.parameters[name] for name in LIMITS if asking.parameters.get(name)), None)
@@ -201,7 +201,7 @@ def _told_lengths(ask_result: AskResult, asking: AskSettings) -> list[str]:
     return lines
 
 
-def _told(ask_result: AskResult, request: AskRequest) -> str:
+def _format_result(ask_result: AskResult, request: AskRequest) -> str:
     outcome = ask_result.outcome
     counts = ", ".join(f"{count:,} {status}" for status, count in sorted(outcome.statuses.items()))
     rate = f" ({outcome.n_asked / outcome.seconds:.1f} a second)" if outcome.seconds else ""
@@ -219,7 +219,7 @@ def _told(ask_result: AskResult, request: AskRequest) -> str:
             lines.append(f"  {code}: {remove_control_characters(message)}")
             if remedy := find_remedy_option(code, message):
                 lines.append(f"    {remedy}")
-    lines += _told_lengths(ask_result, request.asking)
+    lines += _format_lengths(ask_result, request.asking)
     if ask_result.adaptations:
         lines.append(f"request adapted to the server: {'; '.join(ask_result.adaptations)}")
     if outcome.cost:

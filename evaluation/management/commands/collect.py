@@ -71,7 +71,7 @@ class Command(RunCommand):
             why = (
                 PAUSED
                 if paused
-                else f"the run {run.state}: {TERMINAL.said(run.error) or 'no results'}"
+                else f"the run {run.state}: {TERMINAL.format(run.error) or 'no results'}"
             )
             raise CommandError(remove_control_characters(why), returncode=INCOMPLETE)
         self.show(kind, run, options)
@@ -82,7 +82,7 @@ class Command(RunCommand):
         owner = version.question_set.owner
         problems = find_problems_at_start(version, owner, options)
         if problems:
-            reasons = "\n".join(TERMINAL.all_told(AskOptions, problems))
+            reasons = "\n".join(TERMINAL.format_problems(AskOptions, problems))
             raise CommandError(remove_control_characters(reasons), returncode=BAD_INPUT)
         for preview in preview_askings(version, owner, options, count=1):
             for conversation in preview.conversations:
@@ -93,7 +93,7 @@ class Command(RunCommand):
                 ]
                 print_report(self.stdout, remove_control_characters("\n".join(lines)))
         for asking in estimate_askings(version, owner, options):
-            print_report(self.stdout, remove_control_characters(_told(asking)))
+            print_report(self.stdout, remove_control_characters(_format_estimate(asking)))
         print_report(self.stdout, "Nothing was sent.")
 
 
@@ -106,7 +106,7 @@ def _prompt(name: str | None, question_set: QuestionSet) -> str | None:
     return name if latest is None else str(latest.public_id)
 
 
-def _told(estimate: Estimate) -> str:
+def _format_estimate(estimate: Estimate) -> str:
     if estimate.reason:
         return estimate.reason
     lines = [

@@ -55,7 +55,7 @@ class Command(DeskCommand):
         rejections = compare_rejections(version, report.kinds)
         if rejections:
             self.stdout.write("Not rejected, once this is decided:")
-        for line in format_comparisons(rejections, TERMINAL.said):
+        for line in format_comparisons(rejections, TERMINAL.format):
             self.stdout.write(line)
         for message in (message for one in rejections for message in one.warnings):
-            self.stdout.write(f"Warning: {TERMINAL.said(message)}")
+            self.stdout.write(f"Warning: {TERMINAL.format(message)}")

@@ -33,7 +33,9 @@ class Command(KindCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add one sub-command per run type that evaluates files, with its arguments."""
         kinds = {name: kind for name, kind in list_kinds().items() if kind.is_evaluated_on_files}
-        add_kinds(parser, {name: (kinds[name], kinds[name].evaluate) for name in self.asked(kinds)})
+        add_kinds(
+            parser, {name: (kinds[name], kinds[name].evaluate) for name in self.select_names(kinds)}
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Evaluate the files, and print the result and the output paths."""

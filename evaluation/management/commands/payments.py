@@ -162,10 +162,10 @@ class Command(DeskCommand):
             )
         if proposals.hourly is not None:
             self.stdout.write(f"pay and bonus for the median time: {proposals.hourly} an hour")
-        for line in format_comparisons(proposals.fairness, TERMINAL.said):
+        for line in format_comparisons(proposals.fairness, TERMINAL.format):
             self.stdout.write(line)
         for message in proposals.warnings:
-            self.stdout.write(f"Warning: {TERMINAL.said(message)}")
+            self.stdout.write(f"Warning: {TERMINAL.format(message)}")
         if options["dry_run"]:
             self.stdout.write("This was a dry run: nothing was stored.")
             return

@@ -25,7 +25,7 @@ class Command(KindCommand, RunCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments: run type, set, its options, and output of the tables."""
         kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-        for kind in map(list_run_kinds().__getitem__, self.asked(list_run_kinds())):
+        for kind in map(list_run_kinds().__getitem__, self.select_names(list_run_kinds())):
             of_kind = kinds.add_parser(kind.name, help=kind.words, description=kind.words)
             super().add_arguments(of_kind)
             add_option_arguments(of_kind, kind.options, files=False)

@@ -18,7 +18,7 @@ from evaluation.core.messages.console import (
 )
 from evaluation.umwp.files import NOISE_FILES, look_for_noise
 
-SHOWN = 12
+MAX_SHOWN = 12
 
 
 class Command(BaseCommand):
@@ -67,7 +67,7 @@ class Command(BaseCommand):
                     header,
                     [
                         (row.kind, row.one, row.one_label, row.other, row.other_label, row.one_text)
-                        for row in noticed[:SHOWN]
+                        for row in noticed[:MAX_SHOWN]
                     ],
                 )
             )

@@ -21,7 +21,7 @@ from evaluation.umwp.files import MINING_FILES, MiningRequest, mine_files
 from evaluation.umwp.options import MiningParameters
 from evaluation.umwp.run.mining import MiningResult
 
-SHOWN = 20
+MAX_SHOWN = 20
 # Mining reads replies by the fixed rules, and draws nothing but the halves.
 UNUSED = ("rules", "bootstrap")
 
@@ -76,10 +76,10 @@ class Command(BaseCommand):
                 options["output"],
             )
             mined = mine_files(request, bars.show)
-        print_report(self.stdout, _told(mined, request.output))
+        print_report(self.stdout, _format_mining(mined, request.output))
 
 
-def _told(mined: MiningResult, output: Path) -> str:
+def _format_mining(mined: MiningResult, output: Path) -> str:
     header = ("candidate", "mined", "wrong", "adds", "kept", "wrong", "precision", "new", "reason")
     rows = [
         (
@@ -87,7 +87,7 @@ def _told(mined: MiningResult, output: Path) -> str:
             *(row.kept_found, row.kept_wrong, row.kept_precision, row.kept_new),
             describe_reason(row.reason),
         )
-        for row in mined.candidates[:SHOWN]
+        for row in mined.candidates[:MAX_SHOWN]
     ]
     (good, other), (kept, kept_other) = mined.mined, mined.kept
     lines = [
@@ -96,8 +96,8 @@ def _told(mined: MiningResult, output: Path) -> str:
     ]
     if rows:
         lines.append(format_table(header, rows))
-    if len(mined.candidates) > SHOWN:
-        lines.append(f"And {len(mined.candidates) - SHOWN:,} more.")
+    if len(mined.candidates) > MAX_SHOWN:
+        lines.append(f"And {len(mined.candidates) - MAX_SHOWN:,} more.")
     before, after = mined.before, mined.after
     lines += [
         f"Kept aside: {kept:,} replies without an answer and {kept_other:,} others.",

@@ -20,7 +20,7 @@ from evaluation.runs.reports.lists import build_readers
 from evaluation.runs.run_types.kind import Beforehand, Page, Start
 from evaluation.runs.steps.checkpoints import read_table
 
-SHOWN = 100
+MAX_SHOWN = 100
 RESULT_TABLES = (CANDIDATES, BATCHES)
 TABLES = build_readers(RESULT_TABLES)
 COLUMNS = collect_column_help(RESULT_TABLES)
@@ -35,8 +35,8 @@ def build_context(run: Run) -> Mapping[str, Any]:
         "summary": summary,
         "question_set": run.version.question_set,
         "reasons": [(describe_reason(code), n) for code, n in reasons],
-        "rows": [(row, describe_reason(row.reason)) for row in rows[:SHOWN]],
-        "more": max(0, len(rows) - SHOWN),
+        "rows": [(row, describe_reason(row.reason)) for row in rows[:MAX_SHOWN]],
+        "more": max(0, len(rows) - MAX_SHOWN),
         "table_names": list(TABLES),
     }
 

@@ -40,7 +40,7 @@ from evaluation.model_comparison.report.scores import (
 from evaluation.models import ExemplaryAnswer, LanguageModel, LLMAnswerScore, LLMResponse, Run
 from evaluation.runs.reports.about import RunAbout, build_about
 
-SHOWN = 20
+MAX_SHOWN = 20
 # Scores that differ by less are the same, but for rounding.
 SAME = 1e-9
 ORDERS = {
@@ -84,7 +84,7 @@ def differences(
     second: UUID,
     order: str = "largest",
     start: int = 0,
-    size: int = SHOWN,
+    size: int = MAX_SHOWN,
 ) -> Differences:
     """Return a page of questions with both models' answers and the most consensual answer.
 

@@ -66,7 +66,7 @@ def answered(summary: ViewsSummary) -> list[ViewQuestion]:
         if row is not None:
             # Each view whose lower values are better turns the correlation around.
             turned = sign * _sign(one.view) * _sign(other.view)
-            answer = _told(f"views.{name}", row, turned)
+            answer = _answer_question(f"views.{name}", row, turned)
             result.append(ViewQuestion(name, one.view.name, other.view.name, answer))
     return result
 
@@ -75,7 +75,7 @@ def _sign(view: View) -> int:
     return -1 if view.better == "lower" else 1
 
 
-def _told(code: str, row: CorrelationRow, sign: int) -> Message:
+def _answer_question(code: str, row: CorrelationRow, sign: int) -> Message:
     """Return the answer to a question that a correlation affirms if positive, times `sign`."""
     value = None if row.spearman is None else sign * row.spearman
     ends = (
@@ -181,7 +181,7 @@ def _evidence(summary: ViewsSummary, model: str, side: Side) -> Iterator[Evidenc
     own, crowd = summary.own_correlation(model), summary.leading(Side.CROWD)
     if own is not None and crowd is not None:
         turned = _sign(about.view) * _sign(crowd.view)
-        yield Evidence(_told("views.sure", own, turned), about)
+        yield Evidence(_answer_question("views.sure", own, turned), about)
 
 
 def mean_values(row: StandingRow, view: View) -> dict[str, Any]:

@@ -287,7 +287,7 @@ def _request_rewordings(
     Raises `RunInputError` if no rewording is accepted.
     """
     # Stored last of all, so its presence says that all attempts are done; {} is present, too.
-    silent = turn.kept(CHECKED)
+    silent = turn.read_stored(CHECKED)
     if silent is not None:
         # JSON has no tuples: what was stored as one comes back as a list.
         loaded.left_out.by_reason |= {reason: (n, names) for reason, (n, names) in silent.items()}

@@ -127,7 +127,7 @@ class ReplyRow:
     message: str
     thinking: str = ""
 
-    def shown(self, keep_thinking: bool) -> ReplyRow:
+    def build_row(self, keep_thinking: bool) -> ReplyRow:
         """Return the row; if `keep_thinking`, with the thinking before the answer."""
         if not keep_thinking or not self.thinking:
             return self
@@ -397,14 +397,14 @@ class JournalStore:
         known = self._journal.reply_of(planned.key)
         assert known is not None
         cells = {name: getattr(known, name) for name in ReplyRow.__dataclass_fields__}
-        cells |= self._of(planned) | {"cost": 0.0}
+        cells |= self._build_key_fields(planned) | {"cost": 0.0}
         self._journal.add(self._configuration, ReplyRow(**cells), {"copied": True})
 
     def keep(self, planned: Planned, kept: RecordedReply) -> None:
         """Append a reply with its raw request and raw answer."""
         reply = kept.reply
         row = ReplyRow(
-            **self._of(planned),
+            **self._build_key_fields(planned),
             answer=reply.text,
             status=reply.status,
             finish_reason=reply.finish_reason,
@@ -429,7 +429,7 @@ class JournalStore:
             },
         )
 
-    def _of(self, planned: Planned) -> dict[str, Any]:
+    def _build_key_fields(self, planned: Planned) -> dict[str, Any]:
         """Return the row fields that identify a planned request."""
         request = planned.request
         return {

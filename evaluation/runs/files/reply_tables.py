@@ -173,7 +173,7 @@ def write_reply_tables(
         journal.rows.values(), key=lambda row: (place[row.configuration], row.place, row.sample)
     )
     table = [
-        _build_row(journal.configurations[row.configuration], row.shown(keep_thinking))
+        _build_row(journal.configurations[row.configuration], row.build_row(keep_thinking))
         for row in rows
     ]
     summary = {

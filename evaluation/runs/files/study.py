@@ -107,7 +107,7 @@ class StudyFolder:
             raise EndedEarlyError(_format_early_end(step, outcome))
         keys = ((one.request.id, one.request.sample) for one in planned)
         rows = {
-            both: self._journal.rows[configuration.id, *both].shown(asking.keep_thinking)
+            both: self._journal.rows[configuration.id, *both].build_row(asking.keep_thinking)
             for both in keys
         }
         self._asked.setdefault(configuration.id, (configuration, []))[1].extend(rows.values())

@@ -274,7 +274,7 @@ class ViewedObservation(NamedTuple):
     """One number together with the view (or part of a view) that it belongs to."""
 
     view: View
-    told: Observation
+    observation: Observation
 
 
 def select_part(view: View, part: str) -> View:

@@ -26,7 +26,7 @@ COLUMNS = (
 
 # No row has this id. Django skips a query with an empty list, so the number of queries would
 # depend on the data; tests count them.
-NOBODY = UUID(int=0)
+NO_WORKER = UUID(int=0)
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def load_active_verdicts(
     """
     rows: QuerySet[WorkerVerdict, Any] = WorkerVerdict.counting(run)
     if workers is not None:
-        rows = rows.filter(worker__public_id__in=[NOBODY, *workers])
+        rows = rows.filter(worker__public_id__in=[NO_WORKER, *workers])
     return [AppliedDecision(*row) for row in rows.values_list(*APPLIED)]
 
 

@@ -37,7 +37,7 @@ class SaidField(serializers.CharField):
 
     def to_representation(self, value: Any) -> str:
         """Return the API's sentence for a message."""
-        return API.said(value)
+        return API.format(value)
 
 
 PLAIN[Message] = SaidField
@@ -158,7 +158,7 @@ class NoteSerializer(StrictModelSerializer):
 class NotingViewSet(ApiViewSet):
     """Base of the endpoints for notes on a worker or model."""
 
-    def kept(self, request: Request, thing: Any) -> Response:
+    def store_note(self, request: Request, thing: Any) -> Response:
         """Store a note on a worker or model, and respond with it."""
         check_note_rights(request, thing)
         serializer: Any = self.serializer_class

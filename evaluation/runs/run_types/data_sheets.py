@@ -114,7 +114,7 @@ def build_summary(kind: Kind, run: Run) -> dict[str, object]:
         "finished_at": run.finished_at and run.finished_at.isoformat(),
         "parameters": run.parameters,
         "summary": run.summary,
-        "warnings": [SITE.said(warning) for warning in run.warnings],
+        "warnings": [SITE.format(warning) for warning in run.warnings],
         "reasons": run.reasons,
     }
 

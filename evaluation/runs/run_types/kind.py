@@ -418,11 +418,11 @@ class Kind:
         """Return what went into a finished run as counts by name, such as questions."""
         return self.counts(run) if self.counts else self.summary_of(run).shown_counts()
 
-    def found(self, run: Run) -> Any:
+    def load_result(self, run: Run) -> Any:
         """Return the result of a finished run as a dataclass: its report, else its summary."""
         return self.report(run) if self.report else self.summary_of(run)
 
-    def told(self, run: Run) -> Iterator[ViewedObservation]:
+    def read_observations(self, run: Run) -> Iterator[ViewedObservation]:
         """Yield a finished run's numbers for each view that the run type supplies, by table."""
         from evaluation.runs.flow.stored import read_views
 

@@ -168,7 +168,7 @@ class Turn:
         """Store JSON with the run under a name, for later turns or pages; call it in `fenced`."""
         RunData.objects.update_or_create(run_id=self.run_id, name=name, defaults={"data": data})
 
-    def kept(self, name: str) -> Any:
+    def read_stored(self, name: str) -> Any:
         """Return the JSON that the run stores under a name; None without any."""
         rows = RunData.objects.filter(run_id=self.run_id, name=name).values_list("data", flat=True)
         return rows.first()

@@ -81,7 +81,7 @@ from evaluation.waves.report.comparison import (
 )
 
 # Rows of a table on the page; the file has all.
-SHOWN = 50
+MAX_SHOWN = 50
 # No list is longer; a page begins before.
 MOST = 10_000_000
 
@@ -114,7 +114,11 @@ def show_page(request: HttpRequest, run: Run, slug: str = "") -> Context:
             return {**shared, "template": declared.template, **declared.context(run)}
     if slug:
         raise Http404("the kind has no such page")
-    return {**shared, "facts": list_facts(kind.found(run)), "tables": load_first_rows(kind, run)}
+    return {
+        **shared,
+        "facts": list_facts(kind.load_result(run)),
+        "tables": load_first_rows(kind, run),
+    }
 
 
 def list_facts(report: Any) -> list[tuple[str, Any]]:
@@ -133,9 +137,14 @@ def load_first_rows(kind: Kind, run: Run) -> list[dict[str, Any]]:
     for name, table_of in kind.tables.items():
         table = table_of(run)
         # One more than shown detects whether there are more, without reading the whole table.
-        rows = list(islice(table.rows, SHOWN + 1))
+        rows = list(islice(table.rows, MAX_SHOWN + 1))
         tables.append(
-            {"name": name, "header": table.header, "rows": rows[:SHOWN], "more": len(rows) > SHOWN}
+            {
+                "name": name,
+                "header": table.header,
+                "rows": rows[:MAX_SHOWN],
+                "more": len(rows) > MAX_SHOWN,
+            }
         )
     return tables
 
@@ -280,7 +289,7 @@ CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
 }
 
 # Tables of graded runs that need more than the run: another one, or two models.
-ASKED: dict[str, Callable[[HttpRequest, Run], Table]] = {
+REQUESTED_TABLES: dict[str, Callable[[HttpRequest, Run], Table]] = {
     "against": lambda request, run: build_against_table(pages.build_comparison(request, run)),
     "waves-people": lambda request, run: build_worker_table(waves.load_report_or_404(request, run)),
     "waves-questions": lambda request, run: build_question_table(
@@ -355,7 +364,7 @@ def send_map_file(request: HttpRequest, run: Run, question: UUID) -> HttpRespons
 def send_table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
     """Send a table of a run as CSV or in the requested `format`."""
     kind = kind_or_404(run)
-    filter_name = ASKED.get(name) if kind.stores(AqerSummary) else None
+    filter_name = REQUESTED_TABLES.get(name) if kind.stores(AqerSummary) else None
     if filter_name is not None:
         return _send_csv(run, name, filter_name(request, run))
     make = kind.tables.get(name)

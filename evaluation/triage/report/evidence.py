@@ -45,7 +45,7 @@ MAX_MEMBERS, MAX_QUESTIONS, MAX_PARTNERS = 60, 40, 6
 ALIKE = ("copies", "clique")
 # No row has this key. Django skips a query with an empty list; with this key the number of
 # queries stays the same whether alarms name somebody or not.
-NOBODY = 0
+NO_ID = 0
 BEST = "best"
 
 Sort = Literal["worker", "model", "best"]
@@ -122,7 +122,7 @@ def _load_named_partners(
     name.
     """
     pairs = [list(_list_answer_keys(row)) for alarm in alike for row in alarm.evidence]
-    replies = [row["llm_response"] or NOBODY for alarm in model_like for row in alarm.evidence]
+    replies = [row["llm_response"] or NO_ID for alarm in model_like for row in alarm.evidence]
     named_by = [alarm.pk for alarm in alike]
     through = Alarm.workers.through.objects.filter(alarm__in=named_by).order_by("pk")
 
@@ -138,9 +138,9 @@ def _load_named_partners(
         columns = ("source", "pk", "author", "author_id", "author_name")
         return authored.order_by().values_list(*columns)
 
-    answers = Response.objects.filter(pk__in=[NOBODY, *chain(*pairs)])
+    answers = Response.objects.filter(pk__in=[NO_ID, *chain(*pairs)])
     named = Alarm.workers.through.objects.filter(pk__in=through.values("pk")[: MAX_MEMBERS + 1])
-    shown_replies = LLMResponse.objects.filter(pk__in=[NOBODY, *replies])
+    shown_replies = LLMResponse.objects.filter(pk__in=[NO_ID, *replies])
     # One statement for three tables: each page of a worker runs it.
     rows = select_authors("answer", answers, "submission__worker", "external_id").union(
         select_authors("named", named, "worker", "external_id"),
@@ -205,7 +205,7 @@ def _rank_by_likeness(run: Run, worker: Worker, partners: dict[int, Partner]) ->
 
 # Pairs on a page, and answers of one worker that are read to sort them.
 PAIRS_PER_PAGE, MAX_ANSWERS = 8, 500
-# No row has this key; see NOBODY.
+# No row has this key; see NO_ID.
 NO_PARTNER = 0
 
 

@@ -24,7 +24,7 @@ from evaluation.grading.results.report.workers import (
 from evaluation.models import Run, WorkerGrade
 from evaluation.models.grades import VOTED
 from evaluation.runs.reports.verdicts import (
-    NOBODY,
+    NO_WORKER,
     AppliedDecision,
     Verdicts,
     WorkerDecision,
@@ -206,7 +206,7 @@ def load_queue_rows(run: Run, queue: Queue, workers: Sequence[UUID]) -> list[Que
 
     Workers without a grade in the run are left out.
     """
-    values = WorkerGrade.objects.filter(run=run, worker__public_id__in=[NOBODY, *workers])
+    values = WorkerGrade.objects.filter(run=run, worker__public_id__in=[NO_WORKER, *workers])
     rows = {row["worker__public_id"]: build_worker_row(row) for row in values.values(*COLUMNS)}
     return list(build_queue_rows(queue, (rows[worker] for worker in workers if worker in rows)))
 

@@ -45,7 +45,7 @@ ACCEPT_PROBLEMS = {
 }
 """Sentences that explain why no worker was accepted, by code."""
 
-WHO = {"everybody": "everybody in the run", "look": "who is worth looking at"}
+SCOPES = {"everybody": "everybody in the run", "look": "who is worth looking at"}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -108,7 +108,7 @@ def _render_page(request: HttpRequest, run: Run, problem: str | None = None) -> 
         "more_silent": max(0, len(undecided.silent) - MAX_LISTED),
         "left": undecided.left_rows,
         "more_left": max(0, undecided.n_left_out + len(undecided.again) - MAX_LISTED),
-        "whos": WHO.items(),
+        "whos": SCOPES.items(),
         "problem": problem,
         "may": rights(request.user, run.version.question_set).edit,
     }
@@ -127,7 +127,7 @@ def _render_problem(request: HttpRequest, run: UUID, problem: str) -> HttpRespon
 
 def _read_query(query: Any) -> tuple[WorkerScope, bool]:
     """Return the scope and whether workers named by alarms are included."""
-    scope = cast(WorkerScope, parse_choice(query, "who", WHO, "everybody"))
+    scope = cast(WorkerScope, parse_choice(query, "who", SCOPES, "everybody"))
     return scope, parse_flag(query, "alarms")
 
 
@@ -183,7 +183,7 @@ def start_run_without_excluded(request: HttpRequest, run: UUID) -> HttpResponseB
     status = 409
     try:
         new_run = exclusions.start_without_excluded(
-            graded_run, get_user_id(request), seen, **label.said()
+            graded_run, get_user_id(request), seen, **label.get_labels()
         )
     except exclusions.NoExclusionsError:
         problem = "No worker is excluded, so the run would be the same."

@@ -35,7 +35,7 @@ BEST, LOOKED_AT, MODELS = 5, 8, 5
 # Workers read for the list of whom to look at.
 ASKED_FOR = 50
 # No row has this id: a page without alarms asks the database as often as one with.
-NOBODY = UUID(int=0)
+NO_WORKER = UUID(int=0)
 
 
 class Step(StrEnum):
@@ -204,7 +204,7 @@ def _people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> People:
     last = behind.order_by("-rank", "worker__public_id")
     sorts = {
         "is_best": _among(best[:BEST]),
-        "is_named": Q(worker__public_id__in=[NOBODY, *order]),
+        "is_named": Q(worker__public_id__in=[NO_WORKER, *order]),
         "is_behind": _among(last[:LOOKED_AT]),
     }
     if listed is not None:

@@ -181,11 +181,11 @@ class Workers:
     def n_sets(self) -> Coalesce:
         """Database expression: number of question sets a worker answered in."""
         of_worker = Submission.objects.filter(worker=OuterRef("pk"), version__in=self.versions)
-        return _one(of_worker, "worker", Count("version__question_set", distinct=True))
+        return _build_number(of_worker, "worker", Count("version__question_set", distinct=True))
 
     def n_answers(self) -> Coalesce:
         """Database expression: number of answers a worker submitted."""
-        return _one(
+        return _build_number(
             self._answers().filter(submission__worker=OuterRef("pk")),
             "submission__worker",
             Count("pk"),
@@ -212,17 +212,17 @@ class Workers:
 
     def n_alarms(self) -> Coalesce:
         """Database expression: number of alarms about workers that name a worker."""
-        return _one(self.named().filter(worker=OuterRef("pk")), "worker", Count("alarm"))
+        return _build_number(self.named().filter(worker=OuterRef("pk")), "worker", Count("alarm"))
 
     def n_copies(self) -> Coalesce:
         """Database expression: number of question sets with a copy alarm about a worker."""
         named = self.named().filter(worker=OuterRef("pk"), alarm__kind__in=COPIES)
-        return _one(named, "worker", Count("alarm__run", distinct=True))
+        return _build_number(named, "worker", Count("alarm__run", distinct=True))
 
     def n_notes(self) -> Coalesce:
         """Database expression: number of notes about a worker that the user may read."""
         notes = self.notes().filter(worker=OuterRef("pk"))
-        return _one(notes, "worker", Count("pk"))
+        return _build_number(notes, "worker", Count("pk"))
 
     def last_seen(self) -> Subquery:
         """Database expression: time of a worker's last answer."""
@@ -442,7 +442,7 @@ def mean_of(scores: Sequence[Score]) -> Estimate:
     return Estimate(estimate.value, estimate.low, estimate.high)
 
 
-def _one(rows: QuerySet[Any, Any], path: str, value: Any) -> Coalesce:
+def _build_number(rows: QuerySet[Any, Any], path: str, value: Any) -> Coalesce:
     """Return the database expression for one number of a worker, 0 without rows."""
     counted = rows.order_by().values(path).annotate(value=value).values("value")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

@@ -19,7 +19,7 @@ import narwhals as nw
 
 from annotations.exchange import OutputFolder
 
-SHOWN = 10
+MAX_SHOWN = 10
 """Rows of a table in a notebook; the DataFrame has all of them."""
 SUMMARY = "summary.json"
 # Columns of texts and ids, which stay texts also where each cell is a number.
@@ -222,9 +222,9 @@ class Result:
         """Return the first rows of the first table, alarms, warnings and signature as HTML."""
         first = "workers" if "workers" in self.tables else self.tables[0]
         rows = self.rows(first)
-        parts = [_format_html_table(rows[:SHOWN])]
-        if len(rows) > SHOWN:
-            parts.append(_paragraph(f"{len(rows) - SHOWN:,} more rows in .{first}"))
+        parts = [_format_html_table(rows[:MAX_SHOWN])]
+        if len(rows) > MAX_SHOWN:
+            parts.append(_paragraph(f"{len(rows) - MAX_SHOWN:,} more rows in .{first}"))
         for alarm in self.summary.get("alarms", ()):
             text = f"{alarm['severity'].capitalize()} {alarm['kind']}: {alarm['message']}"
             parts.append(_paragraph(text))

@@ -72,7 +72,9 @@ def test_the_ends_of_the_bounds_are_taken_by_both(values):
 def test_no_more_draws_than_100000_by_any_door():
     assert AqerParameters(bootstrap=100_000).problems() == []
     [found] = AqerParameters(bootstrap=100_001).problems()
-    assert TERMINAL.told(AqerParameters, found) == "--bootstrap: 100001 is more than 100000"
+    assert (
+        TERMINAL.format_problem(AqerParameters, found) == "--bootstrap: 100001 is more than 100000"
+    )
 
 
 def test_a_signature_names_every_parameter_in_one_order():

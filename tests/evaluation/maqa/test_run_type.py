@@ -254,7 +254,10 @@ def test_of_an_open_question_it_is_told_how_sure_a_model_is_and_why_not_how_righ
     # It is in no score and in no coverage.
     assert metric(run, "f1").n == 3
     assert metric(run, "coverage_semantic_entropy").value == 1
-    told = {(one.view.name, one.told.question): one.told for one in MAQA.told(run)}
+    told = {
+        (one.view.name, one.observation.question): one.observation
+        for one in MAQA.read_observations(run)
+    }
     assert told["semantic_entropy", "why"].value == pytest.approx(why.semantic_entropy)
     assert told["stated_confidence", "why"].value == 75
 
@@ -264,7 +267,7 @@ def test_a_set_without_any_right_answer_is_measured_too(client, rita, small):
     add(made.versions.create(number=1), "why", "Why is the sky blue?")
     run = done(made, options([small]))
     assert (metric(run, "f1").value, metric(run, "f1").n) == (None, 0)
-    report = MAQA.found(run)
+    report = MAQA.load_result(run)
     assert (report.summary.with_answers, report.systems[0].f1) == (0, None)
     client.force_login(rita)
     for name, args in (("results-run", ()), ("results-page", ("texts",))):

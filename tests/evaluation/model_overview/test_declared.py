@@ -47,7 +47,7 @@ def test_a_grading_tells_scores_of_answers_dispersion_of_questions_and_percentil
         pass
     run.refresh_from_db()
     assert run.state == "done", run.error
-    found = by_view(list_kinds()["aqer"].told(run))
+    found = by_view(list_kinds()["aqer"].read_observations(run))
     assert set(found) == {"crowd_score", "crowd_dispersion", "crowd_percentile"}
     scores = LLMAnswerScore.objects.filter(run=run).values_list(
         "llm_response__model__name", "llm_response__question__external_id", "score"

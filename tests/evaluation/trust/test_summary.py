@@ -57,7 +57,7 @@ def test_paper_first_page_and_trust_say_the_same(site, rana, rings):
     if rings:
         alarm(run, workers=["w001", "w002"])
     report = trust_report(run)
-    headline = escape(SITE.said(report.verdict.headline))
+    headline = escape(SITE.format(report.verdict.headline))
     assert rings == (report.verdict.level == "bad")
     experts = next(fact for fact in report.facts if fact.name == "experts")
     for name in ("results-summary", "results-run", "results-trust"):
@@ -65,9 +65,9 @@ def test_paper_first_page_and_trust_say_the_same(site, rana, rings):
         assert headline in text
         for fact in report.facts:
             if fact.level in ("bad", "care"):
-                assert escape(SITE.said(fact.said)) in text
+                assert escape(SITE.format(fact.said)) in text
     text = body(site.get(page("results-summary", run)))
-    assert text.count(escape(SITE.said(experts.said))) == 1  # told once, in one sentence
+    assert text.count(escape(SITE.format(experts.said))) == 1  # told once, in one sentence
     assert [person.row.name for person in summary_report(run).decision.look_at] == [
         person.row.name for person in decision(run).look_at
     ]

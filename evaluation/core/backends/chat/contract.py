@@ -148,7 +148,7 @@ class ChatModel(ABC):
 
 OTHERS = "others"
 # Of a longer list the others are summed up.
-KEPT = 100
+MAX_DETAIL = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,20 +187,20 @@ def shorten_logprobs(logprobs: Any) -> Any:
 def _shorten_entry(entry: Any) -> Any:
     """Return one token's entry with its 100 likeliest alternatives and a summary of the others."""
     listed = entry.get("top_logprobs") if isinstance(entry, dict) else None
-    if not isinstance(listed, list) or len(listed) <= KEPT:
+    if not isinstance(listed, list) or len(listed) <= MAX_DETAIL:
         return entry
     logs = np.array([_get_logprob(one) for one in listed])
     if np.isnan(logs).any():  # no distribution: it stays as it came, to be refused
         return entry
     order = np.argsort(-logs, kind="stable")
     # Bounded, because exp of a large number from a faulty server overflows.
-    p = np.exp(np.minimum(logs[order[KEPT:]], 1.0))
+    p = np.exp(np.minimum(logs[order[MAX_DETAIL:]], 1.0))
     # p log p is 0 at p = 0, where numpy gives NaN.
     positive = p[p > 0]
     others = Others(len(p), float(p.sum()), -float((positive * np.log(positive)).sum()))
     return {
         **entry,
-        "top_logprobs": [listed[place] for place in order[:KEPT].tolist()],
+        "top_logprobs": [listed[place] for place in order[:MAX_DETAIL].tolist()],
         OTHERS: {
             "tokens": others.tokens,
             "probability": others.probability,

@@ -23,7 +23,7 @@ BATCH = 64
 """Texts that are sent at once; fewer where the server takes fewer."""
 REFUSALS = (400, 413, 422)
 """Statuses by which servers refuse a request that holds too many texts."""
-SHOWN = 60
+EXCERPT_LENGTH = 60
 # What can be wrong with an answer: the problem and its remedy, by code.
 FAULTS = {
     "no_embeddings": (
@@ -124,7 +124,9 @@ class RemoteEmbedder(Embedder):
                 raise
             if len(batch) > 1:
                 return None
-            preview = batch[0] if len(batch[0]) <= SHOWN else f"{batch[0][:SHOWN]}..."
+            preview = (
+                batch[0] if len(batch[0]) <= EXCERPT_LENGTH else f"{batch[0][:EXCERPT_LENGTH]}..."
+            )
             values = {"status": error.values["status"], "text": batch[0], "shown": preview}
             raise self._build_error(
                 "text_refused", **values, said=error.values["problem"]

@@ -30,7 +30,7 @@ LARGEST = 37.0
 LANCZOS_STEPS = 24
 MOST_MOVES = 30
 
-NOBODY, CAMP_A, CAMP_B = -1, 0, 1
+NO_CAMP, CAMP_A, CAMP_B = -1, 0, 1
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def split_crowd(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
     degree += np.bincount(pairs.right, times, pairs.n_workers)
     present = degree > 0
     labels = np.where(_compute_leading_vector(pairs, rest) >= 0, CAMP_A, CAMP_B)
-    labels = _reassign_workers(pairs, total, times, np.where(present, labels, NOBODY))
+    labels = _reassign_workers(pairs, total, times, np.where(present, labels, NO_CAMP))
     if min(np.count_nonzero(labels == camp) for camp in (CAMP_A, CAMP_B)) < SMALLEST:
         return None
     return labels
@@ -156,7 +156,7 @@ def _reassign_workers(pairs: Pairs, total: Floats, times: Floats, labels: Intege
         a = divide_where_positive(to_a, count_a, -np.inf)
         b = divide_where_positive(to_b, count_b, -np.inf)
         new = np.where(a > b, CAMP_A, np.where(a < b, CAMP_B, labels))
-        new = np.where(labels == NOBODY, NOBODY, new)
+        new = np.where(labels == NO_CAMP, NO_CAMP, new)
         if np.array_equal(new, labels) or np.array_equal(new, before):
             break
         before, labels = labels, new
@@ -206,10 +206,10 @@ def _compute_cross_fitted_t(pairs: Pairs, order: Integers) -> float:
     camps_of_first, camps_of_second = _split_crowd_on(pairs, first), _split_crowd_on(pairs, second)
     if camps_of_first is None or camps_of_second is None:
         return 0.0
-    both = (camps_of_first != NOBODY) & (camps_of_second != NOBODY)
+    both = (camps_of_first != NO_CAMP) & (camps_of_second != NO_CAMP)
     if np.count_nonzero((camps_of_first == camps_of_second) & both) * 2 < np.count_nonzero(both):
         # Camp labels are arbitrary in each half: swap those that overlap less than half.
-        camps_of_second = np.where(camps_of_second == NOBODY, NOBODY, 1 - camps_of_second)
+        camps_of_second = np.where(camps_of_second == NO_CAMP, NO_CAMP, 1 - camps_of_second)
     kinds = _PairSums.sum_questions(pairs, camps_of_first, second) + _PairSums.sum_questions(
         pairs, camps_of_second, first
     )
@@ -241,7 +241,7 @@ class _PairSums:
         `chosen` is (Q,); the rows of other questions stay zero.
         """
         a, b = labels[pairs.left], labels[pairs.right]
-        kind = np.where((a == NOBODY) | (b == NOBODY), 3, np.where(a == b, a, 2))
+        kind = np.where((a == NO_CAMP) | (b == NO_CAMP), 3, np.where(a == b, a, 2))
         place = pairs.question * 4 + kind[pairs.pair]
         q = pairs.n_questions
         count = np.bincount(place, minlength=4 * q).reshape(q, 4)[:, :3]

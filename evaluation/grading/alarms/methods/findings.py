@@ -16,7 +16,7 @@ from evaluation.grading.alarms.methods.questions import QuestionCamps
 from evaluation.grading.alarms.methods.survey import Survey
 
 # Questions shown of two camps.
-SHOWN = 5
+MAX_SHOWN = 5
 
 
 def find_camp_exhibits(pairs: Pairs, members: tuple[Integers, ...]) -> Integers:
@@ -38,7 +38,7 @@ def find_camp_exhibits(pairs: Pairs, members: tuple[Integers, ...]) -> Integers:
     comparable = np.flatnonzero((count > 0).all(axis=1))
     mean = total[comparable] / count[comparable]
     # Kind 0 is within a camp, 1 across: the most divisive question has the lowest difference.
-    order = comparable[np.argsort(mean[:, 1] - mean[:, 0], kind="stable")][:SHOWN]
+    order = comparable[np.argsort(mean[:, 1] - mean[:, 0], kind="stable")][:MAX_SHOWN]
     return _find_medoids(pairs, [(question, members) for question in order.tolist()])
 
 
@@ -47,7 +47,7 @@ def find_question_exhibits(pairs: Pairs, question_camps: QuestionCamps) -> Integ
 
     Return one row per question: a worker of each camp and the question; shape (k, 3).
     """
-    questions = question_camps.listed[:SHOWN].tolist()
+    questions = question_camps.listed[:MAX_SHOWN].tolist()
     # Not strict: there may be more camps than questions that are shown.
     return _find_medoids(pairs, list(zip(questions, question_camps.camps, strict=False)))
 
@@ -98,7 +98,7 @@ SAME = 0.8
 # Answers this much alike on average are copies, whatever the rest of the crowd does.
 IDENTICAL = 0.98
 
-NOBODY: Integers = np.zeros(0, dtype=np.int64)
+NO_INDICES: Integers = np.zeros(0, dtype=np.int64)
 NOTHING: Integers = np.zeros((0, 3), dtype=np.int64)
 
 
@@ -121,8 +121,8 @@ class Finding:
     case: str
     statistic: float | None
     threshold: float | None
-    workers: Integers = field(default_factory=lambda: NOBODY)
-    questions: Integers = field(default_factory=lambda: NOBODY)
+    workers: Integers = field(default_factory=lambda: NO_INDICES)
+    questions: Integers = field(default_factory=lambda: NO_INDICES)
     exhibits: Integers = field(default_factory=lambda: NOTHING)
     figures: Mapping[str, object] = field(default_factory=dict)
 
@@ -286,7 +286,7 @@ def _build_ranking_findings(survey: Survey) -> list[Finding]:
     leverage, disagreement = survey.leverage, survey.disagreement
     findings = []
     if leverage.rings:
-        of_worker = NOBODY if leverage.worker is None else np.array([leverage.worker])
+        of_worker = NO_INDICES if leverage.worker is None else np.array([leverage.worker])
         findings.append(
             Finding(
                 "leverage",

@@ -30,8 +30,8 @@ OF_PEOPLE = frozenset(
     {"copies", IN_PART, "clique", "leverage", "repeated", "dont_know", "model_like"}
 )
 # No row has this id: whether somebody is asked about or not, the database is asked as often.
-NOBODY = UUID(int=0)
-TOLD = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
+NO_WORKER = UUID(int=0)
+REPORTED_SEVERITIES = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def read_alarms_and_marks(
         if alarm.is_about:
             places.add(alarm.place)
     through = Alarm.workers.through.objects
-    marked = through.filter(alarm__run=run, worker__public_id__in=[NOBODY, *workers])
+    marked = through.filter(alarm__run=run, worker__public_id__in=[NO_WORKER, *workers])
     names = read_names(naming_question, marked=marked)
     marks = _build_marks(
         (place, entry.kind, entry.severity, worker.id)
@@ -149,7 +149,7 @@ def read_marks_and_counts(run: Run) -> tuple[Marks, dict[str, int] | None]:
     named, alarms = [], {}
     for place, kind, severity, worker, is_settled, state, answered in rows:
         alarms[place] = ((severity, state, answered), 1)
-        if severity in TOLD and worker is not None and not is_settled:
+        if severity in REPORTED_SEVERITIES and worker is not None and not is_settled:
             named.append((place, kind, severity, worker))
     has_checks = read_summary(run).alarm_checks is not None
     return _build_marks(named), count_by_severity(alarms.values()) if has_checks else None
@@ -168,12 +168,12 @@ def build_marks_of_report(report: AlarmsReport) -> Marks:
 def _is_marking(alarm: AlarmEntry) -> bool:
     """Return whether an alarm is shown beside names: an open alarm or notice."""
     is_settled = alarm.answered or alarm.state == Alarm.State.DISMISSED
-    return alarm.severity in TOLD and not is_settled
+    return alarm.severity in REPORTED_SEVERITIES and not is_settled
 
 
 def _filter_naming(run: Run) -> QuerySet[Alarm]:
     """Return the query for the open alarms and notices of a run that name workers."""
-    alarms = Alarm.objects.filter(run=run, severity__in=TOLD, workers__isnull=False)
+    alarms = Alarm.objects.filter(run=run, severity__in=REPORTED_SEVERITIES, workers__isnull=False)
     return alarms.exclude(SETTLED)
 
 

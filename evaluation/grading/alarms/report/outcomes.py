@@ -185,7 +185,7 @@ SAME = 0.5
 # The two ways to compare texts cannot settle which of them is right; experts can.
 TWO_WAYS, BY_WORDS = "grader_disagreement", "graded_by_words_already"
 BY_EXPERTS = "outcome.by_words_agree"
-TOLD = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
+REPORTED_SEVERITIES = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
 
 
 @dataclass(frozen=True)
@@ -312,13 +312,13 @@ def _read_alarms(run: Run) -> list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]
     """Return a run's alarms and notices, each with its identity and workers' names."""
     newest = AlarmReview.objects.filter(alarm=OuterRef("pk")).order_by("-pk")
     alarms = (
-        Alarm.objects.filter(run=run, severity__in=TOLD)
+        Alarm.objects.filter(run=run, severity__in=REPORTED_SEVERITIES)
         .defer("evidence")
         .annotate(note=Subquery(newest.values("note")[:1]))
         .order_by("place")
     )
     through = Alarm.workers.through.objects.filter(
-        alarm__run=run, alarm__severity__in=TOLD
+        alarm__run=run, alarm__severity__in=REPORTED_SEVERITIES
     ).order_by("pk")
     named: dict[int, dict[UUID, str]] = {}
     for alarm, worker, name in through.values_list(

@@ -45,7 +45,7 @@ MOSTLY = 0.5
 # Two answers are called nearly identical from this cosine on.
 NEARLY = 0.9
 # Answers shown of an alarm, and workers or questions named: a cell of a table has its limits.
-SHOWN = 50
+MAX_SHOWN = 50
 NAMED = 5000
 COLUMNS = (
     *("kind", "severity", "statistic", "threshold", "workers", "questions", "message"),
@@ -356,7 +356,7 @@ def _find_dont_know(codes: _RunCodes, is_dont_know: Booleans) -> list[Finding]:
     named = np.flatnonzero((share >= DONT_KNOW) & (n_dont_know >= FEWEST_DONT_KNOW))
     if not len(named):
         return []
-    rows = np.flatnonzero(is_dont_know & np.isin(codes.worker, named))[:SHOWN]
+    rows = np.flatnonzero(is_dont_know & np.isin(codes.worker, named))[:MAX_SHOWN]
     exhibits = np.stack([codes.worker[rows], np.full(len(rows), -1), codes.question[rows]], axis=1)
     return [
         Finding(
@@ -444,7 +444,7 @@ def _pair_with_model(codes: _RunCodes, finding: Finding) -> list[SideBySide]:
         for worker in finding.workers.tolist()
         if (worker, question) in codes.row_of
     ]
-    return side_by_side[:SHOWN]
+    return side_by_side[:MAX_SHOWN]
 
 
 def _build_question_camps(

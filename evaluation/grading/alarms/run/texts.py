@@ -226,7 +226,7 @@ MOSTLY = 0.5
 SHARED = 1 / 3
 # Any other worker is enough where the text has fewer characters and words: yes, no, a number.
 SHORT, FEW_WORDS = 20, 3
-SHOWN = 50
+MAX_SHOWN = 50
 
 
 @dataclass(frozen=True)
@@ -296,7 +296,7 @@ def find_junk(
     named = np.flatnonzero(repeated_share)
     if not len(named):
         return Junk(workers)
-    rows = np.flatnonzero(is_repeated)[:SHOWN]
+    rows = np.flatnonzero(is_repeated)[:MAX_SHOWN]
     exhibits = np.stack([worker[rows], np.full(len(rows), -1), question[rows]], axis=1)
     finding = Finding(
         "repeated",

@@ -32,7 +32,7 @@ from evaluation.core.stats.grams import Vectors, compute_gram_blocks
 from evaluation.grading.alarms.methods import Group, Pairs, find_camps, find_copiers
 from evaluation.grading.alarms.methods.findings import IDENTICAL, find_equal_camp
 
-NOBODY = -1
+NO_WORKER = -1
 FEWEST_OUTSIDE = 3
 
 
@@ -64,7 +64,7 @@ class Units:
 
         Shape (M,).
         """
-        return self.of_worker == NOBODY
+        return self.of_worker == NO_WORKER
 
     @property
     def collapsed(self) -> Booleans:
@@ -119,10 +119,10 @@ def build_units(
         Fewer than 3 voting workers are outside the groups: they set the scale of the grades.
     """
     unit_head = np.arange(n_workers)
-    unit_head[np.asarray(excluded, dtype=np.int64)] = NOBODY
+    unit_head[np.asarray(excluded, dtype=np.int64)] = NO_WORKER
     for group in groups:
         unit_head[group] = group[0]
-    is_voting = unit_head[worker] != NOBODY
+    is_voting = unit_head[worker] != NO_WORKER
     for group, source in zip(groups, sources or [None] * len(groups), strict=True):
         group_rows = np.flatnonzero(np.isin(worker, group))
         is_voting[group_rows] = False
@@ -141,7 +141,7 @@ def build_units(
     n_outside = len(owners) - len(group_heads)
     if groups and n_outside < FEWEST_OUTSIDE:
         raise RemedyError("few_outside_groups", outside=n_outside, fewest=FEWEST_OUTSIDE)
-    unit_of_owner = np.full(n_workers + 1, NOBODY)  # its last place is that of the excluded
+    unit_of_owner = np.full(n_workers + 1, NO_WORKER)  # its last place is that of the excluded
     unit_of_owner[owners.astype(np.int64)] = np.arange(len(owners))
     return Units(unit_of_owner[unit_head], tuple(groups), rows, unit.astype(np.int64))
 
@@ -188,7 +188,7 @@ def _sum_similarities(vote: MeanVote) -> Floats:
 # On more than so many of the questions whose times tell ...
 MOST = 0.5
 # ... which are at least so many of those that two members answered.
-TOLD = 0.5
+MIN_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ def find_source(
         first = part[answer_times == answer_times.min()]
         if len(first) == 1:
             firsts.append(int(worker[first[0]]))
-    if not firsts or n_timed < TOLD * n_shared:
+    if not firsts or n_timed < MIN_SHARE * n_shared:
         return None
     codes, counts = np.unique(firsts, return_counts=True)
     most_frequent = int(np.argmax(counts))

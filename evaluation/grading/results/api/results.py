@@ -110,7 +110,7 @@ class ResultViewSet(GradingViewSet):
     def retrieve(self, request: Request, run_id: Any) -> Response:
         """Return a run's report without lists of workers or questions, as its run type defines."""
         run = self.done(request, run_id, summary=RunSummary)
-        report = self.kind_of(run).found(run)
+        report = self.kind_of(run).load_result(run)
         return Response(build_serializer(report.__class__)(report).data)
 
     @extend_schema(

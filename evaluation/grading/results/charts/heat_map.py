@@ -31,9 +31,9 @@ class Shades:
 
     def __call__(self, score: float) -> str:
         """Return the CSS class of the colour for a score."""
-        return self.look(sum(score >= bound for bound in self.bounds))
+        return self.get_css_class(sum(score >= bound for bound in self.bounds))
 
-    def look(self, step: int) -> str:
+    def get_css_class(self, step: int) -> str:
         """Return the CSS class of a colour; `step` counts the bounds that a score reaches."""
         return f"heat-{round(step * (SHADES - 1) / max(1, len(self.bounds)))}"
 
@@ -52,7 +52,7 @@ class Shades:
     @property
     def legend(self) -> list[tuple[str, str]]:
         """CSS class and meaning of each colour, lowest first."""
-        return [(self.look(step), words) for step, words in enumerate(self.words)]
+        return [(self.get_css_class(step), words) for step, words in enumerate(self.words)]
 
 
 def build_shades(scores: Sequence[float], quantiles: Sequence[float] = ()) -> Shades:

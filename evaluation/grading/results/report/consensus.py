@@ -323,7 +323,7 @@ def build_consensus_report(run: Run) -> ConsensusReport:
             ceiling=asdict(summary.ceiling),
             camps=None if summary.question_camps is None else asdict(summary.question_camps),
             versions=dict(summary.versions),
-            warnings=TERMINAL.all_said(run.warnings),
+            warnings=TERMINAL.format_all(run.warnings),
             limits=list(CONSENSUS_LIMITS),
         ),
     )

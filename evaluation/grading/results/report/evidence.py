@@ -41,9 +41,9 @@ from evaluation.grading.results.report.workers import WorkerRow, read_worker_row
 from evaluation.models import Alarm, LLMResponse, Run, WorkerGrade
 
 # Pairs of answers on one page.
-SHOWN = 10
+MAX_SHOWN = 10
 # No row has this key: a page without texts asks the database as often as one with.
-NOBODY = 0
+NO_ID = 0
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class AlarmEvidence:
 
 
 def read_alarm_evidence(
-    run: Run, place: int, after: str = "", page: int = 1, size: int = PAGE, limit: int = SHOWN
+    run: Run, place: int, after: str = "", page: int = 1, size: int = PAGE, limit: int = MAX_SHOWN
 ) -> AlarmEvidence | None:
     """Return the alarm with number `place` in a run, with its evidence; None if none.
 
@@ -199,7 +199,7 @@ def _read_texts(
     def query_part(
         what: str, model: Any, columns: tuple[str, ...], whose: str
     ) -> QuerySet[Any, Any]:
-        keys = [NOBODY, *(row[name] or NOBODY for row in rows for name in columns)]
+        keys = [NO_ID, *(row[name] or NO_ID for row in rows for name in columns)]
         is_answer = what == "answer"
         grade = Subquery(grades.values("grade")[:1]) if is_answer else Value(None, FloatField())
         models = model.objects.filter(pk__in=keys).order_by()
@@ -252,10 +252,10 @@ class WorkerSignals:
         return self.said[0]
 
 
-Found = Mapping[UUID, WorkerSignals]
+SignalsByWorker = Mapping[UUID, WorkerSignals]
 
 
-def read_signals(run: Run, workers: Iterable[UUID], *, in_full: bool = False) -> Found:
+def read_signals(run: Run, workers: Iterable[UUID], *, in_full: bool = False) -> SignalsByWorker:
     """Return how some workers wrote their answers, by worker; empty if nothing was recorded.
 
     Empty if no answer of the run was recorded. A worker without recorded answers gets a message

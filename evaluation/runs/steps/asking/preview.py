@@ -32,7 +32,7 @@ from evaluation.runs.steps.asking.replies import Replies
 from evaluation.runs.steps.asking.stored_replies import StoredReply, build_name, find_answered_names
 from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, plan_round
 
-SHOWN = 3
+MAX_SHOWN = 3
 """Questions that a preview shows."""
 REMEMBERED = 200
 """Replies whose time says how long the next ones take."""
@@ -91,7 +91,7 @@ class Estimate:
 
 
 def preview_askings(
-    version: QuestionSetVersion, user: AnyUser, options: AskOptions, count: int = SHOWN
+    version: QuestionSetVersion, user: AnyUser, options: AskOptions, count: int = MAX_SHOWN
 ) -> list[Preview]:
     """Return the messages that each model will read, for the first `count` questions."""
     return [_preview(asking, count) for asking in build_askings(version, user, options)]

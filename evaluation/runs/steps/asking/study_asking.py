@@ -115,7 +115,7 @@ class StudyAsker:
         # All back-ends before the first request: one that cannot be opened must cost nothing.
         self._chats = {model.pk: _connect(model) for model in self.models}
         # A model that was given up stays so in later turns, or each turn would wait for it anew.
-        self._given_up: dict[str, str] = dict(turn.kept(GAVE_UP) or {})
+        self._given_up: dict[str, str] = dict(turn.read_stored(GAVE_UP) or {})
         self._progress = {reply.id: reply for reply in read_progress(run.pk)}
 
     def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:

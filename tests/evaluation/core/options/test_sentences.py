@@ -10,9 +10,9 @@ from tests.evaluation.core.options.every_option import EveryOption
 
 def test_each_door_has_its_sentence_for_an_option_that_would_not_be_used():
     idle = build_problem("only_with", "seed", other="order", wanted="drawn")
-    assert TERMINAL.told(EveryOption, idle) == "--seed is only used with --order drawn"
-    assert SITE.told(EveryOption, idle) == "“Seed” is only used with “Order: by lot”"
-    assert API.told(EveryOption, idle) == "seed is only used with order drawn"
+    assert TERMINAL.format_problem(EveryOption, idle) == "--seed is only used with --order drawn"
+    assert SITE.format_problem(EveryOption, idle) == "“Seed” is only used with “Order: by lot”"
+    assert API.format_problem(EveryOption, idle) == "seed is only used with order drawn"
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_each_door_has_its_sentence_for_an_option_that_would_not_be_used():
 def test_each_door_tells_a_contradiction_in_its_words(values, told):
     [found] = AqerParameters(**values).problems()
     for words, beginning in zip((TERMINAL, SITE, API), told, strict=True):
-        assert words.told(AqerParameters, found).startswith(beginning)
+        assert words.format_problem(AqerParameters, found).startswith(beginning)
 
 
 @pytest.mark.parametrize(

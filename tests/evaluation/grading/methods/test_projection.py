@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 
 from evaluation.consensus import AQER
-from evaluation.consensus.methods.fixed_point import KEPT, History
+from evaluation.consensus.methods.fixed_point import MAX_ROWS, History
 from evaluation.core.stats.cells import Cells, encode_labels
 from evaluation.grading.methods import projection
 from evaluation.grading.methods.projection import (
@@ -185,8 +185,8 @@ def test_of_a_long_history_the_first_iterations_and_the_last_are_kept():
     history = History(np.array([0.5, 0.5]))
     for step in range(1, 301):
         history.add(np.array([[step / 1000], [1 - step / 1000]]), np.array([[0.0], [1.0]]))
-    assert history.iterations == [*range(KEPT - 1), 300]
-    assert len(history.weights) == KEPT
+    assert history.iterations == [*range(MAX_ROWS - 1), 300]
+    assert len(history.weights) == MAX_ROWS
     assert history.weights[-1, 0] == np.float32(0.3)
 
 

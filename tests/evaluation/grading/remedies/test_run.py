@@ -155,7 +155,7 @@ def test_ids_that_will_not_do_are_told_before_a_run_is_started(version, ids, cod
     (found,) = caught.value.problems
     assert (found.code, found.option) == (code, "exclude_workers")
     assert named in found.values.get("reason", "")
-    assert named in SITE.told(AqerParameters, found)
+    assert named in SITE.format_problem(AqerParameters, found)
     assert not Run.objects.exists()
 
 

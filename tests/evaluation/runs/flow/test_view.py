@@ -18,7 +18,7 @@ HEADER = ("system", "item", "near", "reason")
 
 
 def told(viewed, header, rows):
-    return [tuple(one.told) for one in read_views([viewed], header, rows)]
+    return [tuple(one.observation) for one in read_views([viewed], header, rows)]
 
 
 def test_a_file_and_a_run_tell_the_same():
@@ -47,7 +47,7 @@ def test_parts_that_must_not_be_pooled_are_views_of_their_own():
     header = ("system", "item", "form", "near")
     rows = [("Elk", "q1", "direct", 1), ("Elk", "q1", "in-context", 0), ("Elk", "q2", "direct", 0)]
     found = list(read_views([ViewSource(NEAR, split="form")], header, rows))
-    assert [(one.view.name, one.view.title, one.told.value) for one in found] == [
+    assert [(one.view.name, one.view.title, one.observation.value) for one in found] == [
         ("near:direct", "Near (direct)", 1.0),
         ("near:in-context", "Near (in-context)", 0.0),
         ("near:direct", "Near (direct)", 0.0),
@@ -61,7 +61,10 @@ def test_several_views_are_read_from_one_row_by_what_reads_them():
     )
     found = list(read_views([taken, ViewSource(APART, read_column("depth"))], (*HEADER, "depth"),
                          [("Elk", "q1", "no", "", 0.1)]))  # fmt: skip
-    assert [(one.view.name, one.told.value) for one in found] == [("taken", 1.0), ("apart", 0.1)]
+    assert [(one.view.name, one.observation.value) for one in found] == [
+        ("taken", 1.0),
+        ("apart", 0.1),
+    ]
 
 
 @pytest.mark.parametrize("cell", ["much", "nan", float("inf"), object()])

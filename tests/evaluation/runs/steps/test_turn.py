@@ -125,12 +125,12 @@ def test_what_is_put_aside_by_a_name_is_there_for_the_next_turn_of_this_run(run)
     turn_of(other).keep("words", {"of": "another"})
     turn_of(run).keep("words", {"done": [1, 2]})
     turn_of(run).keep("rest", 3)
-    assert turn_of(run).kept("words") == {"done": [1, 2]}
+    assert turn_of(run).read_stored("words") == {"done": [1, 2]}
     turn_of(run).keep("words", {"done": [1, 2, 3]})
-    assert turn_of(run).kept("words") == {"done": [1, 2, 3]}
-    assert turn_of(run).kept("rest") == 3
-    assert turn_of(run).kept("nothing") is None
-    assert turn_of(other).kept("words") == {"of": "another"}
+    assert turn_of(run).read_stored("words") == {"done": [1, 2, 3]}
+    assert turn_of(run).read_stored("rest") == 3
+    assert turn_of(run).read_stored("nothing") is None
+    assert turn_of(other).read_stored("words") == {"of": "another"}
     assert RunData.objects.count() == 3
 
 

@@ -4,7 +4,12 @@ from math import isnan, log
 import numpy as np
 import pytest
 
-from evaluation.core.backends.chat.contract import KEPT, Others, parse_tokens, shorten_logprobs
+from evaluation.core.backends.chat.contract import (
+    MAX_DETAIL,
+    Others,
+    parse_tokens,
+    shorten_logprobs,
+)
 from evaluation.core.backends.chat.openai import parse_reply
 from evaluation.maqa.methods.uncertainty import measure_logits, measure_top_logprobs
 
@@ -19,9 +24,9 @@ def test_a_long_list_is_cut_and_its_entropy_stays_that_of_the_whole_distribution
     logs = logits - np.log(np.exp(logits).sum())
     entry = {"token": "t", "logprob": -1.0, "top_logprobs": listed(logs.tolist())}
     (token,) = parse_tokens(shorten_logprobs({"content": [entry]}))
-    assert len(token.top) == KEPT
+    assert len(token.top) == MAX_DETAIL
     assert token.top[0][1] == logs.max()
-    assert token.others.tokens == 2_000 - KEPT
+    assert token.others.tokens == 2_000 - MAX_DETAIL
     found = measure_top_logprobs(
         [x for _, x in token.top],
         2_000,
@@ -37,18 +42,18 @@ def test_a_long_list_is_cut_and_its_entropy_stays_that_of_the_whole_distribution
 def test_a_short_list_and_one_with_what_is_no_number_stay_as_they_came():
     few = {"content": [{"token": "a", "logprob": -1, "top_logprobs": listed([-1.0, -2.0])}]}
     assert shorten_logprobs(few) == few
-    bad = {"content": [{"token": "a", "top_logprobs": listed([-9.0] * KEPT + [None])}]}
+    bad = {"content": [{"token": "a", "top_logprobs": listed([-9.0] * MAX_DETAIL + [None])}]}
     assert shorten_logprobs(bad) == bad
     for other in (None, "text", {"content": None}, {"content": ["x", None]}):
         assert shorten_logprobs(other) == other
 
 
 def test_a_reply_of_a_server_is_kept_with_the_list_cut():
-    content = [{"token": "a", "logprob": -1, "top_logprobs": listed([-9.0] * (KEPT + 5))}]
+    content = [{"token": "a", "logprob": -1, "top_logprobs": listed([-9.0] * (MAX_DETAIL + 5))}]
     payload = {"choices": [{"message": {"content": "a"}, "logprobs": {"content": content}}]}
     reply = parse_reply(json.loads(json.dumps(payload)))
     for told in (reply.logprobs, reply.raw["choices"][0]["logprobs"]):
-        assert len(told["content"][0]["top_logprobs"]) == KEPT
+        assert len(told["content"][0]["top_logprobs"]) == MAX_DETAIL
         assert told["content"][0]["others"]["tokens"] == 5
 
 

@@ -67,7 +67,7 @@ def count_words(turn: Turn) -> None:
     if not answers:
         raise RunInputError("There is no answer to count the words of.")
     half = len(answers) // 2
-    first = turn.kept(ASIDE)
+    first = turn.read_stored(ASIDE)
     if first is None:
         turn.report("counting", 0, len(answers))
         time.sleep(options.seconds)
