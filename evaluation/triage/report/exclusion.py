@@ -199,12 +199,12 @@ class PanelFiles(PanelLists):
     @property
     def n_again(self) -> int:
         """Number of workers with the decision "look again"."""
-        return sum(self._find_kind(person) == "look" for person in self.people if not person.told)
+        return self._count_undecided_by_panel("look")
 
     @property
     def n_undecided(self) -> int:
         """Number of workers without any decision."""
-        return sum(self._find_kind(person) == "" for person in self.people if not person.told)
+        return self._count_undecided_by_panel("")
 
     @cached_property
     def n_outside(self) -> int:
@@ -243,6 +243,10 @@ class PanelFiles(PanelLists):
         """Return a worker's decision: "accept", "look" or "exclude"; "" without one."""
         verdict = self._find_verdict(person)
         return verdict.kind if verdict else ""
+
+    def _count_undecided_by_panel(self, kind: str) -> int:
+        """Count workers without a decision of the panel who have this kind in the run."""
+        return sum(self._find_kind(person) == kind for person in self.people if not person.decision)
 
 
 def _select_grades(run: Run) -> QuerySet[WorkerGrade]:
