@@ -174,6 +174,8 @@ def set_state(collection: Collection, state: str, was: str | None = None) -> boo
     `was` is the state that the user saw. If another user changed it since, nothing changes and the
     result is False.
     """
+    # Locked before the states are compared: of two users who open and close at once, the second
+    # sees what the first did.
     current = Collection.objects.select_for_update(of=("self",)).get(pk=collection.pk)
     collection.state, collection.closed_at = current.state, current.closed_at
     if was is not None and current.state not in (was, state):

@@ -184,6 +184,7 @@ def swap_texts(other: OtherText) -> SaveResult:
     (outcome `ENDED`).
     """
     with transaction.atomic():
+        # Read under the lock: a hand-in from another tab comes before or after the swap.
         stored = Response.objects.select_for_update(of=("self",)).get(pk=other.response_id)
         if stored.state == Response.State.SUBMITTED:
             return SaveResult(ENDED, stored.text, stored.revision)

@@ -142,6 +142,7 @@ def withdraw(submission: Submission) -> Submission:
 
 def _lock_submission(submission: Submission) -> Submission:
     """Return the submission as it is stored now, locked until the transaction ends."""
+    # Only the submission: locks on the joined collection and set would make all workers wait.
     return (
         Submission.objects.select_for_update(of=("self",))
         .select_related("version__collection", "version__question_set")

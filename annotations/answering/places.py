@@ -282,6 +282,8 @@ def _store_choices(submission: Submission, *, is_uncounted: bool, is_assistive: 
 
 def _lock_collection(collection: Collection) -> Collection:
     """Return the collection as stored now, locked until the transaction ends."""
+    # Free places are counted under this lock: two workers cannot both take the last one. The set
+    # and its owner, which are joined, stay unlocked.
     return (
         Collection.objects.select_for_update(of=("self",))
         .select_related("version__question_set__owner")

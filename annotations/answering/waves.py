@@ -210,6 +210,7 @@ def remove_link(later: QuestionSet) -> QuestionSet:
 
 def _lock_question_sets(keys: Sequence[int]) -> list[QuestionSet]:
     """Return question sets (by key) as stored now, locked until the transaction ends."""
+    # One lock order: two users who link the same sets the other way round cannot deadlock.
     return list(QuestionSet.objects.select_for_update().filter(pk__in=keys).order_by("pk"))
 
 

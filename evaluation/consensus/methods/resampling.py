@@ -174,6 +174,7 @@ def compute_score_intervals(
     if not leave_one_out:
         bounds = compute_widened_percentile_interval(drawn, n)
         return bounds.low, bounds.high, list(bounds.reasons)
+    # NaN, of workers without a score, compares as False: not outside, and without an interval.
     with np.errstate(invalid="ignore"):
         outside = (np.abs(np.column_stack([estimate, drawn])) > 1.0 + ROUNDING).any(axis=1)
     bent = np.full(len(estimate), cosine) & ~outside

@@ -255,6 +255,7 @@ def _compute_sparse_block(vectors: Vectors, rows: Integers, width: int) -> Spars
     x.sum_duplicates()
     x.eliminate_zeros()
     row = np.repeat(np.arange(rows.size), np.diff(x.indptr))
+    # Squares that overflow or underflow are found below; the caller then scales the vectors first.
     with np.errstate(over="ignore", under="ignore"):
         squared = np.bincount(row, weights=x.data**2, minlength=rows.size)
     if not _is_safe(squared[np.diff(x.indptr) > 0]):
@@ -359,6 +360,7 @@ def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> Non
 
 def _fill_centred(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
     """Write products of answers' vectors x, less the question's mean, into the block's `part`."""
+    # `_is_safe` finds squares that overflow or underflow; they are taken again of scaled rows.
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squared = np.einsum("bid,bid->bi", x, x)
     if not _is_safe(squared):

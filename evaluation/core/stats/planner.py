@@ -250,6 +250,7 @@ def find_answers_for_error(similarity: ArrayLike, target_error: float) -> NDArra
     if not 0 < target_error < 1:
         raise ValueError("target_error must lie strictly between 0 and 1")
     reached = (1 - target_error) ** 2
+    # Without similarity no number of workers is enough: the division by 0 gives infinity.
     with np.errstate(divide="ignore", over="ignore"):
         needed = reached * (1 - S**2) / (S**2 * (1 - reached))
     # A whole number that rounding lifted is still that number.

@@ -345,6 +345,7 @@ def ask(
         total=hanging.rows + 1,
     )
     enter(removal, action)
+    # Not before the commit: a background process that wakes earlier finds no removal.
     notify_on_commit()
     return removal
 

@@ -254,6 +254,7 @@ def read_rows_of_tables(run: Run, tables: Mapping[str, type[Any]]) -> dict[str, 
         named |= Q(name__startswith=_build_prefix(table))
     rows: dict[str, list[Any]] = {table: [] for table in tables}
     parts = RunData.objects.filter(named, run=run).order_by("name")
+    # One part in memory at a time, as for one table.
     for name, data in parts.values_list("name", "data").iterator(chunk_size=1):
         table = name.removeprefix(PREFIX).rpartition(":")[0]
         rows[table] += _build_adapter(tables[table]).validate_python(data)

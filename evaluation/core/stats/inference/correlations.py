@@ -226,6 +226,7 @@ def _compute_mean_correlations(x: Floats, y: Floats, known: np.ndarray, times: F
         products = np.where(both[:, None], np.column_stack([a * a, b * b, a * b]), 0.0)
         n, sa, sb = (times @ columns).T
         saa, sbb, sab = (times @ products).T
+        # A draw may take no question of a repetition (n = 0): its correlation is NaN.
         with np.errstate(invalid="ignore", divide="ignore"):
             va, vb = saa - sa * sa / n, sbb - sb * sb / n
             flat = (va <= 1e-14 * saa) | (vb <= 1e-14 * sbb)

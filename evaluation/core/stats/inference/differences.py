@@ -249,6 +249,7 @@ class _Moments:
         variance = (self.squares - 2 * mean * by_size + mean**2 * self.size_2) / n
         third = cubes - 3 * mean * self.squares_by_size + 3 * mean**2 * by_square
         third = (third - mean**3 * self.size_3) / n
+        # Rows without spread divide by 0 here; `flat` replaces them below.
         with np.errstate(divide="ignore", invalid="ignore"):
             t = total / np.sqrt(variance / (n - 1)) / n
             skewness = np.sqrt(n * (n - 1)) / (n - 2) * third / variance**1.5

@@ -277,6 +277,7 @@ def compute_cosine_distances(one: ArrayLike, other: ArrayLike) -> Floats:
     if a.shape != b.shape or a.ndim != 2:
         raise ValueError(f"vectors of shapes {a.shape} and {b.shape} cannot be compared")
     lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+    # A row of zeros has no direction: 0 / 0 is the NaN that is promised.
     with np.errstate(invalid="ignore", divide="ignore"):
         cosine = np.einsum("ij,ij->i", a, b) / lengths
     return np.asarray(1.0 - np.clip(cosine, -1.0, 1.0))
