@@ -1,5 +1,5 @@
 """REST views of language models, their answers, runs and results."""
 
-from evaluation.runs.rest.views import SaidField
+from evaluation.runs.rest.views import MessageField
 
-__all__ = ["SaidField"]
+__all__ = ["MessageField"]

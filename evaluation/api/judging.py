@@ -22,7 +22,7 @@ from evaluation.runs.judging import Choice, Judging, Part
 from evaluation.runs.judging.declaration import MOST_DRAWN, MOST_SEED, ExpertProgress
 from evaluation.runs.judging.tasks import load_inbox
 from evaluation.runs.reports.judging import JudgingReport, build_judging_report
-from evaluation.runs.rest.views import DoneRunViewSet, find_experts
+from evaluation.runs.rest.views import FinishedRunViewSet, find_experts
 from evaluation.runs.run_types import RunSummary, UnknownKindError, find_judging
 
 AboutJudging = build_serializer(JudgingReport, without=("judging", "experts", "others"))
@@ -112,7 +112,7 @@ class JudgedSerializer(serializers.Serializer[Any]):
 
 
 @extend_schema(tags=["results"], parameters=[NAME])
-class RunJudgingViewSet(DoneRunViewSet):
+class RunJudgingViewSet(FinishedRunViewSet):
     """API endpoint of a run's sample for experts to judge, and the experts assigned."""
 
     @extend_schema(

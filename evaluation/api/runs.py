@@ -62,7 +62,7 @@ from evaluation.runs.rest.runs import (
     find_request_serializer,
 )
 from evaluation.runs.rest.runs import RUN as RUN_BODY
-from evaluation.runs.rest.views import FORMAT, SECONDS_BETWEEN_LOOKS, DoneRunViewSet
+from evaluation.runs.rest.views import FORMAT, SECONDS_BETWEEN_LOOKS, FinishedRunViewSet
 from evaluation.runs.run_types import RunSummary, get_kind, get_run_kind
 from evaluation.runs.run_types.data_sheets import FORMS, build_workbook, build_zip
 from evaluation.runs.run_types.run_list import list_runs
@@ -321,7 +321,7 @@ class TableListSerializer(serializers.Serializer[Any]):
 
 
 @extend_schema(tags=["results"])
-class TableViewSet(DoneRunViewSet):
+class TableViewSet(FinishedRunViewSet):
     """Result tables of a run of any type."""
 
     content_negotiation_class = AnyForm

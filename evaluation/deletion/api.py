@@ -18,11 +18,11 @@ from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import get_answered_set, get_editable, get_manageable, get_user_id
 from evaluation.deletion.report import ImportRow, imports_of, shown_imports
 from evaluation.deletion.storage import erasing, removals, undoing
-from evaluation.deletion.storage.record import ForbiddenRemovalError, Hanging
+from evaluation.deletion.storage.record import DependentRows, ForbiddenRemovalError
 from evaluation.deletion.storage.removals import Thing
 from evaluation.models import LanguageModel, Removal, Run
 
-HangingSerializer = build_serializer(Hanging, "can_go")
+DependentRowsSerializer = build_serializer(DependentRows, "can_go")
 RUNS = Run.objects.select_related("version__question_set")
 
 
@@ -113,12 +113,12 @@ class SetRemovalViewSet(_Removing):
     @extend_schema(
         operation_id="question_sets_deletion",
         summary="List what will be deleted with a question set",
-        responses=HangingSerializer,
+        responses=DependentRowsSerializer,
     )
     def hanging(self, request: Request, set_id: Any) -> Response:
         """Return what deleting a question set would delete, and what prevents it."""
         thing = get_manageable(request, QuestionSet.objects.all(), set_id)
-        return Response(HangingSerializer(removals.hanging_on(thing)).data)
+        return Response(DependentRowsSerializer(removals.find_dependents(thing)).data)
 
     @extend_schema(
         operation_id="question_sets_delete",
@@ -166,12 +166,14 @@ class RunRemovalViewSet(_Removing):
     @extend_schema(
         operation_id="runs_deletion",
         summary="List what will be deleted with a run",
-        responses=HangingSerializer,
+        responses=DependentRowsSerializer,
     )
     def hanging(self, request: Request, run_id: Any) -> Response:
         """Return what deleting a run would delete."""
         return Response(
-            HangingSerializer(removals.hanging_on(get_editable(request, RUNS, run_id))).data
+            DependentRowsSerializer(
+                removals.find_dependents(get_editable(request, RUNS, run_id))
+            ).data
         )
 
     @extend_schema(
@@ -217,12 +219,12 @@ class ModelRemovalViewSet(_Removing):
     @extend_schema(
         operation_id="language_models_deletion",
         summary="List what will be deleted with a language model",
-        responses=HangingSerializer,
+        responses=DependentRowsSerializer,
     )
     def hanging(self, request: Request, model_id: Any) -> Response:
         """Return what deleting a model would delete, and which sets of other users prevent it."""
-        hanging = removals.hanging_on(self._own(request, model_id))
-        return Response(HangingSerializer(hanging).data)
+        hanging = removals.find_dependents(self._own(request, model_id))
+        return Response(DependentRowsSerializer(hanging).data)
 
     @extend_schema(
         operation_id="language_models_delete",
@@ -261,12 +263,12 @@ class ErasureViewSet(ApiViewSet):
     @extend_schema(
         operation_id="workers_erasure",
         summary="List what an erasure of a worker's answers deletes",
-        responses=HangingSerializer,
+        responses=DependentRowsSerializer,
     )
     def hanging(self, request: Request, worker_id: Any) -> Response:
         """Return what an erasure would delete, and what would stay."""
         worker = get_manageable(request, Worker.objects.all(), worker_id)
-        return Response(HangingSerializer(erasing.hanging_on_worker(worker)).data)
+        return Response(DependentRowsSerializer(erasing.hanging_on_worker(worker)).data)
 
     @extend_schema(
         operation_id="workers_erase",
@@ -313,12 +315,12 @@ class ImportViewSet(ApiViewSet):
     @extend_schema(
         operation_id="question_sets_import_undoing",
         summary="List what undoing an import deletes",
-        responses=HangingSerializer,
+        responses=DependentRowsSerializer,
     )
     def hanging(self, request: Request, set_id: Any, import_id: Any) -> Response:
         """Return what undoing an import would delete."""
         brought = self._brought(request, set_id, import_id)
-        return Response(HangingSerializer(undoing.hanging_on_import(brought)).data)
+        return Response(DependentRowsSerializer(undoing.hanging_on_import(brought)).data)
 
     @extend_schema(
         operation_id="question_sets_import_undo",

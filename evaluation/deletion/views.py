@@ -230,7 +230,7 @@ def _delete(
     form: ConfirmForm | None,
     way: list[tuple[str, str]],
 ) -> HttpResponse:
-    hanging = removals.hanging_on(thing)
+    hanging = removals.find_dependents(thing)
     confirmed = request.method == "POST" and (form is None or form.is_valid())
     if confirmed and hanging.can_go:
         removals.delete(thing, get_user_id(request))

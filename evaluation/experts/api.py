@@ -16,7 +16,7 @@ from annotations.web.rest.renamed_keys import rename_keys
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import RefusedError
 from evaluation.experts.messages import LEVELS
-from evaluation.experts.report import AuditReport, Foreseen, audit_report, experts_report
+from evaluation.experts.report import AuditReport, IntervalForecast, audit_report, experts_report
 from evaluation.experts.run import ExpertFindings
 from evaluation.grading.results.pages import GradingViewSet
 from evaluation.models import Audit, Run
@@ -56,7 +56,7 @@ class AuditSerializer(AboutAudit):  # type: ignore[misc, valid-type]
     fact = FactSerializer()
     experts = build_serializer(ExpertProgress, "is_done", without=("user",))(many=True)
     differ = DifferingAnswerSerializer(many=True)
-    foreseen = build_serializer(Foreseen, "half")(many=True)
+    foreseen = build_serializer(IntervalForecast, "half")(many=True)
 
 
 class AskForAuditSerializer(StrictSerializer):

@@ -87,7 +87,7 @@ class Stratum:
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class IntervalForecast:
     """Expected interval of the correlation for a sample size; ends are None if it is too small.
 
     Attributes
@@ -157,7 +157,7 @@ class AuditReport:
     n_covered: int
     between: list[Pair]
     differ: list[JudgedAnswer]
-    foreseen: list[Foreseen]
+    foreseen: list[IntervalForecast]
 
 
 def audit_report(run: Run) -> AuditReport:
@@ -213,14 +213,14 @@ def audit_report(run: Run) -> AuditReport:
     )
 
 
-def foreseen(drawable: Drawable, sizes: Sequence[int] = SIZES) -> list[Foreseen]:
+def foreseen(drawable: Drawable, sizes: Sequence[int] = SIZES) -> list[IntervalForecast]:
     """Return the expected intervals for several sample sizes and for a tenth of the answers."""
     most = len(drawable.answers)
     wanted = sorted({n for n in (*sizes, max(min(sizes), round(most / 10))) if n <= most})
     rows = []
     for n in wanted:
         interval = forecast_interval(n, min(n, drawable.n_questions), FORESEEN_FOR)
-        rows.append(Foreseen(n, interval.low, interval.high))
+        rows.append(IntervalForecast(n, interval.low, interval.high))
     return rows
 
 

@@ -30,7 +30,7 @@ from evaluation.models.collecting import FEWEST
 from evaluation.models.runs import GRADING
 from evaluation.runs.flow.forecast import TenMore
 from evaluation.runs.rest.runs import build_options_problem
-from evaluation.runs.rest.views import SECONDS_BETWEEN_LOOKS, SaidField, build_conflict_problem
+from evaluation.runs.rest.views import SECONDS_BETWEEN_LOOKS, MessageField, build_conflict_problem
 from evaluation.runs.run_types import get_kind
 
 NEWEST_RUN = Keyset("interim", ("-run__public_id",))
@@ -72,7 +72,7 @@ class InterimSerializer(serializers.Serializer[Interim]):
     def get_headline(self, interim: Interim) -> str | None:
         """Return the headline of the results page; null if not finished."""
         said = (interim.found or {}).get("headline")
-        return None if said is None else SaidField().to_representation(said)
+        return None if said is None else MessageField().to_representation(said)
 
     def get_alarms(self, interim: Interim) -> int | None:
         """Return the number of alarms; null if not finished."""

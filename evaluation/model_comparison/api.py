@@ -35,8 +35,8 @@ from evaluation.models import Run
 from evaluation.runs.rest.views import (
     CURSOR,
     LIMIT,
+    MessageField,  # noqa: F401  (messages have a form in JSON)
     PageSerializer,
-    SaidField,  # noqa: F401  (messages have a form in JSON)
 )
 
 CORRECTION = OpenApiParameter(

@@ -17,9 +17,9 @@ from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import get_visible_or_404
 from evaluation.runs.rest.views import NoteSerializer, NotingViewSet
 from evaluation.workers.report.worker import WorkerFilter, WorkerHistory, worker_history
-from evaluation.workers.report.workers import WorkerAcross, Workers
+from evaluation.workers.report.workers import Workers, WorkerSummary
 
-WorkerAcrossSerializer = build_serializer(WorkerAcross)
+WorkerSummarySerializer = build_serializer(WorkerSummary)
 WorkerHistorySerializer = build_serializer(WorkerHistory)
 
 
@@ -44,14 +44,14 @@ class WorkerViewSet(NotingViewSet):
 
     def get_serializer_class(self) -> Any:
         """Return the serializer of notes; workers come from a report."""
-        return WorkerAcrossSerializer if self.action == "list" else super().get_serializer_class()
+        return WorkerSummarySerializer if self.action == "list" else super().get_serializer_class()
 
     @extend_schema(
         summary="List workers over all question sets",
         description="Scores are raw leave-one-out scores of the runs that count; grades of "
         "different runs cannot be compared.",
         parameters=[build_sort_parameter(WorkerFilter)],
-        responses=WorkerAcrossSerializer(many=True),
+        responses=WorkerSummarySerializer(many=True),
         filters=True,
     )
     def list(self, request: Request) -> Response:
@@ -59,7 +59,7 @@ class WorkerViewSet(NotingViewSet):
         workers = Workers(request.user)
         worker_filter = WorkerFilter(request.query_params, workers=workers)
         page = workers.filled(load_filtered_page(request, worker_filter))
-        body = WorkerAcrossSerializer(page.rows, many=True).data
+        body = WorkerSummarySerializer(page.rows, many=True).data
         return Response(build_page_body(request, body, page.next))
 
     @extend_schema(

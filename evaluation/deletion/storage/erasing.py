@@ -39,18 +39,18 @@ from annotations.models import (
     WorkerNote,
 )
 from evaluation.deletion.storage.record import (
-    Hanging,
+    DependentRows,
     Note,
     Parts,
-    Went,
+    StepResult,
     ask,
     counted,
+    delete_batch,
     end,
     known,
     note_withdrawn,
     runs_made_of,
     runs_were,
-    take_some,
     works_on,
 )
 from evaluation.models import (
@@ -246,7 +246,7 @@ WORKER, SUBMISSION = "worker", "submission"
 APPEALS = "appeals"
 
 
-def hanging_on_worker(worker: Worker) -> Hanging:
+def hanging_on_worker(worker: Worker) -> DependentRows:
     """Return what is deleted with a worker's answers in all sets, and what stays."""
     submissions = Submission.objects.filter(worker=worker)
     counts = counted(
@@ -259,7 +259,7 @@ def hanging_on_worker(worker: Worker) -> Hanging:
     )
     staying = {name: counts.pop(name, 0) for name in _staying(worker)}
     notes = _notes(worker, counts.pop(APPEALS, 0), staying)
-    return Hanging(counts, [], notes=tuple(notes))
+    return DependentRows(counts, [], notes=tuple(notes))
 
 
 @transaction.atomic
@@ -302,7 +302,7 @@ def withdrawing(sender: Any, submission: Submission, **kwargs: Any) -> None:
         SUBMISSION,
         submission,
         AuditEntry.Action.ERASE,
-        Hanging(counted(_parts(submissions)), []),
+        DependentRows(counted(_parts(submissions)), []),
         name=f"{submission.version.question_set.name}: worker {submission.worker.external_id}",
         owner_id=submission.version.question_set.owner_id,
         asked_by=None,
@@ -310,12 +310,12 @@ def withdrawing(sender: Any, submission: Submission, **kwargs: Any) -> None:
     )
 
 
-def step(removal: Removal) -> Went:
+def step(removal: Removal) -> StepResult:
     """Erase a batch of rows; wait while a run uses a version the worker answered in."""
     pending = removal.pending
     versions: list[int] = pending.get("versions", [])
     if works_on(versions):
-        return Went.WAITS
+        return StepResult.WAITS
     with transaction.atomic():
         if removal.kind == WORKER and "begun" not in pending:
             # Again: a run that was working at the request has read the answers since.
@@ -324,11 +324,11 @@ def step(removal: Removal) -> Went:
                 "begun": True,
             }
             removal.save(update_fields=["pending"])
-        if take_some(removal, _rows_of(removal)):
-            return Went.SOME
+        if delete_batch(removal, _rows_of(removal)):
+            return StepResult.SOME
         if pending["places"]:
             _scrub(removal)
-            return Went.SOME
+            return StepResult.SOME
         _drop_facts(versions)
         # All versions of all owners count here, because equal texts share one vector.
         drop_vectors(only_theirs(pending["texts"], pending["responses"]))
@@ -337,7 +337,7 @@ def step(removal: Removal) -> Went:
             upload.delete()
         if end(removal, AuditEntry.Action.ERASED):
             note_withdrawn(pending["runs"])
-    return Went.ALL
+    return StepResult.ALL
 
 
 def _drop_facts(versions: list[int]) -> None:

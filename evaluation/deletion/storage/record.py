@@ -154,7 +154,7 @@ def runs_were(n: int) -> str:
 
 
 @dataclass(frozen=True)
-class Hanging:
+class DependentRows:
     """Rows that would be deleted with an object, and reasons that prevent it.
 
     Attributes
@@ -235,7 +235,7 @@ def _of_people(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
     ]
 
 
-def hanging_on_run(run: Run) -> Hanging:
+def find_run_dependents(run: Run) -> DependentRows:
     """Return what would be deleted with a run."""
     counts = counted([*parts_of_run([run.pk]), *_of_people([run.pk])])
     notes = []
@@ -249,10 +249,10 @@ def hanging_on_run(run: Run) -> Hanging:
         notes.append(Note("sample_judged"))
     if LLMResponse.objects.filter(run=run).exists():
         notes.append(Note("replies_stay"))
-    return Hanging(counts, [run.input_hash] if run.input_hash else [], notes=tuple(notes))
+    return DependentRows(counts, [run.input_hash] if run.input_hash else [], notes=tuple(notes))
 
 
-def hanging_on_set(question_set: QuestionSet) -> Hanging:
+def find_set_dependents(question_set: QuestionSet) -> DependentRows:
     """Return what would be deleted with a question set, and what prevents it."""
     of_set = {"submission__version__question_set": question_set}
     runs = Run.objects.filter(version__question_set=question_set).values("pk")
@@ -276,7 +276,7 @@ def hanging_on_set(question_set: QuestionSet) -> Hanging:
     hashes = Run.objects.filter(version__question_set=question_set).exclude(input_hash="")
     notes = tuple(map(Note, ("workers_go_with_set", "models_stay", "downloads_stay")))
     inputs = sorted(set(hashes.values_list("input_hash", flat=True)))
-    return Hanging(counts, inputs, obstacles, notes)
+    return DependentRows(counts, inputs, obstacles, notes)
 
 
 def counted(parts: Sequence[tuple[str, QuerySet[Any, Any]]]) -> dict[str, int]:
@@ -297,7 +297,7 @@ class ForbiddenRemovalError(ValueError):
         self.reasons = reasons
 
 
-class Went(Enum):
+class StepResult(Enum):
     """Result of one deletion step: rows deleted, nothing left, or waiting for a run to end."""
 
     SOME = 1
@@ -324,7 +324,7 @@ def ask(
     kind: str,
     thing: Named,
     action: AuditEntry.Action,
-    hanging: Hanging,
+    hanging: DependentRows,
     *,
     name: str,
     owner_id: int,
@@ -374,7 +374,7 @@ def end(removal: Removal, action: AuditEntry.Action) -> bool:
     return True
 
 
-def take_some(removal: Removal, parts: Parts) -> bool:
+def delete_batch(removal: Removal, parts: Parts) -> bool:
     """Delete a batch of rows from the first non-empty part; return False if all are empty."""
     for _, rows in parts:
         # Django cannot delete a sliced query, so the keys of the batch are read first.

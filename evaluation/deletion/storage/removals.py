@@ -23,21 +23,21 @@ from annotations.models import AuditEntry, QuestionSet
 from evaluation.core.messages.message import format_count as number_of
 from evaluation.deletion.storage import erasing, undoing
 from evaluation.deletion.storage.record import (
+    DependentRows,
     ForbiddenRemovalError,
-    Hanging,
     Note,
     Parts,
-    Went,
+    StepResult,
     ask,
     counted,
+    delete_batch,
     end,
-    hanging_on_run,
-    hanging_on_set,
+    find_run_dependents,
+    find_set_dependents,
     known,
     note_withdrawn,
     parts_of_run,
     parts_of_set,
-    take_some,
     works_on,
 )
 from evaluation.models import (
@@ -64,7 +64,7 @@ MODEL = "language_model"
 SCORES = "scores in runs"
 
 
-def hanging_on_model(model: LanguageModel) -> Hanging:
+def find_model_dependents(model: LanguageModel) -> DependentRows:
     """Return what is deleted with a model, and what prevents it: answers in other users' sets."""
     answers = LLMResponse.objects.filter(model=model).order_by()
     in_set = "question__version__question_set"
@@ -87,24 +87,24 @@ def hanging_on_model(model: LanguageModel) -> Hanging:
         notes.append(Note("model_in_use"))
     scored_in = Run.objects.filter(llm_scores__model=model).exclude(input_hash="")
     inputs = sorted(set(scored_in.values_list("input_hash", flat=True)))
-    return Hanging(counts, inputs, tuple(obstacles), tuple(notes))
+    return DependentRows(counts, inputs, tuple(obstacles), tuple(notes))
 
 
-def step(removal: Removal) -> Went:
+def step(removal: Removal) -> StepResult:
     """Delete a batch of a model's rows; wait while a run uses the model or its answers."""
     if _is_needed(removal.target, str(removal.target_id)):
-        return Went.WAITS
+        return StepResult.WAITS
     with transaction.atomic():
         if "runs" not in removal.pending:
             # Before the first batch: afterwards the scores that tell the runs are gone.
             removal.pending = {"runs": _runs(removal.target)}
             removal.save(update_fields=["pending"])
-        if take_some(removal, _parts(removal.target)):
-            return Went.SOME
+        if delete_batch(removal, _parts(removal.target)):
+            return StepResult.SOME
         LanguageModel.objects.filter(pk=removal.target).delete()
         if end(removal, AuditEntry.Action.DELETED):
             note_withdrawn(removal.pending["runs"])
-    return Went.ALL
+    return StepResult.ALL
 
 
 def _runs(model: int) -> dict[str, int]:
@@ -145,11 +145,11 @@ QUESTION_SET, RUN = "question_set", "run"
 Thing = QuestionSet | Run | LanguageModel
 
 
-def hanging_on(thing: Thing) -> Hanging:
+def find_dependents(thing: Thing) -> DependentRows:
     """Return what would be deleted with a set, a run or a model."""
     if isinstance(thing, LanguageModel):
-        return hanging_on_model(thing)
-    return hanging_on_run(thing) if isinstance(thing, Run) else hanging_on_set(thing)
+        return find_model_dependents(thing)
+    return find_run_dependents(thing) if isinstance(thing, Run) else find_set_dependents(thing)
 
 
 @transaction.atomic
@@ -184,7 +184,7 @@ def delete(thing: Thing, user_id: int) -> Removal:
     list(rows.filter(pk=thing.pk).values_list("pk"))
     if (before := known(kind, thing)) is not None:
         return before
-    hanging = hanging_on(thing)
+    hanging = find_dependents(thing)
     if not hanging.can_go:
         raise ForbiddenRemovalError(hanging.obstacles)
     # Archived objects are hidden from the lists, so it is gone for users at once.
@@ -212,9 +212,9 @@ def turn(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> 
         step = STEPS.get(removal.kind, _step)
         try:
             went = step(removal)
-            if went == Went.WAITS:
+            if went == StepResult.WAITS:
                 continue
-            while went == Went.SOME and clock() < until:
+            while went == StepResult.SOME and clock() < until:
                 went = step(removal)
         except Exception:
             # It is tried again at the next turn; the others and all runs go on.
@@ -224,13 +224,13 @@ def turn(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> 
     return False
 
 
-def _step(removal: Removal) -> Went:
+def _step(removal: Removal) -> StepResult:
     """Delete a batch of rows of a set or run; write the audit entry at the end."""
     is_run = removal.kind == RUN
     parts = parts_of_run([removal.target]) if is_run else parts_of_set(removal.target)
     with transaction.atomic():
-        if take_some(removal, parts):
-            return Went.SOME
+        if delete_batch(removal, parts):
+            return StepResult.SOME
         model: type[Model] = Run if is_run else QuestionSet
         # A loop, because another process may have deleted the row in the meantime.
         for row in model._default_manager.filter(pk=removal.target):
@@ -238,10 +238,10 @@ def _step(removal: Removal) -> Went:
             if isinstance(row, Run):
                 follow_scores(row.version.question_set_id)
         end(removal, AuditEntry.Action.DELETED)
-    return Went.ALL
+    return StepResult.ALL
 
 
-STEPS: dict[str, Callable[[Removal], Went]] = {
+STEPS: dict[str, Callable[[Removal], StepResult]] = {
     IMPORT: undoing.step,
     MODEL: step,
     erasing.WORKER: erasing.step,

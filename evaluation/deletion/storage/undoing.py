@@ -27,19 +27,19 @@ from annotations.models import (
 )
 from evaluation.deletion.storage import record
 from evaluation.deletion.storage.record import (
+    DependentRows,
     ForbiddenRemovalError,
-    Hanging,
     Note,
     Parts,
-    Went,
+    StepResult,
     ask,
     counted,
+    delete_batch,
     end,
     known,
     note_withdrawn,
     runs_made_of,
     runs_were,
-    take_some,
     works_on,
 )
 from evaluation.models import (
@@ -66,13 +66,13 @@ ITEMS: Final[dict[str, type[Passage] | type[Question]]] = {
 """Model of the rows that a file of each kind creates."""
 
 
-def hanging(brought: Import) -> Hanging:
+def hanging(brought: Import) -> DependentRows:
     """Return what would be deleted with an import of items, what stays, and what prevents it."""
     noun = brought.get_what_display()
     version = brought.version
     if version is not None and version.is_published:
         reason = Note("published", number=version.number, noun=noun)
-        return Hanging({}, [brought.sha256], (reason,))
+        return DependentRows({}, [brought.sha256], (reason,))
     rows = _items(brought)
     left, bound = rows.count(), rows.exclude(pk__in=_free(brought).values("pk")).count()
     going = [
@@ -85,7 +85,7 @@ def hanging(brought: Import) -> Hanging:
     notes = _item_notes(brought, left=left, bound=bound, changed=n_changed)
     if not going:
         why = "".join(f" {note}" for note in notes)
-        return Hanging({}, [brought.sha256], (Note("none_can_go", noun=noun, why=why),))
+        return DependentRows({}, [brought.sha256], (Note("none_can_go", noun=noun, why=why),))
     counts = {noun: len(going)}
     for name, rows in _hanging(brought).items():
         if n := sum(rows.filter(**{_key(brought): some}).count() for some in _chunks(going)):
@@ -93,10 +93,10 @@ def hanging(brought: Import) -> Hanging:
     if works_on([brought.version_id] if brought.version_id else []):
         notes.append(Note("draft_in_use"))
     notes.append(Note("draft_stays"))
-    return Hanging(counts, [brought.sha256], notes=tuple(notes))
+    return DependentRows(counts, [brought.sha256], notes=tuple(notes))
 
 
-def undo_items_step(removal: Removal, brought: Import) -> Went:
+def undo_items_step(removal: Removal, brought: Import) -> StepResult:
     """Delete a batch of items by key; keep those changed or used meanwhile."""
     with transaction.atomic():
         # Editing and publishing wait for the batch, or happened before it. `no_key` lets other
@@ -107,17 +107,17 @@ def undo_items_step(removal: Removal, brought: Import) -> Went:
         if version is not None and version.is_published:
             # Published since the request. Without this row the next request states the reason.
             removal.delete()
-            return Went.ALL
-        # By key, unlike `take_some`: changed items stay, and would be found again for ever.
+            return StepResult.ALL
+        # By key, unlike `delete_batch`: changed items stay, and would be found again for ever.
         after = removal.pending.get("after", 0)
         rows = _items(brought).filter(pk__gt=after).order_by("pk")
         keys = list(rows.values_list("pk", flat=True)[: record.BATCH])
         if keys:
             _take(removal, brought, keys)
-            return Went.SOME
+            return StepResult.SOME
         Import.objects.filter(pk=brought.pk).update(undone_at=timezone.now())
         end(removal, AuditEntry.Action.UNDONE)
-    return Went.ALL
+    return StepResult.ALL
 
 
 def _take(removal: Removal, brought: Import, keys: list[int]) -> None:
@@ -195,12 +195,12 @@ NAMED = 5
 """Largest number of runs or files that a message names."""
 
 
-def hanging_on_import(brought: Import) -> Hanging:
+def hanging_on_import(brought: Import) -> DependentRows:
     """Return what would be deleted with an import, and which changes stay."""
     if brought.what in ITEMS:
         return hanging(brought)
     counts = counted([*_parts(brought), *_leftovers(brought)])
-    return Hanging(counts, [brought.sha256], notes=tuple(_notes(brought)))
+    return DependentRows(counts, [brought.sha256], notes=tuple(_notes(brought)))
 
 
 @transaction.atomic
@@ -225,12 +225,12 @@ def undo(brought: Import, user_id: int) -> Removal:
     )
 
 
-def step(removal: Removal) -> Went:
+def step(removal: Removal) -> StepResult:
     """Delete a batch of an import's rows; wait while a run uses the version."""
     brought = Import.objects.filter(pk=removal.target).first()
     versions = [brought.version_id] if brought and brought.version_id else []
     if works_on(versions):
-        return Went.WAITS
+        return StepResult.WAITS
     if brought is not None and brought.what in ITEMS:
         return undo_items_step(removal, brought)
     with transaction.atomic():
@@ -239,13 +239,13 @@ def step(removal: Removal) -> Went:
                 # Before the first batch: afterwards the scores that tell the runs are gone.
                 removal.pending = {"runs": _runs(brought)}
                 removal.save(update_fields=["pending"])
-            if take_some(removal, [*_parts(brought), *_leftovers(brought)]):
-                return Went.SOME
+            if delete_batch(removal, [*_parts(brought), *_leftovers(brought)]):
+                return StepResult.SOME
             _drop_empty_version(brought)
             Import.objects.filter(pk=brought.pk).update(undone_at=timezone.now())
         if end(removal, AuditEntry.Action.UNDONE):
             note_withdrawn(removal.pending.get("runs", {}))
-    return Went.ALL
+    return StepResult.ALL
 
 
 def _runs(brought: Import) -> dict[str, int]:

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from annotations.web.query import parse_number
 from evaluation.grading.summary import AqerSummary
 from evaluation.models import Alarm, Run
-from evaluation.runs.rest.views import DoneRunViewSet
+from evaluation.runs.rest.views import FinishedRunViewSet
 from evaluation.runs.result_pages import Context, View, results_file, results_page
 
 
@@ -32,7 +32,7 @@ OF_ALARM = OpenApiParameter(
 )
 
 
-class GradingViewSet(DoneRunViewSet):
+class GradingViewSet(FinishedRunViewSet):
     """Base of API views of a finished grading; 409 for other states, 404 for other types."""
 
     stored = AqerSummary

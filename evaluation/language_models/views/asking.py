@@ -114,7 +114,7 @@ class SharedPreview:
 
 
 @dataclass(frozen=True)
-class Takes:
+class RequestTotals:
     """Total cost, time and requests of asking all models; None if unknown."""
 
     to_ask: int
@@ -125,7 +125,7 @@ class Takes:
     duration: timedelta | None
 
     @classmethod
-    def from_estimates(cls, estimates: Sequence[Estimate]) -> Takes:
+    def from_estimates(cls, estimates: Sequence[Estimate]) -> RequestTotals:
         """Add up the models' estimates.
 
         The time is that of the slowest, since they run in parallel.
@@ -215,7 +215,7 @@ def _preview(
     return {
         "seen": hash_options(options),
         "estimates": estimates,
-        "takes": Takes.from_estimates(estimates),
+        "takes": RequestTotals.from_estimates(estimates),
         "previews": list(_shared(previews)),
         "parameters": [(one.model, one.parameters) for one in previews],
         "samples": options.samples,

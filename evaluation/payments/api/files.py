@@ -59,7 +59,7 @@ from evaluation.payments.storage.invitations import (
 )
 from evaluation.payments.storage.rules import SCORE, RuleError
 from evaluation.runs.raw_scores import RAW, SCORES
-from evaluation.runs.rest.views import SaidField
+from evaluation.runs.rest.views import MessageField
 
 DECISION_ROWS = [
     {"worker": "ada", "decision": "approve", "bonus": "1.50"},
@@ -209,7 +209,7 @@ class PayDecisionsViewSet(PayFileViewSet):
             report = decide_by_file(version, self.source(), request.user, **arguments)
         comparisons = compare_rejections(version, report.kinds)
         warnings = [
-            SaidField().to_representation(warning)
+            MessageField().to_representation(warning)
             for comparison in comparisons
             for warning in comparison.warnings
         ]

@@ -41,7 +41,7 @@ from evaluation.payments.storage.rules import (
     propose,
 )
 from evaluation.runs.raw_scores import RAW, SCORES
-from evaluation.runs.rest.views import SaidField, build_conflict_problem
+from evaluation.runs.rest.views import MessageField, build_conflict_problem
 
 PATTERN = r"^[0-9]{1,12}(\.[0-9]{1,2})?$"
 AS_TEXT = 'Write it as text with a point and at most two places, such as "1.50".'
@@ -213,7 +213,7 @@ class BonusProposalSerializer(serializers.Serializer[Any]):
         allow_null=True, help_text="Pay and the middle bonus for the median time; null if unknown."
     )
     fairness = FairnessSerializer(many=True)
-    warnings = serializers.ListField(child=SaidField())
+    warnings = serializers.ListField(child=MessageField())
     seen = serializers.CharField(help_text="Identifies this preview, for planning it.")
 
 

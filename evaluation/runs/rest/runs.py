@@ -42,7 +42,7 @@ from evaluation.models.runs import GRADING, LONGEST_NAME, LONGEST_NOTES
 from evaluation.runs.background.exclusions import EXCLUDE
 from evaluation.runs.background.progress import compute_progress
 from evaluation.runs.background.runs import find_reserved_options
-from evaluation.runs.rest.views import SaidField
+from evaluation.runs.rest.views import MessageField
 from evaluation.runs.run_types import Kind, UnknownKindError, get_run_kind, list_run_kinds
 from evaluation.runs.run_types.run_list import ListedRun, list_runs
 
@@ -363,8 +363,8 @@ class RunSerializer(RunRowSerializer):
     embedder = None  # type: ignore[assignment]
     parameters = serializers.SerializerMethodField()
     progress = serializers.SerializerMethodField()
-    error = SaidField(help_text="Why it failed.")
-    warnings = serializers.ListField(child=SaidField())
+    error = MessageField(help_text="Why it failed.")
+    warnings = serializers.ListField(child=MessageField())
     results = serializers.SerializerMethodField(
         help_text="Address of the results; null while there are none."
     )

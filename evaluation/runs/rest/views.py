@@ -32,7 +32,7 @@ from evaluation.models import Run
 from evaluation.runs.run_types import Kind, RunSummary, UnknownKindError, get_run_kind
 
 
-class SaidField(serializers.CharField):
+class MessageField(serializers.CharField):
     """Serializer field that shows a message, also a stored one, as a sentence."""
 
     def to_representation(self, value: Any) -> str:
@@ -40,7 +40,7 @@ class SaidField(serializers.CharField):
         return API.format(value)
 
 
-PLAIN[Message] = SaidField
+PLAIN[Message] = MessageField
 
 
 def _format_nothing_left(noun: str, held_back: str) -> str:
@@ -102,7 +102,7 @@ class PageSerializer(serializers.Serializer[Any]):
     next = serializers.URLField(allow_null=True, help_text="Address of the next page.")
 
 
-class DoneRunViewSet(ApiViewSet):
+class FinishedRunViewSet(ApiViewSet):
     """Base of the endpoints on a finished run; responds 409 for an unfinished run."""
 
     queryset = Run.objects.all()

@@ -33,8 +33,8 @@ from evaluation.workers.report.workers import (
     Named,
     Place,
     Score,
-    WorkerAcross,
     Workers,
+    WorkerSummary,
 )
 
 
@@ -115,7 +115,7 @@ class WorkerHistory:
 
     renamed_keys: ClassVar = {"told": "trend_messages"}
 
-    worker: WorkerAcross
+    worker: WorkerSummary
     sets: tuple[SetEntry, ...]
     scores: Trend
     standing: Trend

@@ -54,7 +54,7 @@ WHEN = Coalesce("submitted_at", "last_seen_at", "created_at")
 
 
 @dataclass(frozen=True)
-class WorkerAcross:
+class WorkerSummary:
     """A worker with counts and scores over several question sets.
 
     Attributes
@@ -236,7 +236,7 @@ class Workers:
 
     # The rows of a page.
 
-    def filled(self, page: Page[Worker]) -> Page[WorkerAcross]:
+    def filled(self, page: Page[Worker]) -> Page[WorkerSummary]:
         """Return a page of workers with all their numbers; four queries."""
         rows = self.described(page.rows)
         return Page(rows, page.after, page.next, page.count)
@@ -247,7 +247,7 @@ class Workers:
         places: Places | None = None,
         scores: Mapping[int, list[Score]] | None = None,
         named: Mapping[int, Named] | None = None,
-    ) -> list[WorkerAcross]:
+    ) -> list[WorkerSummary]:
         """Return the workers in the same order, with all their numbers.
 
         `places`, `scores` and `named` are theirs, where they are known.
@@ -273,7 +273,7 @@ class Workers:
             last = own[-1] if own else None
             numbers = named[worker.pk]
             made.append(
-                WorkerAcross(
+                WorkerSummary(
                     worker=worker.public_id,
                     name=worker.external_id,
                     panel=worker.panel,

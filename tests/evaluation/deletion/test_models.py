@@ -149,7 +149,7 @@ def test_it_waits_for_a_run_that_names_it_or_reads_its_answers(rana, model, vers
         state="queued",
         parameters={"models": [str(model.public_id)]} if named else {},
     )
-    assert Note("model_in_use") in removals.hanging_on(model).notes
+    assert Note("model_in_use") in removals.find_dependents(model).notes
     removals.delete(model, rana.pk)
     assert not removals.turn()
     assert model.responses.count() == 2

@@ -127,7 +127,7 @@ def test_runs_made_of_models_answers_are_told_and_cannot_be_reproduced(
     run = runs.queue_run(rivers.latest_version(), rana.pk, QUICK)
     removal = undoing.undo(first, rana.pk)
     assert "import_in_use" in notes_of(undoing.hanging_on_import(first))
-    assert undoing.step(removal) is record.Went.WAITS
+    assert undoing.step(removal) is record.StepResult.WAITS
     Removal.objects.all().delete()
     work()
     assert Run.objects.get(pk=run.pk).state == "done"
@@ -306,7 +306,7 @@ def test_questions_wait_for_a_run_that_is_queued_on_their_draft(questions, river
         version=version, owner=rana, kind="aqer", parameters={}, state="queued"
     )
     removal = undoing.undo(questions, rana.pk)
-    assert undoing.step(removal) is record.Went.WAITS
+    assert undoing.step(removal) is record.StepResult.WAITS
     assert "draft_in_use" in notes_of(undoing.hanging_on_import(questions))
     assert Question.objects.count() == 2
     Run.objects.filter(pk=run.pk).update(state="cancelled", finished_at=run.created_at)

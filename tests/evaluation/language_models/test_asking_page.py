@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from evaluation.core.messages.reasons import get_fault_words
-from evaluation.language_models.views.asking import Takes
+from evaluation.language_models.views.asking import RequestTotals
 from evaluation.models import LanguageModel, LLMResponse, Run
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.flow.asking.plan import CLOSED, SYSTEM, TEMPLATES
@@ -290,10 +290,12 @@ def test_models_are_asked_beside_each_other_so_the_slowest_says_how_long():
         took = None if seconds is None else timedelta(seconds=seconds)
         return Estimate("", name, to_ask, 0, 10, 20, cost, took, reason)
 
-    both = Takes.from_estimates([one("a", 2, 0.5, 30), one("b", 3, 0.25, 50)])
+    both = RequestTotals.from_estimates([one("a", 2, 0.5, 30), one("b", 3, 0.25, 50)])
     assert (both.to_ask, both.cost, both.duration) == (5, 0.75, timedelta(seconds=50))
-    unknown = Takes.from_estimates([one("a", 2, None, 30), one("b", 3, 0.25, None)])
+    unknown = RequestTotals.from_estimates([one("a", 2, None, 30), one("b", 3, 0.25, None)])
     assert (unknown.cost, unknown.duration) == (None, None)
     # One that cannot be asked takes nothing, and hides nothing.
-    refused = Takes.from_estimates([one("a", 2, 0.5, 30), one("b", 3, None, None, "no address")])
+    refused = RequestTotals.from_estimates(
+        [one("a", 2, 0.5, 30), one("b", 3, None, None, "no address")]
+    )
     assert (refused.to_ask, refused.cost, refused.duration) == (2, 0.5, timedelta(seconds=30))

@@ -47,7 +47,7 @@ class BystanderScores:
     n: Integers
 
 
-class Bystanders:
+class NonVoters:
     """Answers of workers who do not vote, compared with the voters' exemplary answers.
 
     Parameters

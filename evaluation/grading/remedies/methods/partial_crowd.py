@@ -26,7 +26,7 @@ from evaluation.consensus.methods.scale import (
 from evaluation.consensus.methods.votes import convert_vectors
 from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, T, encode_labels
 from evaluation.core.stats.grams import Vectors
-from evaluation.grading.remedies.methods.bystanders import Bystanders
+from evaluation.grading.remedies.methods.bystanders import NonVoters
 from evaluation.grading.remedies.methods.copies import Units
 
 EXCLUDED = "excluded"
@@ -48,7 +48,7 @@ class FittedPart(Fitted):
     units: Units
     asked: Integers
     others: Integers
-    bystanders: Bystanders
+    bystanders: NonVoters
     voting: Booleans
     bystander_workers: Integers
 
@@ -249,7 +249,7 @@ def _add_bystanders(
     others = np.flatnonzero(~voting[worker])
     bystander, codes = encode_labels(worker[others])
     bystander_workers = codes.astype(np.int64)
-    bystanders = Bystanders(
+    bystanders = NonVoters(
         voters,
         vectors,
         units.rows,

@@ -24,7 +24,7 @@ from annotations.web.rest.serializers import build_serializer
 from evaluation.core.estimates import CORRECTED_BY, HOLM
 from evaluation.grading.results.consensus_files import iterate_zip
 from evaluation.grading.results.pages import OF_ALARM, GradingViewSet, read_alarm_key
-from evaluation.grading.results.report.against import AgainstReport, build_against_report
+from evaluation.grading.results.report.against import RunComparison, build_against_report
 from evaluation.grading.results.report.changes import WhatIf, WorkerChange, build_what_if
 from evaluation.grading.results.report.comparisons import (
     PAIRS_SHOWN,
@@ -248,7 +248,7 @@ def _build_body(request: Request, report: Any, about: Any, answer: Any) -> dict[
 ModelPairSerializer = build_serializer(ModelPair, "better", "why")
 AboutComparisons = build_serializer(ComparisonsReport, without=("pairs",))
 AboutPair = build_serializer(PairReport, without=("pair",))
-AboutAgainst = build_serializer(AgainstReport, without=("workers",))
+AboutAgainst = build_serializer(RunComparison, without=("workers",))
 WorkerChangeSerializer = build_serializer(WorkerChange)
 
 

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from evaluation.core.charts.chart import NAMED, Chart, Layout, Row, RowStyle, draw_axis, draw_rows
 from evaluation.core.charts.svg import Drawing, Scale, format_interval, format_number, format_tick
-from evaluation.grading.results.report.against import AgainstReport
+from evaluation.grading.results.report.against import RunComparison
 from evaluation.grading.results.report.changes import WorkerChange
 from evaluation.grading.results.report.questions import QuestionRow
 from evaluation.grading.results.report.workers import WorkerRow
@@ -301,7 +301,7 @@ FAR = 0.1
 
 
 def build_against_chart(
-    report: AgainstReport, link: Callable[[UUID], str] = lambda _: ""
+    report: RunComparison, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart | None:
     """Return the chart of up to 1,000 workers' grades in both runs; None without common grades."""
     with_two_grades = [

@@ -212,7 +212,7 @@ class ExemplarChange:
 
 
 @dataclass(frozen=True)
-class AgainstReport:
+class RunComparison:
     """Comparison of two runs of a question set, the earlier one first.
 
     Attributes
@@ -271,7 +271,7 @@ def read_other_runs(run: Run) -> list[OtherRun]:
     ]
 
 
-def build_against_report(run: Run, other: Run) -> AgainstReport:
+def build_against_report(run: Run, other: Run) -> RunComparison:
     """Return the comparison of two finished runs, the earlier one first; at most nine queries."""
     before, after = (run, other) if run.pk < other.pk else (other, run)
     embedding = [Change(*change) for change in find_embedding_changes(before, after)]
@@ -284,7 +284,7 @@ def build_against_report(run: Run, other: Run) -> AgainstReport:
     exemplars = Exemplars.from_runs(before, after)
     common_questions = exemplars[0].questions.keys() & exemplars[1].questions.keys()
     other_nearest = exemplars[0].find_other_nearest(exemplars[1])
-    return AgainstReport(
+    return RunComparison(
         before=build_about(before),
         after=build_about(after),
         data=_compare_data(before, after),

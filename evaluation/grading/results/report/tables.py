@@ -18,7 +18,7 @@ from evaluation.core.options import TERMINAL
 from evaluation.grading.alarms.report import iterate_alarms
 from evaluation.grading.alarms.run.detection import COLUMNS, Alarm, join_ids
 from evaluation.grading.facts.report import COUNTED, FactStanding
-from evaluation.grading.results.report.against import AgainstReport
+from evaluation.grading.results.report.against import RunComparison
 from evaluation.grading.results.report.comparisons import iterate_pairs, read_question_gaps
 from evaluation.grading.results.report.maps import decode_floats, read_heat_rows
 from evaluation.grading.results.report.models import ModelRow as ModelReportRow
@@ -335,7 +335,7 @@ def build_planner_table(run: Run) -> Table:
     return Table(header, rows)
 
 
-def build_against_table(report: AgainstReport) -> Table:
+def build_against_table(report: RunComparison) -> Table:
     """Return the table of grades and ranks of the workers in both runs, largest change first."""
     header = (
         *("worker", "rank_before", "rank_after", "ranks_gained"),

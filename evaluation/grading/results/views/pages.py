@@ -42,7 +42,7 @@ from evaluation.grading.results.charts.grades import (
 )
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.results.report.against import (
-    AgainstReport,
+    RunComparison,
     build_against_report,
     read_other_runs,
 )
@@ -347,7 +347,7 @@ def read_other_run(request: HttpRequest, run: Run) -> Run | None:
     return None if run_id is None else _get_other_or_404(request, run, run_id)
 
 
-def build_comparison(request: HttpRequest, run: Run) -> AgainstReport:
+def build_comparison(request: HttpRequest, run: Run) -> RunComparison:
     """Return the comparison of two runs, for a file; 404 if one has no results."""
     other = read_other_run(request, run)
     if other is None or not _is_done(other):
@@ -355,7 +355,7 @@ def build_comparison(request: HttpRequest, run: Run) -> AgainstReport:
     return build_against_report(run, other)
 
 
-def draw_grade_changes(report: AgainstReport, run: Run) -> Chart | None:
+def draw_grade_changes(report: RunComparison, run: Run) -> Chart | None:
     """Return the chart of the workers' grades in both runs; None without common grades."""
 
     def link(worker: UUID) -> str:

@@ -46,7 +46,7 @@ from evaluation.runs.steps.asking.model_askings import ModelAsking, build_asking
 from evaluation.runs.steps.asking.registration import find_lane
 from evaluation.runs.steps.asking.replies import (
     ERROR,
-    Post,
+    PendingReply,
     Replies,
     select_stored_answers,
     write_posts,
@@ -117,7 +117,7 @@ class _ModelWork:
         timed_out = self.outcome is not None and self.outcome.end is End.TIME
         return timed_out and not self.state(0.0).end
 
-    def count(self, posts: Sequence[Post]) -> None:
+    def count(self, posts: Sequence[PendingReply]) -> None:
         """Add stored replies to the model's counts: done, asked, errors, cost."""
         # Copies, and replies to requests that were never sent, are done but were not asked.
         replies = [post.kept for post in posts if post.kept is not None]
@@ -184,11 +184,11 @@ class _Conversation(Conversation[_ModelWork, ModelAsking]):
         else:
             work.took, work.outcome = time.monotonic() - began, outcome
 
-    def write(self, posts: Sequence[Post]) -> None:
+    def write(self, posts: Sequence[PendingReply]) -> None:
         """Write replies as database rows."""
         write_posts(posts, self.turn.run_id)
 
-    def count(self, posts: Sequence[Post]) -> None:
+    def count(self, posts: Sequence[PendingReply]) -> None:
         """Add stored replies to the counts of their models."""
         for work in self.working:
             work.count([post for post in posts if post.asking is work.asking])

@@ -36,12 +36,12 @@ AT_ONCE = 500
 AskingT = TypeVar("AskingT")
 
 
-class MailboxClosedError(OSError):
+class ReplyQueueClosedError(OSError):
     """The reply cannot be stored: the writing thread takes no more replies."""
 
 
 @dataclass(frozen=True)
-class Post(Generic[AskingT]):
+class PendingReply(Generic[AskingT]):
     """A reply on its way to the database, or the key of a stored one to copy (`source`).
 
     `asking` is the model with its requests that the reply belongs to.
@@ -54,11 +54,11 @@ class Post(Generic[AskingT]):
     written: asyncio.Future[None]
 
 
-class Mailbox(Generic[AskingT]):
+class ReplyQueue(Generic[AskingT]):
     """Queue of replies from the asking thread to the thread that writes to the database."""
 
     def __init__(self) -> None:
-        self._posts: queue.SimpleQueue[Post[AskingT]] = queue.SimpleQueue()
+        self._posts: queue.SimpleQueue[PendingReply[AskingT]] = queue.SimpleQueue()
         self._closed = False
 
     def put(
@@ -71,11 +71,11 @@ class Mailbox(Generic[AskingT]):
         """Queue a reply; the returned future is done when the reply is committed."""
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if self._closed:
-            raise MailboxClosedError("the replies are not written any more")
-        self._posts.put(Post(asking, planned, kept, source, written))
+            raise ReplyQueueClosedError("the replies are not written any more")
+        self._posts.put(PendingReply(asking, planned, kept, source, written))
         return written
 
-    def take(self, seconds: float) -> list[Post[AskingT]]:
+    def take(self, seconds: float) -> list[PendingReply[AskingT]]:
         """Return up to `AT_ONCE` queued replies, waiting at most `seconds` for the first."""
         try:
             result = [self._posts.get(timeout=seconds)]
@@ -89,11 +89,11 @@ class Mailbox(Generic[AskingT]):
         return result
 
     def close(self) -> None:
-        """Refuse further replies: later `put` calls raise MailboxClosedError."""
+        """Refuse further replies: later `put` calls raise ReplyQueueClosedError."""
         self._closed = True
 
 
-def settle(posts: Iterable[Post[AskingT]], error: OSError | None = None) -> None:
+def settle(posts: Iterable[PendingReply[AskingT]], error: OSError | None = None) -> None:
     """Complete the future of each queued reply: as committed, or with the error."""
     for post in posts:
 
@@ -197,7 +197,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
 
     def __init__(self, turn: Turn, works: Sequence[WorkT]) -> None:
         self.turn, self.works = turn, works
-        self.mailbox: Mailbox[AskingT] = Mailbox()
+        self.mailbox: ReplyQueue[AskingT] = ReplyQueue()
         self.stop: asyncio.Event
         self.enough: asyncio.Event
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -214,11 +214,11 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
     # In the thread of the turn
 
     @abstractmethod
-    def write(self, posts: Sequence[Post[AskingT]]) -> None:
+    def write(self, posts: Sequence[PendingReply[AskingT]]) -> None:
         """Write replies, inside a transaction; existing rows stay as they are."""
 
     @abstractmethod
-    def count(self, posts: Sequence[Post[AskingT]]) -> None:
+    def count(self, posts: Sequence[PendingReply[AskingT]]) -> None:
         """Count replies after their transaction was committed."""
 
     @abstractmethod
@@ -277,7 +277,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
         if self.is_over():
             self._signal("enough")
 
-    def _write(self, posts: Sequence[Post[AskingT]]) -> None:
+    def _write(self, posts: Sequence[PendingReply[AskingT]]) -> None:
         """Commit replies, then count them and release the tasks that await them."""
         due = time.monotonic() - self._reported >= SECONDS_BETWEEN_REPORTS
         if not posts and not due:
@@ -291,7 +291,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
         self.count(posts)
         settle(posts)
 
-    def _commit(self, posts: Sequence[Post[AskingT]], due: bool) -> None:
+    def _commit(self, posts: Sequence[PendingReply[AskingT]], due: bool) -> None:
         """Write replies, and progress if due, in a fenced transaction with up to 3 tries."""
         for trial in range(1, TRIES + 1):
             try:
@@ -319,7 +319,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
         self.mailbox.close()
         self._save(self.mailbox.take(0.0))
 
-    def _save(self, posts: Sequence[Post[AskingT]]) -> None:
+    def _save(self, posts: Sequence[PendingReply[AskingT]]) -> None:
         """Write replies without the claim: they are valid whichever process has the run."""
         if not posts:
             return
@@ -328,7 +328,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
                 self.write(posts)
         except DatabaseError as error:
             logger.warning("%d replies could not be stored: %s", len(posts), error)
-            settle(posts, MailboxClosedError("the replies are not written any more"))
+            settle(posts, ReplyQueueClosedError("the replies are not written any more"))
         else:
             settle(posts)
 

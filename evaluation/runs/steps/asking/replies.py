@@ -1,7 +1,7 @@
 """Look up stored replies of a run that asks, and store new ones as `LLMResponse` rows.
 
 Requests run in a thread of their own; only the turn's thread uses the database. Replies
-go through a `Mailbox`, and a request waits until its reply is committed: when the future that
+go through a `ReplyQueue`, and a request waits until its reply is committed: when the future that
 `keep` returns is done, the reply is safe.
 """
 
@@ -20,8 +20,8 @@ from annotations.exchange import AnswerStatus
 from evaluation.core.backends.chat.openai import UNWRITABLE
 from evaluation.models import LLMResponse, RawReply, request_hash
 from evaluation.runs.flow.asking.plan import Planned, RecordedReply
-from evaluation.runs.steps.asking.conversation import Mailbox
-from evaluation.runs.steps.asking.conversation import Post as AnyPost
+from evaluation.runs.steps.asking.conversation import PendingReply as AnyPendingReply
+from evaluation.runs.steps.asking.conversation import ReplyQueue
 from evaluation.runs.steps.asking.model_askings import ModelAsking
 
 # Keys in one query: databases take only so many parameters.
@@ -33,7 +33,7 @@ REPLACED = "\N{REPLACEMENT CHARACTER}"
 ERROR = AnswerStatus.ERROR.value
 
 
-Post = AnyPost[ModelAsking]
+PendingReply = AnyPendingReply[ModelAsking]
 """A reply to a question of a set."""
 
 
@@ -48,7 +48,7 @@ class Replies:
     """
 
     asking: ModelAsking
-    mailbox: Mailbox[ModelAsking]
+    mailbox: ReplyQueue[ModelAsking]
     has_reply: set[tuple[int, int]] = field(default_factory=set)
     by_key: Mapping[str, int] = field(default_factory=dict)
 
@@ -56,14 +56,14 @@ class Replies:
     def from_asking(
         cls,
         asking: ModelAsking,
-        mailbox: Mailbox[ModelAsking] | None = None,
+        mailbox: ReplyQueue[ModelAsking] | None = None,
         run_id: int | None = None,
     ) -> Self:
         """Return the reply store of one model's asking, with its stored replies looked up.
 
         A request with an ERROR of `run_id` itself is not sent again; one of another run is.
         """
-        replies = cls(asking, mailbox or Mailbox())
+        replies = cls(asking, mailbox or ReplyQueue())
         place = {question.pk: index for index, question in enumerate(asking.questions)}
         rows = select_stored_answers(asking).exclude(Q(status=ERROR) & ~Q(run=run_id))
         replies.has_reply = {
@@ -102,7 +102,7 @@ def select_stored_answers(asking: ModelAsking) -> QuerySet[LLMResponse]:
     )
 
 
-def write_posts(posts: Sequence[Post], run_id: int) -> None:
+def write_posts(posts: Sequence[PendingReply], run_id: int) -> None:
     """Write replies as rows, in a transaction; a reply only replaces an ERROR.
 
     A stored answer is never changed; a stored ERROR is replaced by any new reply.
@@ -132,9 +132,9 @@ def _find_stored_keys(keys: Sequence[str], asking: ModelAsking) -> dict[str, int
     return stored_keys
 
 
-def _group_by_asking(posts: Sequence[Post]) -> Iterator[list[Post]]:
+def _group_by_asking(posts: Sequence[PendingReply]) -> Iterator[list[PendingReply]]:
     """Yield the queued replies of each model separately."""
-    groups: dict[str, list[Post]] = {}
+    groups: dict[str, list[PendingReply]] = {}
     for post in posts:
         groups.setdefault(post.asking.id, []).append(post)
     yield from groups.values()
@@ -153,12 +153,12 @@ class _NewRow:
     reply: Any
 
 
-def _get_place(post: Post) -> Place:
+def _get_place(post: PendingReply) -> Place:
     """Return the question key and sample number of a queued reply."""
     return post.asking.questions[post.planned.place].pk, post.planned.request.sample
 
 
-def _build_row(post: Post, run_id: int) -> _NewRow:
+def _build_row(post: PendingReply, run_id: int) -> _NewRow:
     """Return the new row of a reply, with its raw request and raw reply."""
     assert post.kept is not None
     asking, result, reply = post.asking, post.kept, post.kept.reply
@@ -186,7 +186,7 @@ def _build_row(post: Post, run_id: int) -> _NewRow:
     return _NewRow(response, convert_to_storable(request), convert_to_storable(reply.raw))
 
 
-def _build_response(post: Post, run_id: int, extra: dict[str, Any]) -> LLMResponse:
+def _build_response(post: PendingReply, run_id: int, extra: dict[str, Any]) -> LLMResponse:
     """Return a new row, with the columns that do not depend on the reply."""
     asking = post.asking
     question, sample = _get_place(post)
@@ -208,7 +208,7 @@ def _build_response(post: Post, run_id: int, extra: dict[str, Any]) -> LLMRespon
 
 
 def _copy_replies(
-    posts: Sequence[Post], fresh: Mapping[Place, _NewRow], run_id: int
+    posts: Sequence[PendingReply], fresh: Mapping[Place, _NewRow], run_id: int
 ) -> dict[Place, _NewRow]:
     """Return new rows that copy stored replies to equal requests, at no cost."""
     if not posts:

@@ -24,9 +24,9 @@ from evaluation.runs.flow.asking.plan import MOST_SEEDS, Item, Planned, Recorded
 from evaluation.runs.flow.asking.summary import DONE, GIVEN_UP, Budget, Prices, Purse, Usage
 from evaluation.runs.steps.asking.conversation import (
     Conversation,
-    Mailbox,
     ModelProgress,
-    Post,
+    PendingReply,
+    ReplyQueue,
     keep_progress,
     read_progress,
 )
@@ -239,7 +239,7 @@ class _StepWork:
     ) -> None:
         self.step, self.model, self.chat, self.planned = step, model, chat, planned
         self.replies: dict[str, StoredReply] = {}
-        self.mailbox: Mailbox[_StepWork] = Mailbox()
+        self.mailbox: ReplyQueue[_StepWork] = ReplyQueue()
         self.outcome: Outcome | None = None
         self.failure = ""
         self.progress = ModelProgress(self.id, model.name)
@@ -314,13 +314,13 @@ class _InTurns(Conversation[_StepWork, _StepWork]):
         except ChatError as error:  # it cannot be had at all; the others can
             work.failure = str(error)
 
-    def write(self, posts: Sequence[Post[_StepWork]]) -> None:
+    def write(self, posts: Sequence[PendingReply[_StepWork]]) -> None:
         """Write replies as `RunData`, by their names."""
         write_replies(
             self.turn.run_id, {name: reply for _, name, reply in _read_stored_replies(posts)}
         )
 
-    def count(self, posts: Sequence[Post[_StepWork]]) -> None:
+    def count(self, posts: Sequence[PendingReply[_StepWork]]) -> None:
         """Add stored replies to their model's replies and progress."""
         for work, name, reply in _read_stored_replies(posts):
             if name in work.replies:
@@ -350,7 +350,7 @@ class _InTurns(Conversation[_StepWork, _StepWork]):
 
 
 def _read_stored_replies(
-    posts: Sequence[Post[_StepWork]],
+    posts: Sequence[PendingReply[_StepWork]],
 ) -> Iterator[tuple[_StepWork, str, StoredReply]]:
     """Yield model work, name and reply of each queued entry that carries a reply."""
     for post in posts:

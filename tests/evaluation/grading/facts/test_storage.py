@@ -15,7 +15,7 @@ from annotations.models import Response, Worker
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends.cross_encoder import ContradictionModel
 from evaluation.deletion.storage import erasing
-from evaluation.deletion.storage.record import hanging_on_run, parts_of_run
+from evaluation.deletion.storage.record import find_run_dependents, parts_of_run
 from evaluation.grading.facts.report import read_facts, read_question_facts
 from evaluation.grading.facts.run.reading import WORKER
 from evaluation.grading.files.grading import GradingRequest
@@ -127,7 +127,7 @@ def test_the_option_switches_it_off_and_no_grade_is_another_one(asked):
 
 def test_what_hangs_on_a_run_counts_its_facts_and_they_go_with_it(asked):
     run = fact_world.graded(asked)
-    counts = hanging_on_run(run).counts
+    counts = find_run_dependents(run).counts
     names = {rows.model: name for name, rows in parts_of_run([run.pk])}
     assert (counts[names[AnswerFact]], counts[names[CrowdFact]]) == (24, 4)
     run.delete()

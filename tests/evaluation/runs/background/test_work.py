@@ -62,7 +62,7 @@ def test_a_removal_that_fails_is_logged_and_lets_others_and_runs_go_on(
         if removal.pk == first.pk:
             raise IntegrityError("for good")
         gone.append(removal.pk)
-        return removals.Went.ALL
+        return removals.StepResult.ALL
 
     monkeypatch.setattr(removals, "_step", step)
     turns = doing(monkeypatch, lambda: None)

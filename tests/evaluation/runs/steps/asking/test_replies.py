@@ -8,7 +8,7 @@ from evaluation.models import LanguageModel, LLMResponse, RawReply, Run
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.runs.flow.asking.plan import RecordedReply
 from evaluation.runs.steps.asking.model_askings import build_askings
-from evaluation.runs.steps.asking.replies import Post, convert_to_storable, write_posts
+from evaluation.runs.steps.asking.replies import PendingReply, convert_to_storable, write_posts
 from tests.annotations import world as crowd
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def test_an_answer_that_another_run_brought_a_moment_before_stands(asking, monke
 
     def post(text):
         kept = RecordedReply(Reply(text, AnswerStatus.TEXT, raw={"text": text}))
-        return Post(asking, asking.planned[0], kept, None, None)
+        return PendingReply(asking, asking.planned[0], kept, None, None)
 
     update = LLMResponse.objects.bulk_update
 
