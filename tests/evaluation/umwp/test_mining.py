@@ -80,7 +80,7 @@ def test_the_terminal_counts_the_candidates_beyond_the_rows_of_its_table(
     assert mine(tmp_path, replies()).code == 0
     found = len(candidates(tmp_path))
     assert found > 1
-    monkeypatch.setattr(umwp_templates, "SHOWN", found - missing)
+    monkeypatch.setattr(umwp_templates, "MAX_SHOWN", found - missing)
     ran = mine(tmp_path, replies())
     assert re.findall(r"^And (\d+) ", ran.out, re.MULTILINE) == counts
 
