@@ -75,7 +75,9 @@ class Command(BaseCommand):
             )
         except InputError as error:
             raise CommandError(str(error), returncode=USAGE) from error
-        self._print([*describe_reading(arranged, preset, mapping), *lines, f"Table: {options['output']}"])
+        self._print(
+            [*describe_reading(arranged, preset, mapping), *lines, f"Table: {options['output']}"]
+        )
 
     def _convert_log(self, options: dict[str, Any]) -> None:
         """Convert a log of models' answers, and print how it was read."""

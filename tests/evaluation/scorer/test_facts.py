@@ -24,7 +24,7 @@ def people():
         )
         for at, text in enumerate(texts)
     ]
-    return Answers.of(rows)
+    return Answers.from_rows(rows)
 
 
 def copied(facts):
@@ -48,7 +48,7 @@ def test_verdicts_are_those_of_a_run_with_the_answer(question, answer):
     facts, words = build_question_facts(WORDINGS, people(), None, ())
     words = decode_words(json.loads(json.dumps(encode_words(words))))
     found = copied(facts[question]).find_contradicted(answer, words)
-    model = ModelAnswers.of([("m", "m", question, answer, AnswerStatus.TEXT, 0)])
+    model = ModelAnswers.from_rows([("m", "m", question, answer, AnswerStatus.TEXT, 0)])
     run = find_crowd_facts(WORDINGS, people(), model)
     expected = [
         (one.slot, one.value, one.crowd, one.n_crowd, one.of)
@@ -77,5 +77,5 @@ def test_an_excluded_person_does_not_vote():
 
 
 def test_words_are_counted_once_a_person():
-    two = Answers.of([("a", "w1", "q", "Bergen Bergen", False, None)])
+    two = Answers.from_rows([("a", "w1", "q", "Bergen Bergen", False, None)])
     assert not count_words(two).first

@@ -234,7 +234,11 @@ class _Slot:
 
     @classmethod
     def from_answers(
-        cls, question: Any, slot: str, extracted_answers: Sequence[_ExtractedAnswer], request: QuestionRequest
+        cls,
+        question: Any,
+        slot: str,
+        extracted_answers: Sequence[_ExtractedAnswer],
+        request: QuestionRequest,
     ) -> _Slot:
         """Compute the consensus of the voting workers on one kind of fact."""
         facts: list[Stated] = []

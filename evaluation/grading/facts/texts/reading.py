@@ -269,9 +269,9 @@ class Reader:
     @staticmethod
     def find_unit(question: str, texts: Sequence[str]) -> Unit | None:
         """Return the unit of numbers that answers to a question state without one."""
-        asked = Asked.from_question(question)
-        quantities = (_parse_text(text, tokenise(text), asked) for text in texts)
-        return choose_main_unit(asked, chain.from_iterable(quantities))
+        request = QuestionRequest.from_question(question)
+        quantities = (_parse_text(text, tokenise(text), request) for text in texts)
+        return choose_main_unit(request, chain.from_iterable(quantities))
 
     def _find_names(self, tokens: Sequence[Token]) -> list[Stated]:
         """Return the names in a text as facts, each once, with all its positions."""
