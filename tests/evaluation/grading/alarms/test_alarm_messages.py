@@ -126,7 +126,7 @@ def test_an_answer_like_a_models_stands_beside_its_first_answer_to_the_question(
     assert vectors is CROWD.vectors
     assert [(one.label, one.questions.tolist()) for one in models] == [("a", [1, 3]), ("b", [0])]
     np.testing.assert_array_equal(models[0].vectors, spoken().vectors[[0, 5]])
-    monkeypatch.setattr(flow, "SHOWN", 3)
+    monkeypatch.setattr(flow, "MAX_SHOWN", 3)
     (alarm,) = looked(models=spoken()).found
     assert len(alarm.exhibits) == 3
 
@@ -168,7 +168,7 @@ def test_three_times_are_no_fifth_of_many_answers_and_only_some_are_shown(monkey
     monkeypatch.setattr(flow, "DONT_KNOW", 0.3)
     kinds = [alarm.kind for alarm in looked(said=silent({"w1": 3})).found]
     assert "dont_know" not in kinds
-    monkeypatch.setattr(flow, "SHOWN", 2)
+    monkeypatch.setattr(flow, "MAX_SHOWN", 2)
     (alarm,) = [a for a in looked(said=silent({"w1": 5})).found if a.kind == "dont_know"]
     assert len(alarm.exhibits) == 2
 
