@@ -46,6 +46,7 @@ from annotations.models.idempotency import IdempotentRequest
 from annotations.models.images import Image
 from annotations.models.imports import Import
 from annotations.models.invitations import invitations, is_only_invited
+from annotations.models.joined_facts import JoinedFacts
 from annotations.models.panel_files import PanelFile, PanelRow
 from annotations.models.panel_statuses import PanelStatus
 from annotations.models.payments import BonusPayment
@@ -95,6 +96,7 @@ __all__ = [
     "IdempotentRequest",
     "Image",
     "Import",
+    "JoinedFacts",
     "Membership",
     "OtherText",
     "PanelFile",

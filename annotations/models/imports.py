@@ -15,11 +15,13 @@ class Import(Record):
     """Imported file and counts of its rows; this row stays when the import is undone.
 
     Imported rows name their import in `brought_by`: answers, model replies and the models created
-    for them, questions, passages. Rows older than this table name none, and cannot be undone.
+    for them, questions, passages, facts joined to answers. Rows older than this table name none,
+    and cannot be undone.
 
     `n_new` rows of the file were new, or gave a question or passage its missing text. `n_unchanged`
-    were known before. `publishes`: the import published its version, which is deleted too once it
-    is empty; `version` is None then. `imported_by` is None for the command line.
+    were known before. Of demographic data both count workers, and `columns` are the joined ones.
+    `publishes`: the import published its version, which is deleted too once it is empty; `version`
+    is None then. `imported_by` is None for the command line.
     """
 
     class What(models.TextChoices):
@@ -29,6 +31,7 @@ class Import(Record):
         MODEL_ANSWERS = "model_answers", "answers of models"
         QUESTIONS = "questions", "questions"
         PASSAGES = "passages", "passages"
+        DEMOGRAPHICS = "demographics", "demographic data"
 
     access = Access(question_set="question_set", readers=VIEWERS)
 
@@ -52,6 +55,7 @@ class Import(Record):
     what = models.CharField(max_length=13, choices=What.choices, default=What.ANSWERS)
     n_passages = models.PositiveIntegerField(default=0, help_text="That were made by it.")
     n_models = models.PositiveIntegerField(default=0, help_text="That were not known before.")
+    columns = models.JSONField(default=list, blank=True)
     publishes = models.BooleanField(default=False)
     undone_at = models.DateTimeField(null=True, blank=True)
 
@@ -59,7 +63,11 @@ class Import(Record):
         constraints = [
             models.CheckConstraint(condition=Q(n_new__gte=1), name="import_brought_something"),
             models.CheckConstraint(
-                condition=Q(what__in=["answers", "model_answers", "questions", "passages"]),
+                condition=Q(
+                    what__in=[
+                        *("answers", "model_answers", "questions", "passages", "demographics"),
+                    ]
+                ),
                 name="import_of_what_is_known",
             ),
         ]

@@ -321,7 +321,7 @@ def add_note(request: HttpRequest, model_id: UUID) -> HttpResponse:
     if not form.is_valid():
         return shown_model(request, noted, note=form, status=400)
     create_note(request, noted, form.cleaned_data["text"])
-    messages.success(request, "The note is kept.")
+    messages.success(request, "The note is saved.")
     return _back(model_id)
 
 

@@ -252,7 +252,7 @@ class BonusViewSet(ApiViewSet):
             problem = Fault(f"{error}.", pointer=pointer, code=error.code)
             # An unknown payment is an invalid request; a known one conflicts with its state.
             code = "conflict" if error.is_there else "invalid"
-            sentence = f"Nothing was kept: {error}."
+            sentence = f"Nothing was stored: {error}."
             raise ApiProblem(code, sentence, [problem], reason=error.code) from None
         return Response(SettledSerializer({"new": new, "unchanged": unchanged}).data)
 

@@ -322,7 +322,7 @@ class AppealNoteSerializer(StrictSerializer):
     """Request body with an appeal that a worker of an imported file sent outside Crowdgrade."""
 
     text = serializers.CharField(
-        max_length=appealing.LONGEST, help_text="Word for word; kept once for each rejection."
+        max_length=appealing.LONGEST, help_text="Word for word; stored once for each rejection."
     )
 
 

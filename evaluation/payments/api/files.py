@@ -153,11 +153,11 @@ class StatusesReportSerializer(serializers.Serializer[Any]):
         child=serializers.IntegerField(), help_text="Lines of people who took part here."
     )
     strangers = serializers.DictField(
-        child=serializers.IntegerField(), help_text="Lines of others, which are not kept."
+        child=serializers.IntegerField(), help_text="Lines of other people, which are not stored."
     )
     missing = serializers.IntegerField(help_text="Participants without a line.")
     kept_aside = serializers.ListField(
-        child=serializers.CharField(), help_text="Columns that are not kept."
+        child=serializers.CharField(), help_text="Columns that are not stored."
     )
     warnings = serializers.ListField(child=serializers.CharField())
     dry_run = serializers.BooleanField()
