@@ -148,8 +148,9 @@ OUTCOMES = {
     "place_lost": Outcome(
         _("Your place was given to someone else"),
         _(
-            "The time for which it was reserved for you is over, and no other place is free. What you "
-            "wrote is still stored; if a place becomes free, the same link takes you back to it."
+            "The time for which it was reserved for you is over, and no other place is free. What "
+            "you wrote is still stored; if a place becomes free, the same link takes you back to "
+            "it."
         ),
         410,
         "code_too_late",

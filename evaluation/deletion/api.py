@@ -123,7 +123,8 @@ class SetRemovalViewSet(_Removing):
     @extend_schema(
         operation_id="question_sets_delete",
         summary="Delete a question set with all its data",
-        description="In the background; hidden at once. 409 if payments or decisions must stay stored.",
+        description="In the background; hidden at once. 409 if payments or decisions must stay "
+        "stored.",
         request=ConfirmedSerializer,
         responses={202: RemovalSerializer},
     )

@@ -92,8 +92,8 @@ FAILURES: Mapping[str, Sentence] = {
     "run.no_model_that_answers": "Choose a model that answers.",
     "run.no_model_to_compare": "Choose a model whose replies are compared.",
     "run.models_missing": "{missing} of the {what}s are not there, or not yours to ask.",
-    "run.model_named_as_people": "A model has the name “{name}”, which the row of people has: rename "
-    "the model.",
+    "run.model_named_as_people": "A model has the name “{name}”, which the row of people has: "
+    "rename the model.",
     "run.no_model_replied": _format_no_reply,
     "run.no_answer_of_a_model": "No language model has answered a question with a text: upload "
     "answers of models first.",

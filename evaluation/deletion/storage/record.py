@@ -93,7 +93,8 @@ SENTENCES: Final = {
     "and lists for experts, and the vectors of texts that no other worker wrote.",
     "appeals_go": "What they wrote against {n:rejection} goes at once, with what they were "
     "answered.",
-    "reasons_kept": "These stay stored, with their reasons: {kept}. Read them: they may quote an answer.",
+    "reasons_kept": "These stay stored, with their reasons: {kept}. Read them: they may quote an "
+    "answer.",
     "id_stays": "The id {id} stays, so that the person is not invited again. Rows of it in files "
     "are refused from now on.",
     "uploads_go": "Files uploaded to these question sets in the last day and not imported yet "
@@ -116,8 +117,8 @@ SENTENCES: Final = {
     "runs, have other answers, or have a description. Delete them on their pages.",
     "version_stays": "Version {number}, which it published, stays published.",
     # Joined demographic exports.
-    "facts_return": "{n:,} values that were stored before come back.",
-    "facts_changed": "{n:,} values were changed since, and stay.",
+    "facts_return": "Earlier values that come back: {n:,}.",
+    "facts_changed": "Values that were changed since, and stay: {n:,}.",
     "flags_return": "{n:answer} that this file flagged as rejected will count again.",
     "answers_stay": "The answers themselves stay.",
     # Imports of questions and passages; `noun` is one of the two.
