@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.files.base import ContentFile
+
 from annotations.answering import waves
 from annotations.editing import Sheet, add_language, load_rows
 from annotations.models import Import, QuestionSet
+from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS
+from annotations.web.uploads import stage_upload
 from tests.api.successes.declaration import Sent, archived, draft, succeeds
 
 
@@ -54,6 +58,41 @@ def _(world):
 def _(world):
     rows = [{"worker": "dot", "question": "q1", "answer": "in Wales"}]
     return Sent({"rows": rows}, {"duplicates": "last"})
+
+
+@succeeds("demographics_upload")
+def _(world):
+    return Sent({"rows": [{"Participant id": "ada", "Age": "31"}]}, {"name": "facts.csv"})
+
+
+def uploaded(world) -> dict[str, Any]:
+    """A demographic export of Rana's that can be joined, by the name in addresses."""
+    content = b"Participant id,Age\nada,31\n"
+    options = {
+        "arrangement": {},
+        "mapping": {"worker": "Participant id", "status": "", "extra": ["Age"]},
+        "statuses": "refuse",
+    }
+    kind = KINDS[DEMOGRAPHICS]
+    file = ContentFile(content)
+    made = stage_upload(world.set, kind, file, "facts.csv", options, world.rana.pk)
+    return {"upload_id": made.public_id}
+
+
+@succeeds("demographics_choose")
+def _(world):
+    mapping = {"worker": "Participant id", "status": "", "extra": ["Age"]}
+    return Sent({"mapping": mapping, "statuses": "keep"}, ids=uploaded(world))
+
+
+@succeeds("demographics_confirm")
+def _(world):
+    return Sent(ids=uploaded(world))
+
+
+@succeeds("demographics_discard")
+def _(world):
+    return Sent(ids=uploaded(world))
 
 
 @succeeds("question_sets_model_answers_create")

@@ -14,7 +14,7 @@ from tests.annotations.exchange.presets.test_demographics import ANA, BEN, DAN, 
 from tests.annotations.exchange.presets.test_survey_tools import table
 from tests.desk.test_demographics import Join, stored
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

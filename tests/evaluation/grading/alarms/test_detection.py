@@ -99,7 +99,6 @@ def test_an_honest_crowd_has_checks_and_no_alarm():
         "agreement_of_starts": "not_applicable",
         "identical_answers": "not_applicable",
         "model_like": "not_applicable",
-        "unstable_ranking": "not_applicable",
     }
     assert by_name["two_camps"].statistic <= by_name["two_camps"].threshold
 
