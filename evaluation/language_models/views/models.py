@@ -177,7 +177,7 @@ def add_packaged(request: HttpRequest) -> HttpResponse:
         except IntegrityError:
             messages.error(
                 request,
-                f"You have a model called {smollm2.MODEL} whose answers are elsewhere: edit it, "
+                f"You have a model named {smollm2.MODEL} with answers from elsewhere: edit it, "
                 "or register this one under another name.",
             )
             return redirect("admin:models")

@@ -69,7 +69,7 @@ class BonusPaymentSerializer(serializers.Serializer[Any]):
     submission = serializers.UUIDField(source="person")
     worker = serializers.CharField(source="name")
     panel = serializers.CharField()
-    round = serializers.CharField(help_text=f"That of parts of the pay is called {PART}.")
+    round = serializers.CharField(help_text=f"Parts of the pay have the round {PART}.")
     attempt = serializers.IntegerField(help_text="More than 1 where an earlier one failed.")
     amount = MoneyField()
     currency = serializers.CharField()

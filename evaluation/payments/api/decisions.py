@@ -370,9 +370,9 @@ class AppealViewSet(ApiViewSet):
     @extend_schema(
         operation_id="paying_appeal_note",
         summary="Note what a worker wrote elsewhere against their rejection",
-        description="For who came in a file and has no page here, once for each rejection. The "
-        "same once more changes nothing. 409 where it is not rejected, another text is kept, or "
-        "they have a page here.",
+        description="For workers of an imported file, who have no page here, once for each "
+        "rejection. Repeating has no further effect. 409 if the work is not rejected, another text "
+        "is stored, or the worker has a page here.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
         request=AppealNoteSerializer,
         responses={200: PaySubmissionSerializer},

@@ -234,7 +234,7 @@ class PayDecisionsViewSet(PayFileViewSet):
     create=describe_bulk_upload(
         "Import the statuses of submissions on Prolific, all rows or none",
         "For who may change the set. The columns of Prolific's export; what it knows of people "
-        "besides is not kept. No decision changes. An export of another study is refused.",
+        "besides is not stored. No decision changes. An export of another study is refused.",
         STATUS_ROWS,
         STATUSES,
         StatusOptionsSerializer,
