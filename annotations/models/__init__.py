@@ -44,9 +44,8 @@ from annotations.models.collections import (
 from annotations.models.decisions import Decision
 from annotations.models.idempotency import IdempotentRequest
 from annotations.models.images import Image
-from annotations.models.imports import Import
+from annotations.models.imports import Import, JoinedFacts
 from annotations.models.invitations import invitations, is_only_invited
-from annotations.models.joined_facts import JoinedFacts
 from annotations.models.panel_files import PanelFile, PanelRow
 from annotations.models.panel_statuses import PanelStatus
 from annotations.models.payments import BonusPayment

@@ -8,6 +8,7 @@ from annotations.exchange.presets.demographics import DemographicMapping
 from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import AuditEntry, Import, JoinedFacts, QuestionSet, Response
 from evaluation.deletion.storage import record, undoing
+from evaluation.deletion.storage.joined_facts import FACTS
 from evaluation.payments.storage.worker_facts import load_worker_facts
 from evaluation.runs.background.work import work_one_turn
 from tests.annotations.exchange.presets.test_demographics import ANA, BEN, DAN, survey
@@ -133,7 +134,7 @@ def test_the_page_lists_the_file_and_asks_before_it_is_undone(question_set, clie
     assert row.imported_by == "rana"
     undoing_page = reverse("admin:import-undo", args=[question_set.public_id, brought.public_id])
     page = client.get(undoing_page)
-    assert page.context["hanging"].counts == {"facts of workers, by answer": 2}
+    assert page.context["hanging"].counts == {FACTS: 2}
     assert stored()[ANA, "rain"][0] == {"Age": "31", "Sex": "Female"}
     assert client.post(undoing_page).status_code == 302
     while work_one_turn():
