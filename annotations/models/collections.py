@@ -83,7 +83,8 @@ class Collection(Record):
     practice_needed = models.PositiveIntegerField(null=True, blank=True)
     checks_needed = models.PositiveIntegerField(null=True, blank=True)
     signals = models.BooleanField(
-        default=True, help_text="Whether pastes, keystrokes and times away are counted; workers are informed."
+        default=True,
+        help_text="Whether pastes, keystrokes and times away are counted; workers are informed.",
     )
     panel = models.CharField(max_length=100, blank=True)
     worker_parameter = models.CharField(max_length=60, default="PROLIFIC_PID")
