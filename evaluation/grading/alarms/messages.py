@@ -220,7 +220,9 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
         f"{s:.0%}; alarm above {t:.0%}."
     ),
     "two_camps": lambda s, t: (
-        f"The camps differ by {s:.1f} times what chance does; alarm above {t:g}."
+        f"The two most different halves differ no more than chance does; alarm above {t:g} times."
+        if s <= 0
+        else f"The camps differ by {s:.1f} times what chance does; alarm above {t:g}."
     ),
     OF_QUESTIONS: lambda s, t: f"{s:.0%} of the questions have two camps; alarm from {t:.0%} on.",
     "leverage": lambda s, t: (

@@ -58,6 +58,12 @@ MEASURES = [
         "Where 0% is as alike as workers who are as good and 100% is the same answers, they are "
         "at 90%; alarm above 50%.",
     ),
+    (
+        "two_camps",
+        -0.6,
+        3.0,
+        "The two most different halves differ no more than chance does; alarm above 3 times.",
+    ),
     ("two_camps", 5.52, 3.0, "The camps differ by 5.5 times what chance does; alarm above 3."),
     (
         "two_camps_of_questions",
