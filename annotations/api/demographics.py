@@ -170,8 +170,9 @@ class DemographicViewSet(BulkViewSet):
     required_keys = ()
 
     def get_parsers(self) -> list[BaseParser]:
-        """Return the parsers of request bodies; CSV only for uploads."""
-        return [*super().get_parsers(), CsvParser()]
+        """Return the parsers of request bodies; JSON Lines and CSV only for uploads."""
+        parsers = super().get_parsers()
+        return [*parsers, CsvParser()] if len(parsers) > 1 else parsers
 
     @extend_schema(
         operation_id="demographics_upload",

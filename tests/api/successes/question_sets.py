@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.core.files.base import ContentFile
 
 from annotations.answering import waves
 from annotations.editing import Sheet, add_language, load_rows
-from annotations.models import Import, QuestionSet
+from annotations.models import Import, QuestionSet, Worker
 from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS
 from annotations.web.uploads import stage_upload
 from tests.api.successes.declaration import Sent, archived, draft, succeeds
@@ -67,7 +68,8 @@ def _(world):
 
 def uploaded(world) -> dict[str, Any]:
     """A demographic export of Rana's that can be joined, by the name in addresses."""
-    content = b"Participant id,Age\nada,31\n"
+    who = Worker.objects.filter(submissions__version__question_set=world.set).earliest("pk")
+    content = json.dumps({"Participant id": who.external_id, "Age": "31"}).encode()
     options = {
         "arrangement": {},
         "mapping": {"worker": "Participant id", "status": "", "extra": ["Age"]},
@@ -75,7 +77,7 @@ def uploaded(world) -> dict[str, Any]:
     }
     kind = KINDS[DEMOGRAPHICS]
     file = ContentFile(content)
-    made = stage_upload(world.set, kind, file, "facts.csv", options, world.rana.pk)
+    made = stage_upload(world.set, kind, file, "facts.jsonl", options, world.rana.pk)
     return {"upload_id": made.public_id}
 
 
