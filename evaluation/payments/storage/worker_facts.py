@@ -15,8 +15,10 @@ AGES = normalise_names(
     "age ages ageinyears alter âge edad età idade leeftijd wiek возраст 年龄 年齢 나이"
 )
 """Names of columns with an age in years."""
-AGE_BANDS = ((18, "under 18"), (25, "18 to 24"), (35, "25 to 34"), (45, "35 to 44"))
-AGE_BANDS += ((55, "45 to 54"), (65, "55 to 64"), (121, "65 and over"))
+AGE_BANDS = (
+    *((18, "under 18"), (25, "18 to 24"), (35, "25 to 34"), (45, "35 to 44")),
+    *((55, "45 to 54"), (65, "55 to 64"), (121, "65 and over")),
+)
 """Groups of ages: the first age above the band, and the band's name."""
 MOST_JOINED_VALUES = 12
 """Most different values of a joined column that is no known demographic one, such as an id."""

@@ -9,10 +9,12 @@ from django.core.files.base import ContentFile
 
 from annotations.answering import waves
 from annotations.editing import Sheet, add_language, load_rows
-from annotations.models import Import, QuestionSet, Worker
+from annotations.models import Import, QuestionSet, Upload, Worker
 from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS
-from annotations.web.uploads import stage_upload
+from annotations.web.uploads import read_upload, stage_upload
 from tests.api.successes.declaration import Sent, archived, draft, succeeds
+
+KIND = KINDS[DEMOGRAPHICS]
 
 
 @succeeds("question_sets_create")
@@ -75,9 +77,8 @@ def uploaded(world) -> dict[str, Any]:
         "mapping": {"worker": "Participant id", "status": "", "extra": ["Age"]},
         "statuses": "refuse",
     }
-    kind = KINDS[DEMOGRAPHICS]
     file = ContentFile(content)
-    made = stage_upload(world.set, kind, file, "facts.jsonl", options, world.rana.pk)
+    made = stage_upload(world.set, KIND, file, "facts.jsonl", options, world.rana.pk)
     return {"upload_id": made.public_id}
 
 
@@ -89,7 +90,11 @@ def _(world):
 
 @succeeds("demographics_confirm")
 def _(world):
-    return Sent(ids=uploaded(world))
+    ids = uploaded(world)
+    # Confirmed before: the file of an upload goes for good, also where the rows are rolled back.
+    made = Upload.objects.get(public_id=ids["upload_id"])
+    read_upload(made, world.set, KIND, dry_run=False)
+    return Sent(ids=ids)
 
 
 @succeeds("demographics_discard")
