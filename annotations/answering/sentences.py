@@ -41,8 +41,8 @@ SETTINGS = Sentences(
         "questions_per_worker_out_of_range": "the questions for each person go from {least:,} to "
         "{most:,}",
         "reading_seconds_out_of_range": "the seconds to read a text go from {least:,} to {most:,}",
-        "reservation_minutes_out_of_range": "the minutes that a place is kept go from {least:,} to "
-        "{most:,}",
+        "reservation_minutes_out_of_range": "the minutes that a place is reserved go from "
+        "{least:,} to {most:,}",
         "most_characters_out_of_range": "the characters of an answer go from {least:,} to {most:,}",
         "practice_needed_out_of_range": "the right practice answers that are needed go from "
         "{least:,} to {most:,}",

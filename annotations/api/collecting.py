@@ -95,7 +95,7 @@ class CollectionSerializer(StrictModelSerializer):
     )  # fmt: skip
     reading_seconds = build_bounded_field("reading_seconds", "Until a text is taken away (recall).")
     reservation_minutes = build_bounded_field(
-        "reservation_minutes", "How long a place is kept after its worker was last seen."
+        "reservation_minutes", "Minutes that a place stays reserved after its worker was last seen."
     )
     most_characters = build_bounded_field("most_characters", "Of an answer.")
     practice_needed = build_bounded_field(

@@ -330,7 +330,7 @@ class WritingViewSet(ApiViewSet):
         name = User.normalize_username(values["username"])
         person = User.objects.filter(is_active=True, username=name).first()
         if person is None:
-            raise build_field_problem("username", f"There is no account called “{name}”.")
+            raise build_field_problem("username", f"There is no account with the name “{name}”.")
         if reason := rules.find_invitation_error(project, person, values["role"]):
             raise ApiProblem("conflict", reason, [Fault(reason, pointer="#/username")])
         member = rules.invite(project, person, values["role"])

@@ -12,30 +12,21 @@ from django.template.response import TemplateResponse
 from django.views.decorators.http import require_POST
 
 from annotations.desk.mapping_form import MOST_SELECTORS, ColumnChoice
-from annotations.desk.uploads import load_upload, read_upload
-from annotations.exchange.importing.demographics import (
-    find_answered_version,
-    find_other_sets,
-    preview_join,
-)
-from annotations.exchange.presets import Arranged, Head, head_of
+from annotations.desk.uploads import load_upload
+from annotations.exchange.presets import Head, head_of
 from annotations.exchange.presets.demographics import (
-    DemographicFile,
     DemographicMapping,
     DemographicRole,
     StatusRule,
-    propose_demographics,
-    read_demographics,
 )
-from annotations.exchange.presets.joining import Join, describe_counts
 from annotations.exchange.presets.table import SAMPLES
-from annotations.exchange.problems import InputError
 from annotations.exchange.reading.panel_statuses import is_withheld
-from annotations.exchange.reading.source import Source, make_stored_source
 from annotations.models import QuestionSet, Upload
+from annotations.web.demographic_uploads import open_staged, preview_upload
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, select_visible
 from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS
+from annotations.web.uploads import read_upload
 
 LABELS = {
     DemographicRole.WORKER: "Worker",
@@ -120,20 +111,11 @@ def _list_samples(head: Head, column: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(c for c in head.values(column) if not is_withheld(c)))[:SAMPLES]
 
 
-def propose_options(arranged: Arranged, head: Head) -> dict[str, Any]:
-    """Return the options of an upload of a demographic export: its table and proposed roles."""
-    return {
-        "arrangement": arranged.as_dict(),
-        "mapping": propose_demographics(head).as_dict(),
-        "statuses": StatusRule.REFUSE.value,
-    }
-
-
 def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> HttpResponse:
     """Show who matches and the roles of the columns; POST stores the roles or checks the file."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     staged = _load_staged(request, question_set, export_token)
-    source = _open_source(staged)
+    source = open_staged(staged)
     head = head_of(source)
     form, status = DemographicsForm(head, staged.options), 200
     if request.method == "POST":
@@ -148,16 +130,25 @@ def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> H
                 staged.save()
             return redirect("admin:uploaded", question_set.public_id, staged.public_id)
         status = 400
-    join = _describe_join(request, question_set, source, staged.options)
+    sets: Any = select_visible(request, QuestionSet.objects.exclude(pk=question_set.pk))
+    editable = sets.filter(archived_at=None).with_right_to_change(request.user)
+    preview = preview_upload(staged, question_set, editable.filter(may_change=True))
     # Shown as required where it has to be decided; "Show these choices" works without it.
-    form.fields["statuses"].required = bool(join.get("counts"))
+    form.fields["statuses"].required = bool(preview.counts)
     context = {
         "title": "Prolific's demographic export",
         "breadcrumbs": build_breadcrumbs(question_set),
         "question_set": question_set,
         "staged": staged,
         "form": form,
-        **join,
+        "read_error": preview.error,
+        "join": preview.join,
+        "counts": preview.counts,
+        "examples": preview.examples,
+        "others": preview.others,
+        "has_answers": preview.has_answers,
+        "version": preview.version,
+        "most": MAX_NAMES_SHOWN,
     }
     return TemplateResponse(request, "annotations/demographics.html", context, status=status)
 
@@ -184,45 +175,3 @@ def _load_staged(request: HttpRequest, question_set: QuestionSet, token: str) ->
     if staged.kind != DEMOGRAPHICS or not staged.file:
         raise Http404("its file is gone")
     return staged
-
-
-def _open_source(staged: Upload) -> Source:
-    """Return the stored upload as a source, read at its stored sheet and header row."""
-    stored = make_stored_source(staged.name, staged.opened, staged.file.size)
-    return Arranged.of_dict(stored, staged.options["arrangement"]).source
-
-
-def _describe_join(
-    request: HttpRequest, question_set: QuestionSet, source: Source, options: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the template values of the join: counts, example workers, other fitting sets."""
-    try:
-        file = read_demographics(source, DemographicMapping.of_dict(options["mapping"]))
-    except InputError as error:
-        return {"read_error": error}
-    join = preview_join(question_set, file)
-    others: list[tuple[QuestionSet, int]] = []
-    if not join.n_matched:
-        sets = QuestionSet.objects.exclude(pk=question_set.pk).filter(archived_at=None)
-        visible: Any = select_visible(request, sets)
-        editable = visible.with_right_to_change(request.user).filter(may_change=True)
-        others = find_other_sets(editable, list(file.rows))
-    return {
-        "join": join,
-        "counts": describe_counts(join.statuses),
-        "examples": _list_examples(file, join),
-        "others": others,
-        "has_answers": bool(join.n_matched or join.only_in_answers),
-        "version": find_answered_version(question_set),
-        "most": MAX_NAMES_SHOWN,
-    }
-
-
-def _list_examples(file: DemographicFile, join: Join) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the first matched workers, each with the cells that will be stored."""
-    only = frozenset(join.only_in_file)
-    matched = [(name, row) for name, row in file.rows.items() if name not in only]
-    return [
-        (name, [(column, row.cells.get(column, "")) for column in join.columns])
-        for name, row in matched[:MAX_WORKERS_SHOWN]
-    ]

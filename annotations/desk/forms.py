@@ -110,7 +110,7 @@ class UploadForm(forms.Form):
         self._too_large = too_large
         self.fields[
             "columns"
-        ].help_text = f"Only if they are not called so already, such as {kind.columns_example}"
+        ].help_text = f"Only if the columns have other names, such as {kind.columns_example}"
         # The import wizard asks for its options on the next page, which shows the columns.
         options = () if kind.slug == WIZARD else kind.options
         for name in set(self.fields) - {"file", "columns"} - set(options):

@@ -13,10 +13,9 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
-from annotations.desk.demographics import propose_options
 from annotations.desk.forms import UploadForm
 from annotations.desk.mapping_form import MappingForm
-from annotations.desk.uploads import group_problems, load_upload, note_problems, read_upload
+from annotations.desk.uploads import group_problems, load_upload
 from annotations.exchange.presets import (
     PRESETS,
     Arranged,
@@ -41,9 +40,11 @@ from annotations.exchange.reading.source import Source, make_stored_source
 from annotations.exchange.records import AnswerRecord
 from annotations.models import QuestionSet, Upload
 from annotations.models.uploads import LONGEST_NAME, delete_old_uploads
+from annotations.web.demographic_uploads import propose_options
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id
 from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS, WIZARD
+from annotations.web.uploads import note_problems, read_upload
 
 MAX_QUESTIONS_SHOWN = 20
 MAX_ANSWERS_SHOWN = 3

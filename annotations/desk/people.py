@@ -68,7 +68,9 @@ class MemberForm(PersonForm):
 
     def describe_unknown(self, username: str) -> str:
         """Return the error message for a user name that no active requester has."""
-        return f"There is no requester called “{username}”. An operator can make the account."
+        return (
+            f"There is no requester with the name “{username}”. An operator can create the account."
+        )
 
     def clean_username(self) -> str:
         """Return the user name; refuse the team's owner and existing or invited members."""
@@ -115,7 +117,7 @@ class ShareForm(PersonForm):
 
     def describe_unknown(self, username: str) -> str:
         """Return the error message for a user name that no active account has."""
-        return f"There is no account called “{username}”. An operator can make one."
+        return f"There is no account with the name “{username}”. An operator can create one."
 
     def clean_username(self) -> str:
         """Return the user name; refuse accounts that can edit the question set already.

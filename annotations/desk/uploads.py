@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
@@ -19,18 +18,15 @@ from django.template.response import TemplateResponse
 from django.views.decorators.http import require_POST
 
 from annotations.desk.forms import UploadForm
-from annotations.exchange.problems import InputError
-from annotations.exchange.reading.source import make_stored_source
 from annotations.models import QuestionSet, Response, Upload
-from annotations.models.uploads import LONGEST_NAME, delete_old_uploads, uploads_not_imported
+from annotations.models.uploads import uploads_not_imported
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id, require_requester
-from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS, WIZARD, Report, UploadKind
+from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS, WIZARD, UploadKind
+from annotations.web.uploads import FileGoneError, read_upload, stage_upload
 
 LONGEST_SET_NAME = 190
 """Most characters of a file's name in the name of a new question set; a number may follow."""
-OF_WORKERS = ("answers_differ", "attempts_differ", "rejection_differs")
-"""Codes of problems that one worker has, whose id is the value `name`."""
 CHOICES = {
     **dict.fromkeys(("answers_differ", "attempts_differ"), "duplicates"),
     "question_unknown": "create_questions",
@@ -86,19 +82,9 @@ def try_upload(
 
     `options` are the keyword arguments of the kind's reader, `columns` other names of columns.
     """
-    # There is no scheduler: each upload deletes those older than a day.
-    delete_old_uploads()
-    staged = Upload(
-        owner_id=get_user_id(request),
-        question_set=question_set,
-        kind=kind.slug,
-        name=Path(file.name).name[:LONGEST_NAME],
-        columns=columns,
-        options=options,
+    staged = stage_upload(
+        question_set, kind, file, file.name, options, get_user_id(request), columns=columns
     )
-    with staged.whole():
-        staged.file.save("", file, save=False)
-        read_upload(staged, question_set, kind, dry_run=True)
     return _redirect_to_upload(question_set, staged)
 
 
@@ -197,70 +183,6 @@ def discard_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpRespon
     return redirect("admin:question-set", question_set.public_id)
 
 
-class FileGoneError(Http404):
-    """404 error: another request discarded the upload while it was being read."""
-
-
-def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> None:
-    """Import an uploaded file or dry-run it; store the report or the problems in the upload.
-
-    Raises `FileGoneError` if the upload was discarded meanwhile.
-    """
-    try:
-        report = _import_file(upload, into, kind, dry_run=dry_run)
-    except (InputError, FileNotFoundError) as error:
-        # A concurrent request may have imported and deleted the file, which looks like an error.
-        if not upload._state.adding and not _is_still_there(upload):
-            return
-        if isinstance(error, FileNotFoundError):
-            error = InputError.from_code(upload.name, "file_gone")
-        upload.report = None
-        note_problems(upload, error)
-        if kind.slug in MAPPING_PAGES:
-            # The file stays: another mapping of its columns may work.
-            upload.state = Upload.State.MAPPING
-        else:
-            upload.state = Upload.State.BAD
-            upload.drop_files()
-    else:
-        upload.state = Upload.State.CHECKED if dry_run else Upload.State.DONE
-        upload.report = {**report.as_dict(), "changed": report.changed}
-        upload.problems, upload.n_problems = [], 0
-        upload.lines = list(report.lines())
-        # A file that would change nothing cannot be confirmed, so it is not needed any more.
-        if not dry_run or not report.changed:
-            upload.drop_files()
-    upload.save()
-
-
-def _is_still_there(upload: Upload) -> bool:
-    """Return whether the upload is not yet imported by a concurrent request.
-
-    If one has, its report is stored and must stay. Raises `FileGoneError` if it was discarded.
-    """
-    stored = Upload.objects.filter(pk=upload.pk).first()
-    if stored is None:
-        raise FileGoneError
-    return stored.state != Upload.State.DONE
-
-
-def note_problems(upload: Upload, error: InputError) -> None:
-    """Set the upload's problems from an error, as JSON for its page, without saving."""
-    upload.n_problems = error.total
-    upload.problems = [
-        {
-            "line": problem.line,
-            "row": problem.row or problem.line,
-            "column": problem.column,
-            "code": problem.code,
-            "reason": problem.reason,
-            "remedy": problem.remedy,
-            "worker": problem.values.get("name", "") if problem.code in OF_WORKERS else "",
-        }
-        for problem in error.problems
-    ]
-
-
 def group_problems(upload: Upload) -> list[dict[str, Any]]:
     """Return an upload's problems in groups: one for each worker, after those of no worker.
 
@@ -281,45 +203,6 @@ def _find_choice(upload: Upload, problems: list[dict[str, Any]]) -> str:
     choices = {CHOICES.get(problem["code"], "") for problem in problems}
     is_open = upload.kind == WIZARD and upload.state == Upload.State.MAPPING
     return choices.pop() if is_open and len(choices) == 1 else ""
-
-
-def _import_file(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> Report:
-    """Import the uploaded file, or dry-run it, and return the report of the changes.
-
-    Kinds with a stage keep the rows that a dry run has checked, so that the import after it does
-    not read the file again.
-    """
-    options = upload.options
-    if kind.stage is None:
-        source = make_stored_source(upload.name, upload.opened, upload.file.size)
-        user = {"imported_by": upload.owner_id} if kind.knows_who else {}
-        return kind.load(
-            into, source, dry_run=dry_run, **_parse_columns(upload, kind), **options, **user
-        )
-    stage = kind.stage
-    reading_options = {name: options[name] for name in stage.options if name in options}
-    storing_options = {
-        name: value for name, value in options.items() if name not in reading_options
-    }
-    storing_options["imported_by"] = upload.owner_id
-    if upload.checked:
-        with upload.checked_path() as path, stage.kind.opened(path) as rows:
-            return stage.store(into, rows, dry_run=dry_run, **storing_options)
-    source = make_stored_source(upload.name, upload.opened, upload.file.size)
-    with stage.read(source, **_parse_columns(upload, kind), **reading_options) as rows:
-        report = stage.store(into, rows, dry_run=dry_run, **storing_options)
-        if dry_run and report.changed:
-            # SQLite writes to a path of this machine, which a storage need not have.
-            with TemporaryDirectory(prefix="upload-") as folder:
-                path = Path(folder) / "rows"
-                rows.keep(path)
-                upload.keep_checked(path)
-        return report
-
-
-def _parse_columns(upload: Upload, kind: UploadKind) -> dict[str, Any]:
-    """Return the reader's keyword argument `columns`; {} if the user renamed no columns."""
-    return {"columns": kind.parse_columns(upload.columns)} if upload.columns else {}
 
 
 def load_upload(request: HttpRequest, question_set: QuestionSet, token: str) -> Upload:

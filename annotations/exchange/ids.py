@@ -24,6 +24,9 @@ FEWEST_WORDS = 3
 QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 _INVISIBLE = re.compile(f"[{INVISIBLE}]+")
 _BLANKS = re.compile(f"[{BLANKS}]+")
+# A formula, or an apostrophe before a number or an id of Prolific, keeps a spreadsheet from
+# converting the cell; other ids may begin with an apostrophe.
+_GUARDED = re.compile(r"""="(?P<formula>[^"]*)"|'(?P<plain>[0-9a-f]{24}|[0-9]+)""", re.IGNORECASE)
 _PROLIFIC_MAIL = re.compile(r"([0-9a-f]{24})@email\.prolific\.com?", re.IGNORECASE)
 _NOTHING = re.compile(f"[{BLANKS}{INVISIBLE}]*")
 
@@ -54,13 +57,17 @@ def clean_id(text: str) -> str:
     """Return an id in the form in which ids are compared: visible characters only, in NFC.
 
     Invisible characters are removed, blanks of all kinds and lengths become one space, and none
-    are at its ends.
+    are at its ends. Of a cell that is guarded from a spreadsheet (="12", '12) the id is returned.
     """
     # The usual case: printable ASCII needs no normalisation.
     if text.isascii() and text.isprintable():
-        return " ".join(text.split()) if " " in text else text
-    seen = _INVISIBLE.sub("", unicodedata.normalize("NFC", text))
-    return _BLANKS.sub(" ", seen).strip()
+        seen = " ".join(text.split()) if " " in text else text
+    else:
+        seen = _INVISIBLE.sub("", unicodedata.normalize("NFC", text))
+        seen = _BLANKS.sub(" ", seen).strip()
+    if seen[:1] in ("=", "'") and (guarded := _GUARDED.fullmatch(seen)):
+        return clean_id(guarded["formula"] or guarded["plain"] or "")
+    return seen
 
 
 def read_prolific_mail(worker: str) -> str:

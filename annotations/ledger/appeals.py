@@ -30,7 +30,7 @@ LONGEST = 2_000
 NOT_STORED_REASONS = {
     "own_page": "They have a page here and write back there, once.",
     "not_rejected": "They are not rejected.",
-    "appealed": "Another text is kept already, one for each rejection.",
+    "appealed": "Another text is stored already; each rejection has one.",
 }
 """Why a copied appeal is not stored, in words for the requester; by `AppealError.code`."""
 

@@ -44,7 +44,7 @@ PAYMENTS = Sentences(
         "several_currencies": "the payments are in several currencies ({currencies}), and have no "
         "common sum: name a round, or cancel those of one currency",
         "round_too_long": "a round's name has 1 to {most} characters",
-        "round_of_parts": "{name!r} is what parts of the pay are called: take another name",
+        "round_of_parts": "{name!r} is the name of parts of the pay: choose another name",
         "no_payment": "there is no payment {payment} here",
         "settled_otherwise": "the payment {payment} is {state}, and cannot be {event}",
         "other_total": "you entered {said}, but the total is {total}: check it again",

@@ -44,7 +44,7 @@ from annotations.models.collections import (
 from annotations.models.decisions import Decision
 from annotations.models.idempotency import IdempotentRequest
 from annotations.models.images import Image
-from annotations.models.imports import Import
+from annotations.models.imports import Import, JoinedFacts
 from annotations.models.invitations import invitations, is_only_invited
 from annotations.models.panel_files import PanelFile, PanelRow
 from annotations.models.panel_statuses import PanelStatus
@@ -95,6 +95,7 @@ __all__ = [
     "IdempotentRequest",
     "Image",
     "Import",
+    "JoinedFacts",
     "Membership",
     "OtherText",
     "PanelFile",

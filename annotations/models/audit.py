@@ -51,7 +51,7 @@ class AuditEntry(AppendOnly):
     counts = models.JSONField(default=dict, blank=True)
     inputs = models.JSONField(default=list, blank=True)
     reference = models.CharField(
-        max_length=200, blank=True, help_text="What somebody else calls it, such as a panel."
+        max_length=200, blank=True, help_text="Its name elsewhere, such as on a panel."
     )
 
     class Meta:

@@ -71,7 +71,7 @@ class Collection(Record):
     state = models.CharField(max_length=6, choices=State.choices, default=State.OPEN)
     title = models.CharField(max_length=200, blank=True, help_text="Shown to workers.")
     contact = models.CharField(
-        max_length=200, blank=True, help_text="Whom workers may ask; shown to them."
+        max_length=200, blank=True, help_text="Contact for workers; shown to them."
     )
     places = models.PositiveIntegerField()
     answers_per_question = models.PositiveIntegerField(null=True, blank=True)
@@ -83,7 +83,8 @@ class Collection(Record):
     practice_needed = models.PositiveIntegerField(null=True, blank=True)
     checks_needed = models.PositiveIntegerField(null=True, blank=True)
     signals = models.BooleanField(
-        default=True, help_text="Whether pastes, keystrokes and times away are counted, and told."
+        default=True,
+        help_text="Whether pastes, keystrokes and times away are counted; workers are informed.",
     )
     panel = models.CharField(max_length=100, blank=True)
     worker_parameter = models.CharField(max_length=60, default="PROLIFIC_PID")
@@ -106,7 +107,7 @@ class Collection(Record):
     failed_checks_pay = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
     grade_every = models.PositiveIntegerField(null=True, blank=True)
     declined = models.PositiveIntegerField(
-        default=0, editable=False, help_text="How often somebody did not agree; not who."
+        default=0, editable=False, help_text="Number of refusals of consent; not by whom."
     )
     base_url = models.CharField(max_length=300, blank=True)
     return_url = models.CharField(max_length=500, blank=True)

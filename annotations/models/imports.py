@@ -1,4 +1,7 @@
-"""Model of files imported into a question set; each import can be undone."""
+"""Models of files imported into a question set, and of the facts that they join to answers.
+
+Each import can be undone.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,13 @@ class Import(Record):
     """Imported file and counts of its rows; this row stays when the import is undone.
 
     Imported rows name their import in `brought_by`: answers, model replies and the models created
-    for them, questions, passages. Rows older than this table name none, and cannot be undone.
+    for them, questions, passages, facts joined to answers. Rows older than this table name none,
+    and cannot be undone.
 
     `n_new` rows of the file were new, or gave a question or passage its missing text. `n_unchanged`
-    were known before. `publishes`: the import published its version, which is deleted too once it
-    is empty; `version` is None then. `imported_by` is None for the command line.
+    were known before. Of demographic data both count workers, and `columns` are the joined ones.
+    `publishes`: the import published its version, which is deleted too once it is empty; `version`
+    is None then. `imported_by` is None for the command line.
     """
 
     class What(models.TextChoices):
@@ -29,6 +34,7 @@ class Import(Record):
         MODEL_ANSWERS = "model_answers", "answers of models"
         QUESTIONS = "questions", "questions"
         PASSAGES = "passages", "passages"
+        DEMOGRAPHICS = "demographics", "demographic data"
 
     access = Access(question_set="question_set", readers=VIEWERS)
 
@@ -52,6 +58,7 @@ class Import(Record):
     what = models.CharField(max_length=13, choices=What.choices, default=What.ANSWERS)
     n_passages = models.PositiveIntegerField(default=0, help_text="That were made by it.")
     n_models = models.PositiveIntegerField(default=0, help_text="That were not known before.")
+    columns = models.JSONField(default=list, blank=True)
     publishes = models.BooleanField(default=False)
     undone_at = models.DateTimeField(null=True, blank=True)
 
@@ -59,7 +66,11 @@ class Import(Record):
         constraints = [
             models.CheckConstraint(condition=Q(n_new__gte=1), name="import_brought_something"),
             models.CheckConstraint(
-                condition=Q(what__in=["answers", "model_answers", "questions", "passages"]),
+                condition=Q(
+                    what__in=[
+                        *("answers", "model_answers", "questions", "passages", "demographics"),
+                    ]
+                ),
                 name="import_of_what_is_known",
             ),
         ]
@@ -67,3 +78,37 @@ class Import(Record):
 
     def __str__(self) -> str:
         return f"{self.file} into {self.question_set}"
+
+
+class JoinedFacts(Record):
+    """Facts that one joined file stored with one answer, and the values that it replaced.
+
+    `stored` has the file's cells by column, `before` the earlier values of these columns; a column
+    without one is missing there. `rejects`: the file flags the answer as rejected. `flagged`: it
+    was the first to do so, so undoing it takes the flag back.
+    """
+
+    access = Access(question_set="response__submission__version__question_set", readers=VIEWERS)
+
+    # Constraints and an index below begin with each of them.
+    brought_by = models.ForeignKey(
+        Import, on_delete=models.CASCADE, related_name="joined_facts", db_index=False
+    )
+    response = models.ForeignKey(
+        "Response", on_delete=models.CASCADE, related_name="joined_facts", db_index=False
+    )
+    stored = models.JSONField(default=dict)
+    before = models.JSONField(default=dict)
+    rejects = models.BooleanField(default=False)
+    flagged = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["brought_by", "response"], name="joined_facts_once_per_answer"
+            ),
+        ]
+        indexes = [models.Index(fields=["response", "id"], name="joined_facts_of_answer")]
+
+    def __str__(self) -> str:
+        return f"facts of {self.response} from {self.brought_by}"

@@ -30,7 +30,7 @@ class QuestionSet(Record):
         """Which workers may take part in a later wave: the same, others, or anybody."""
 
         SAME = "same", "The same people: only who handed in in the wave before"
-        OTHERS = "others", "Other people: nobody who took part in a wave before"
+        OTHERS = "others", "Other people: none who took part in an earlier wave"
         ANYBODY = "anybody", "Anybody, whether they took part before or not"
 
     access = Access(question_set="pk", readers=VIEWERS_AND_EXPERTS)
@@ -45,7 +45,7 @@ class QuestionSet(Record):
     description = models.TextField(blank=True)
     notice = models.TextField(
         blank=True,
-        help_text="Shown wherever its answers show, such as: written for a demo by nobody real.",
+        help_text="Shown with its answers, such as: invented for a demo.",
     )
     language = models.CharField(max_length=35, blank=True, help_text="As in BCP 47, such as en.")
     licence = models.CharField(

@@ -80,7 +80,7 @@ class Passage(Item):
         max_length=32,
         blank=True,
         editable=False,
-        help_text="A mark of what the import said of it, which brought it; empty for all others.",
+        help_text="Hash of its content at import; empty if it was not imported.",
     )
 
     class Meta:
@@ -169,7 +169,7 @@ class Question(Item):
         max_length=32,
         blank=True,
         editable=False,
-        help_text="A mark of what the import said of it, which brought it; empty for all others.",
+        help_text="Hash of its content at import; empty if it was not imported.",
     )
 
     objects = QuestionQuerySet.as_manager()  # type: ignore[misc]

@@ -66,7 +66,7 @@ class Submission(Record):
     )
     signals_off = models.BooleanField(
         default=False,
-        help_text="Its worker said that assistive technology is used, or wants no counting.",
+        help_text="The worker uses assistive technology, or does not want counting.",
     )
 
     language = models.CharField(
@@ -80,7 +80,7 @@ class Submission(Record):
     )
     assistive = models.BooleanField(
         default=False,
-        help_text="Its worker chose to say that assistive technology is used. Told of groups only.",
+        help_text="The worker stated the use of assistive technology. Shown for groups only.",
     )
 
     class Meta:

@@ -29,7 +29,7 @@ class Worker(Record):
     panel = models.CharField(max_length=100, blank=True, help_text="Where the id comes from.")
     external_id = models.CharField(max_length=255)
     erased_at = models.DateTimeField(
-        null=True, blank=True, help_text="Since when nothing that they wrote may be kept."
+        null=True, blank=True, help_text="When the texts of the worker were erased."
     )
 
     class Meta:

@@ -60,7 +60,7 @@ REPORTS = Sentences(
         "took_part": lambda counts: f"Of who took part: {_format_counts(counts)}",
         "did_not_take_part": lambda counts: f"Of who did not: {_format_counts(counts)}",
         "missing": "{n:,} people took part here and are not in the file",
-        "columns_left_out": lambda names: f"Columns that are not kept: {', '.join(names)}",
+        "columns_left_out": lambda names: f"Columns that are not stored: {', '.join(names)}",
         "warning": "Warning: {warning}",
         "dry_run": "This was a dry run: nothing was stored.",
         "settled_before": "{n:,} people were settled on the panel before ({before} and now {now}, "

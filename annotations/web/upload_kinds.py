@@ -181,6 +181,7 @@ register(
         ColumnNames.parse,
         import_demographics,
         ("mapping", "statuses", "arrangement"),
+        knows_who=True,
     )
 )
 register(

@@ -73,7 +73,7 @@ OUTCOMES = {
     ),
     "paused": Outcome(
         _("This study is paused"),
-        _("Nobody new can begin just now. You can try the same link again later."),
+        _("No one new can begin now. You can try the same link again later."),
         409,
         "code_too_late",
     ),
@@ -146,10 +146,11 @@ OUTCOMES = {
         "code_no_consent",
     ),
     "place_lost": Outcome(
-        _("Your place was given to somebody else"),
+        _("Your place was given to someone else"),
         _(
-            "The time for which it was kept for you is over, and no other place is free. What you "
-            "wrote is still stored; if a place becomes free, the same link takes you back to it."
+            "The time for which it was reserved for you is over, and no other place is free. What "
+            "you wrote is still stored; if a place becomes free, the same link takes you back to "
+            "it."
         ),
         410,
         "code_too_late",

@@ -123,7 +123,8 @@ class SetRemovalViewSet(_Removing):
     @extend_schema(
         operation_id="question_sets_delete",
         summary="Delete a question set with all its data",
-        description="In the background; hidden at once. 409 where payments or decisions are kept.",
+        description="In the background; hidden at once. 409 if payments or decisions must stay "
+        "stored.",
         request=ConfirmedSerializer,
         responses={202: RemovalSerializer},
     )
@@ -302,8 +303,9 @@ class ImportViewSet(ApiViewSet):
     @extend_schema(
         operation_id="question_sets_imports",
         summary="List the imports into a question set, newest first",
-        description="Files of answers, of models' answers, of questions and of passages, with what "
-        "is still there of each. What came in before imports were kept track of belongs to none.",
+        description="Files of answers, of models' answers, of questions, of passages and of "
+        "demographic data, with what is still there of each. What was imported before imports were "
+        "recorded belongs to none.",
         responses=ImportSerializer(many=True),
     )
     def list(self, request: Request, set_id: Any) -> Response:
@@ -325,7 +327,8 @@ class ImportViewSet(ApiViewSet):
     @extend_schema(
         operation_id="question_sets_import_undo",
         summary="Undo an import",
-        description="In the background, once no run works on the version. Again it is the same. "
+        description="In the background, once no run uses the version. Repeating has no further "
+        "effect. Undoing demographic data puts the values back that were stored before. "
         "409 where nothing of it can go, such as questions of a published version.",
         request=None,
         responses={202: RemovalSerializer},

@@ -9,7 +9,15 @@ from uuid import UUID
 
 from django.db.models import Count, F, Q, QuerySet
 
-from annotations.models import Import, Passage, Question, QuestionSet, Response, Submission
+from annotations.models import (
+    Import,
+    JoinedFacts,
+    Passage,
+    Question,
+    QuestionSet,
+    Response,
+    Submission,
+)
 from annotations.web.paging import Page
 from evaluation.models import LLMResponse, Removal
 
@@ -22,9 +30,10 @@ class ImportRow:
     ----------
     imported_by : a user's name; "" for an import by the command line.
     n_new : rows of the file with new content. n_unchanged : rows that repeated existing content.
-    n_left : number of rows created by the import that still exist.
+    n_left : number of rows created by the import that still exist. Of demographic data the three
+        count workers.
     state : kept, going (is being undone) or undone.
-    what : answers, model_answers, questions or passages.
+    what : answers, model_answers, questions, passages or demographics.
     n_passages, n_models : that were made by it.
     """
 
@@ -53,8 +62,11 @@ BROUGHT: Final[dict[str, QuerySet[Any, Any]]] = {
     # A later version has copies of them.
     Import.What.QUESTIONS: Question.objects.filter(_IN_ITS_VERSION),
     Import.What.PASSAGES: Passage.objects.filter(_IN_ITS_VERSION),
+    Import.What.DEMOGRAPHICS: JoinedFacts.objects.all(),
 }
 """The rows that an import of each kind creates."""
+_COUNTED: Final = {Import.What.DEMOGRAPHICS: "response__submission"}
+"""What is counted in place of the rows themselves: the workers of the facts."""
 
 
 def imports_of(question_set: QuestionSet) -> QuerySet[Import]:
@@ -68,7 +80,9 @@ def shown_imports(page: Page[Import]) -> list[ImportRow]:
     for what, of_what in BROUGHT.items():
         if keys := [one.pk for one in page if one.what == what]:
             rows = of_what.filter(brought_by__in=keys).order_by()
-            counted = rows.values("brought_by").annotate(n=Count("pk"))
+            counted = rows.values("brought_by").annotate(
+                n=Count(_COUNTED.get(Import.What(what), "pk"), distinct=True)
+            )
             # One query for each kind of file on the page, not one for each file.
             left |= dict(counted.values_list("brought_by", "n"))
     going = set(

@@ -21,6 +21,7 @@ from annotations.exchange.importing.target import lock_set
 from annotations.models import (
     AuditEntry,
     Collection,
+    Import,
     QuestionSet,
     QuestionSetVersion,
     Response,
@@ -205,7 +206,7 @@ def delete_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
 
 def _archive(request: HttpRequest, thing: Thing) -> HttpResponse:
     if removals.archive(thing, get_user_id(request)):
-        messages.success(request, f"{name_of(thing)} is archived. Everything in it is kept.")
+        messages.success(request, f"{name_of(thing)} is archived. Everything in it stays stored.")
         if isinstance(thing, Run) and getattr(thing, "of_record", None) is not None:
             messages.info(
                 request,
@@ -297,8 +298,12 @@ def erase_worker(request: HttpRequest, worker_id: UUID) -> HttpResponse:
 
 
 UNDO_WARNING = (
-    "All of this goes, and only the file can bring them back. That you undid it, when, and these "
-    "counts are kept."
+    "All of this is deleted, and only the file can restore it. Your name, the time and these "
+    "counts are recorded."
+)
+UNDO_JOIN_WARNING = (
+    "The facts of this file are taken away, and the values stored before come back. Join the file "
+    "again to restore its facts. Your name, the time and these counts are recorded."
 )
 
 
@@ -340,13 +345,15 @@ def undo_import(request: HttpRequest, set_id: UUID, import_id: UUID) -> HttpResp
         undoing.undo(brought, get_user_id(request))
         messages.success(request, f"{brought.file} is being undone.")
         return redirect(back)
+    is_join = brought.what == Import.What.DEMOGRAPHICS
     context = {
-        "title": f"Undo the import of {brought.file}?",
+        "title": f"Undo the {'join' if is_join else 'import'} of {brought.file}?",
         "breadcrumbs": [*build_breadcrumbs(question_set), ("Imported files", back)],
         "hanging": hanging,
         "back": back,
-        "button": "Undo this import",
-        "warning": UNDO_WARNING,
+        "heading": "What will be taken away" if is_join else "",
+        "button": "Undo this join" if is_join else "Undo this import",
+        "warning": UNDO_JOIN_WARNING if is_join else UNDO_WARNING,
         "cannot": "It cannot be undone.",
     }
     return TemplateResponse(request, "admin/removing/delete.html", context)

@@ -207,7 +207,7 @@ def ids_of_models(names: Sequence[str], question_set: QuestionSet) -> tuple[str,
     missing = [name for name in wanted if name not in known and name not in ids]
     if missing:
         there = ", ".join(sorted(known)) or "none"
-        reason = f"no model with an address is called {', '.join(missing)}; there is: {there}"
+        reason = f"no model with an address has the name {', '.join(missing)}; there is: {there}"
         raise CommandError(remove_control_characters(reason), returncode=BAD_INPUT)
     return tuple(dict.fromkeys(known.get(name, name) for name in wanted))
 

@@ -77,7 +77,7 @@ class Run(Record):
     name = models.CharField(
         max_length=LONGEST_NAME,
         blank=True,
-        help_text="What you call it. Left empty, it is called by what differs from the defaults.",
+        help_text="What you call it. If empty, the options that differ from the defaults name it.",
     )
     notes = models.TextField(
         blank=True, max_length=LONGEST_NOTES, help_text="Why it was made, or what it showed."

@@ -45,7 +45,7 @@ def format_study(study: FileStudy, output: Path) -> str:
     """Return the text that ``study multiqa`` prints about the results."""
     n_kept = sum(rewording.variant is not None for rewording in study.rewordings)
     dropped = Counter(rewording.reason for rewording in study.rewordings if rewording.reason)
-    lines = [f"{n_kept:,} rewordings kept, {dropped.total():,} dropped"]
+    lines = [f"{n_kept:,} rewordings used, {dropped.total():,} dropped"]
     lines += [f"  {describe_reason(reason)}: {count:,}" for reason, count in dropped.most_common()]
     return "\n".join(lines) + "\n\n" + format_evaluation(study.evaluation, output)
 
@@ -59,7 +59,7 @@ def format_run(run: Run) -> str:
         f"{summary.replies:,} replies of {len(summary.systems):,} models to {summary.wordings:,} "
         f"wordings of {summary.items:,} questions; {requests:,} requests, {reused:,} replies of "
         "earlier runs",
-        f"{summary.kept:,} rewordings kept, {sum(summary.dropped.values()):,} dropped",
+        f"{summary.kept:,} rewordings used, {sum(summary.dropped.values()):,} dropped",
         *_format_tables(rows),
         "\n".join(
             f"Left out: {entry['count']:,} ({describe_reason(entry['reason'])})"

@@ -61,7 +61,7 @@ def meanwhile(newest: Decision | WorkerVerdict, user: Any, what: str) -> str:
     name = "You" if newest.decided_by_id == user.pk else newest.decided_by.get_username()
     return (
         f"{name} decided meanwhile: {what} ({newest.created_at:%-d %b %Y, %H:%M} UTC). What you "
-        "chose is not kept; decide again if you see it otherwise."
+        "chose is not stored; choose again."
     )
 
 

@@ -432,7 +432,7 @@ class AcceptingViewSet(GradingViewSet):
     @extend_schema(
         operation_id="results_triage_accept_undo",
         summary="Take back what one request accepted",
-        description="Later decisions about single workers are kept. 409 where nothing is left.",
+        description="Later decisions about single workers stay. 409 where nothing is left.",
         request=None,
         responses=build_serializer(TakenBack),
     )

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from annotations.web.rest.renamed_keys import rename_keys
 from annotations.web.rest.serializers import build_serializer
 from evaluation.grading.alarms.report import Mark
+from evaluation.grading.results.api.alarms import CheckSerializer
 from evaluation.grading.results.api.results import ModelRowSerializer
 from evaluation.grading.results.pages import GradingViewSet
 from evaluation.runs.reports.planner import PlannerReport, build_planner_report
@@ -23,15 +24,16 @@ FactSerializer = build_serializer(
     *("title", "said", "meaning", "todo", "word", "result", "needed"),
     without=("case", "values", "warning"),
 )
-AboutTrust = build_serializer(TrustReport, without=("facts",))
+AboutTrust = build_serializer(TrustReport, without=("facts", "checks"))
 # The curve is there for the picture; the table holds as much in fewer rows.
 PlannerReportSerializer = build_serializer(PlannerReport, without=("curve",))
 
 
 class TrustReportSerializer(AboutTrust):  # type: ignore[misc, valid-type]
-    """Trust report of a run: facts for and against its grades, worst first."""
+    """Trust report of a run: facts for and against its grades, worst first, and alarm checks."""
 
     facts = FactSerializer(many=True)
+    checks = CheckSerializer(many=True)
 
 
 AboutPerson = build_serializer(Person, without=("marks",))
@@ -50,9 +52,10 @@ AboutDecision = build_serializer(Decision, without=("trust", "best", "look_at", 
 class DecisionSerializer(AboutDecision):  # type: ignore[misc, valid-type]
     """Decision summary: trust in the run, best workers, workers to review, best model."""
 
-    trust = build_serializer(TrustReport, without=("about", "facts"))()
+    trust = build_serializer(TrustReport, without=("about", "facts", "checks"))()
     concerns = FactSerializer(many=True)
     not_enough_data = FactSerializer(many=True)
+    checks = CheckSerializer(many=True)
     experts = FactSerializer()
     best = PersonSerializer(many=True)
     look_at = PersonSerializer(many=True)
@@ -81,14 +84,16 @@ class TrustViewSet(GradingViewSet):
         summary="Read all checks of the grades",
         description="Checks in words, worst first: what is so in this run, what it means, what to "
         "do. `result` is `good`, `problem`, `not_enough_data` (with the number `needed`) or "
-        "`not_applicable`. No check can prove a grade right.",
+        "`not_applicable`. `checks` are those for alarms, one by one, with the same four results. "
+        "No check can prove a grade right.",
         responses=TrustReportSerializer,
     )
     def trust(self, request: Request, run_id: Any) -> Response:
         """Return the trust verdict of a run and the facts behind it."""
         report = trust_report(self.done(request, run_id))
         facts = FactSerializer(report.facts, many=True).data
-        return Response({**AboutTrust(report).data, "facts": facts})
+        checks = CheckSerializer(report.checks, many=True).data
+        return Response({**AboutTrust(report).data, "facts": facts, "checks": checks})
 
     @extend_schema(
         operation_id="results_planner",

@@ -190,7 +190,7 @@ FACTS: Mapping[str, FactWords] = {
     ),
     "workers.enough": FactWords(
         "{people}.",
-        meaning="Crowds of this size kept their order in simulations, as long as people did not "
+        meaning="Crowds of this size had the right order in simulations, as long as people did not "
         "copy or make the same mistakes.",
     ),
     "answers.thin": FactWords(

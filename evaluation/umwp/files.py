@@ -155,7 +155,7 @@ def evaluate_umwp(
         if any(reply.system == PEOPLE for reply in replies.replies):
             raise InputError.single(
                 replies.name,
-                f"a system is called {PEOPLE}, as the row of people would be",
+                f"a system has the name {PEOPLE}, as the row of people would be",
                 "Give the system another name.",
             )
         answers = read_answers(request.people, request.columns)

@@ -80,7 +80,7 @@ def add_note(request: HttpRequest, worker_id: UUID) -> HttpResponse:
     if not form.is_valid():
         return _render_page(request, shown, form, status=400)
     create_note(request, shown, form.cleaned_data["text"])
-    messages.success(request, "The note is kept.")
+    messages.success(request, "The note is saved.")
     return redirect(reverse("admin:worker", args=[worker_id]) + "#notes")
 
 

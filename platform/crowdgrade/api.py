@@ -9,6 +9,7 @@ from rest_framework.routers import SimpleRouter
 
 from annotations.api.answers import AnswerViewSet
 from annotations.api.collecting import CollectionViewSet
+from annotations.api.demographics import DemographicViewSet
 from annotations.api.monitor import MonitorViewSet
 from annotations.api.participants import TakingPartViewSet
 from annotations.api.passages import PassageViewSet
@@ -303,6 +304,22 @@ REMOVING: tuple[tuple[str, type, dict[str, str], str], ...] = tuple(
     )
 )
 
+DEMOGRAPHICS: tuple[tuple[str, type, dict[str, str], str], ...] = (
+    (f"{SET_PATH}/demographics/", DemographicViewSet, {"post": "create"}, "demographics"),
+    (
+        f"{SET_PATH}/demographics/<uuid:upload_id>/",
+        DemographicViewSet,
+        {"get": "retrieve", "patch": "partial_update", "delete": "destroy"},
+        "demographics-upload",
+    ),
+    (
+        f"{SET_PATH}/demographics/<uuid:upload_id>/confirm/",
+        DemographicViewSet,
+        {"post": "confirm"},
+        "demographics-confirm",
+    ),
+)
+
 UNDOING: tuple[tuple[str, type, dict[str, str], str], ...] = (
     (f"{SET_PATH}/imports/", ImportViewSet, {"get": "list"}, "imports"),
     (
@@ -427,6 +444,7 @@ version_1 = [
             *TRANSLATIONS,
             *NOTES,
             *REMOVING,
+            *DEMOGRAPHICS,
             *UNDOING,
         )
     ),

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from annotations.models import Share
 from evaluation.core.messages.reasons import WHY_UNCHECKED
 from evaluation.core.options import API
+from evaluation.grading.methods.check_results import CHECK_NAMES
 from evaluation.grading.results.report.against import build_against_report
 from evaluation.grading.results.report.comparisons import build_comparisons_report
 from evaluation.models import Alarm, LanguageModel, Run
@@ -62,10 +63,20 @@ def test_an_alarm_says_what_rang_on_whom_and_by_how_much(api, rana, run, results
     alarm(run, kind="dont_know", severity="notice", workers=["w003"])
     sent = asking.get(f"{results}alarms/").json()
     assert (sent["looked"], sent["counts"]) == (True, {"alarm": 1, "notice": 1})
-    assert [check["rings"] for check in sent["checks"]] == [True, False]
-    assert [check["result"] for check in sent["checks"]] == ["problem", "not_enough_data"]
-    assert [check["needed"] for check in sent["checks"]] == [None, 5]
-    assert sent["checks"][1]["why"] == WHY_UNCHECKED["fewer_than_5_questions"]
+    checks = {check["name"]: check for check in sent["checks"]}
+    assert list(checks) == list(CHECK_NAMES)
+    assert {name: (one["rings"], one["result"], one["needed"]) for name, one in checks.items()} == {
+        **dict.fromkeys(CHECK_NAMES, (False, "not_applicable", None)),
+        "two_camps": (True, "problem", None),
+        "leverage": (False, "not_enough_data", 5),
+        # Of checks that the run did not store, those that raised an alarm.
+        "copies": (True, "problem", None),
+        "dont_know": (True, "problem", None),
+    }
+    assert checks["leverage"]["why"] == WHY_UNCHECKED["fewer_than_5_questions"]
+    assert checks["repeated"]["why"] == WHY_UNCHECKED["not_recorded"]
+    for address in ("trust/", "decision/"):
+        assert asking.get(f"{results}{address}").json()["checks"] == sent["checks"]
     copies, _ = sent["alarms"]["results"]
     assert (copies["place"], copies["kind"], copies["severity"]) == (0, "copies", "alarm")
     assert (copies["statistic"], copies["threshold"]) == (0.9, 0.5)

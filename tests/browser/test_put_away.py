@@ -104,7 +104,7 @@ def test_a_model_is_archived_restored_noted_and_deleted(browser, client, live_se
         window.look("a model", of)
         page.get_by_label("New note").fill("Asks back instead of answering.")
         page.get_by_role("button", name="Keep the note", exact=True).click()
-        page.get_by_text("The note is kept.").wait_for()
+        page.get_by_text("The note is saved.").wait_for()
         window.check("a model with a note")
         keep(window, look, "model")
         page.get_by_role("button", name="Archive", exact=True).click()

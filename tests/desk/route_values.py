@@ -228,6 +228,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "run_id": lambda of: of.run.public_id,
     "token": _staged,
     "export_token": _staged_export,
+    "upload_id": _staged_export,
     "token_id": lambda of: make_token(of.owner, str(uuid.uuid4()), 1)[0].public_id,
     "passage_id": lambda of: of.version.passages.first().public_id,
     "image_id": _image,

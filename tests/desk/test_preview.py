@@ -162,7 +162,7 @@ def test_buttons_lead_where_they_lead_for_workers(pages):
     assert "said=off" in pages("recall", "6&beside=data", {"uncounted": "yes"}).url
     said = pages("recall", "6&beside=data", {"do": "assistive", "assistive": "yes"})
     assert "said=assistive" in said.url
-    assert "It is kept that you use it." in pages("recall", "6&beside=data&said=assistive")
+    assert "It is stored that you use it." in pages("recall", "6&beside=data&said=assistive")
     assert "said=not" in pages("recall", "6&beside=data", {"do": "assistive"}).url
 
 

@@ -12,13 +12,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import F
 from django.urls import reverse
 
-from annotations.desk import uploads
 from annotations.exchange.importing import answers as importing
 from annotations.exchange.importing.report import NOTHING_CHANGED
 from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.models import QuestionSet, Response, Upload, Worker
 from annotations.models.uploads import LIFETIME, delete_old_uploads
-from annotations.web import size_limit
+from annotations.web import size_limit, uploads
 from evaluation.models import LLMResponse
 from tests.disks import small_disk
 

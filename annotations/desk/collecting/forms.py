@@ -101,7 +101,7 @@ class SettingsForm(CollectionModelForm):
             "excludes": "Not those who took part in",
             "questions_per_worker": "Questions for each person",
             "reading_seconds": "Seconds to read a text",
-            "reservation_minutes": "Minutes that a place is kept",
+            "reservation_minutes": "Minutes that a place is reserved",
             "most_characters": "Characters of an answer, at most",
             "practice_needed": "Right practice answers needed to continue",
             "checks_needed": "Right attention checks needed for the usual code",
@@ -134,8 +134,8 @@ class SettingsForm(CollectionModelForm):
             "reservation_minutes": "After the person's last activity; then another person can "
             "take it.",
             "practice_needed": "Empty: practice shows the right answers, and everybody continues.",
-            "checks_needed": "Who hands in with fewer gets a code of their own, and their answers "
-            "are kept: you decide what that means. Empty: everybody gets the code of who is done.",
+            "checks_needed": "Workers with fewer get another code. Their answers are stored, and "
+            "you decide about them. Empty: all workers get the same code.",
             "panel_fee": "What the panel takes on top of the pay.",
             "screened_out_pay": "You plan and confirm it on “Pay people”; nothing is paid by "
             "itself. Empty: none.",

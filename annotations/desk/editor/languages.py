@@ -97,7 +97,7 @@ class TextBox:
         if self.piece.name == "accepted_answers":
             return f"A line each; ways to write the same on one line, with{SEPARATOR}between them."
         if self.piece.is_optional:
-            return "How the study is called for people; it may stay empty."
+            return "Name of the study that workers see; it may stay empty."
         return ""
 
 

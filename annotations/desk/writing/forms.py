@@ -88,7 +88,7 @@ class MemberForm(PersonForm):
 
     def describe_unknown(self, username: str) -> str:
         """Return the error message for a user name that no active account has."""
-        return f"There is no account called “{username}”. An operator can make one."
+        return f"There is no account with the name “{username}”. An operator can create one."
 
     def clean(self) -> dict[str, Any]:
         """Refuse a writer as validator, the reverse, and validators who could see votes."""

@@ -112,7 +112,7 @@ def withdraw(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpRespon
         return redirect("admin:writing-desk", project_id)
     context = {
         **build_context(member, f"Give up problem {problem.external_id}?", deeper=True),
-        "text": "Its question is free for others again. What you wrote is kept, but not checked.",
+        "text": "Others can take its question again. Your text stays stored and is not checked.",
         "button": "Give it up",
         "back": reverse("admin:writing-write", args=[project_id, own_id]),
     }

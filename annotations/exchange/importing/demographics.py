@@ -7,12 +7,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotations.exchange.importing.import_records import create_import
 from annotations.exchange.importing.report import DRY_RUN, NOTHING_CHANGED
-from annotations.exchange.importing.target import IDS, lock_set, open_transaction, split_in_chunks
+from annotations.exchange.importing.target import (
+    BATCH,
+    IDS,
+    lock_set,
+    open_transaction,
+    split_in_chunks,
+)
 from annotations.exchange.presets import Arranged
 from annotations.exchange.presets.demographics import (
     DemographicFile,
@@ -24,7 +32,14 @@ from annotations.exchange.presets.joining import Join, note_join_problems
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.mturk import PANEL as MTURK
 from annotations.exchange.reading.source import Readable, make_source
-from annotations.models import QuestionSet, QuestionSetVersion, Response, Submission
+from annotations.models import (
+    Import,
+    JoinedFacts,
+    QuestionSet,
+    QuestionSetVersion,
+    Response,
+    Submission,
+)
 
 
 @dataclass(slots=True)
@@ -32,7 +47,8 @@ class DemographicReport:
     """Result of joining a demographic export to a version's answers.
 
     `n_new` counts workers whose extra information changes, `n_flagged` the answers that are newly
-    flagged as rejected.
+    flagged as rejected. `brought_by` is the id of the stored import, which can be undone; None if
+    nothing changed or nothing was stored.
     """
 
     join: Join
@@ -43,6 +59,7 @@ class DemographicReport:
     rule: StatusRule
     warnings: list[str] = field(default_factory=list)
     dry_run: bool = False
+    brought_by: UUID | None = None
 
     @property
     def changed(self) -> bool:
@@ -57,6 +74,7 @@ class DemographicReport:
             "n_rows": self.join.n_rows,
             "n_new": self.n_new,
             "n_flagged": self.n_flagged,
+            "import": None if self.brought_by is None else str(self.brought_by),
             "n_matched": self.join.n_matched,
             "n_only_in_file": len(self.join.only_in_file),
             "n_only_in_answers": len(self.join.only_in_answers),
@@ -89,8 +107,11 @@ def import_demographics(
     statuses: str = StatusRule.REFUSE,
     arrangement: Mapping[str, Any] | None = None,
     dry_run: bool = False,
+    imported_by: int | None = None,
 ) -> DemographicReport:
     """Add a demographic export's cells to the answers of its participants, in one transaction.
+
+    What each answer had before is stored, so that the import can be undone.
 
     The answers are those of the version that has the newest answers; their workers have the panel
     Prolific or none. With the rule APPLY, answers of returned, timed-out and rejected submissions
@@ -108,10 +129,14 @@ def import_demographics(
         problems = Problems(file.name)
         note_join_problems(problems, join, rule, file.mapping.worker)
         problems.raise_if_any()
-        n_new = _store_cells(stored, file)
-        n_flagged = 0
-        if rule == StatusRule.APPLY:
-            n_flagged = _flag([key for name in join.affected for key in submissions[name]])
+        changes = _collect_changes(stored, file)
+        rejected = join.affected if rule == StatusRule.APPLY else ()
+        n_flagged = _mark_rejected(changes, [key for name in rejected for key in submissions[name]])
+        n_new = len({change.worker for change in changes.values() if change.changes_cells})
+        brought_by = None
+        if target is not None and not dry_run and (n_new or n_flagged):
+            _store_changes(changes)
+            brought_by = _record_changes(changes, target, file, join, imported_by).public_id
     return DemographicReport(
         join,
         target.number if target else 0,
@@ -121,6 +146,7 @@ def import_demographics(
         rule,
         file.warnings,
         dry_run,
+        brought_by,
     )
 
 
@@ -189,26 +215,93 @@ def _count_replaced(stored: _Stored, file: DemographicFile) -> dict[str, int]:
     return {column: len(names) for column, names in replaced.items()}
 
 
-def _store_cells(stored: _Stored, file: DemographicFile) -> int:
-    """Add each participant's cells to the answers; return how many participants changed.
+@dataclass(slots=True)
+class _Change:
+    """What a file changes at one answer: extra information before and after, and the flag."""
 
-    The time of the change is not set: runs do not read these cells, so grades stay current.
-    """
-    changed = set()
-    for (name, text), keys in stored.items():
-        before = json.loads(text)
-        after = {**before, **file.rows[name].cells}
-        if after != before:
-            changed.add(name)
-            for chunk in split_in_chunks(keys, IDS):
-                Response.objects.filter(pk__in=chunk).update(extra=after)
-    return len(changed)
+    worker: str
+    before: dict[str, Any]
+    cells: dict[str, str]
+    rejects: bool = False
+    flagged: bool = False
+
+    @property
+    def changes_cells(self) -> bool:
+        """Whether a cell of the file differs from what is stored."""
+        return any(self.before.get(name) != cell for name, cell in self.cells.items())
 
 
-def _flag(submissions: Sequence[int]) -> int:
-    """Flag the answers of submissions as rejected; return how many were not flagged before."""
+def _collect_changes(stored: _Stored, file: DemographicFile) -> dict[int, _Change]:
+    """Return, by the keys of the participants' answers, what the file's cells change there."""
+    return {
+        key: _Change(name, json.loads(text), file.rows[name].cells)
+        for (name, text), keys in stored.items()
+        for key in keys
+    }
+
+
+def _mark_rejected(changes: Mapping[int, _Change], submissions: Sequence[int]) -> int:
+    """Mark the submitted answers that are flagged as rejected; return how many were not before."""
     n_flagged = 0
     for chunk in split_in_chunks(submissions, IDS):
-        rows = Response.objects.filter(submission__in=chunk, state="submitted", rejected=False)
-        n_flagged += rows.update(rejected=True, updated_at=timezone.now())
+        rows = Response.objects.filter(submission__in=chunk, state="submitted")
+        for key, was_rejected in rows.values_list("pk", "rejected"):
+            changes[key].rejects, changes[key].flagged = True, not was_rejected
+            n_flagged += not was_rejected
     return n_flagged
+
+
+def _store_changes(changes: Mapping[int, _Change]) -> None:
+    """Store the cells and flags of a file at the answers.
+
+    The time of the change is set for flags only: runs do not read the cells, so grades stay
+    current.
+    """
+    equal: dict[str, list[int]] = {}
+    for key, change in changes.items():
+        if change.changes_cells:
+            after = json.dumps({**change.before, **change.cells})
+            equal.setdefault(after, []).append(key)
+    for text, keys in equal.items():
+        for chunk in split_in_chunks(keys, IDS):
+            Response.objects.filter(pk__in=chunk).update(extra=json.loads(text))
+    flagged = [key for key, change in changes.items() if change.flagged]
+    for chunk in split_in_chunks(flagged, IDS):
+        Response.objects.filter(pk__in=chunk).update(rejected=True, updated_at=timezone.now())
+
+
+def _record_changes(
+    changes: Mapping[int, _Change],
+    target: QuestionSetVersion,
+    file: DemographicFile,
+    join: Join,
+    imported_by: int | None,
+) -> Import:
+    """Store the import with the earlier values of every answer, and return it."""
+    changed = {one.worker for one in changes.values() if one.changes_cells or one.flagged}
+    brought = create_import(
+        Import.What.DEMOGRAPHICS,
+        target,
+        file,
+        imported_by=imported_by,
+        n_new=len(changed),
+        n_unchanged=join.n_matched - len(changed),
+        columns=list(join.columns),
+    )
+    assert brought is not None
+    rows = (
+        JoinedFacts(
+            brought_by=brought,
+            response_id=key,
+            # All cells, also equal ones: undoing an earlier file must not take them away.
+            stored=change.cells,
+            before={name: change.before[name] for name in change.cells if name in change.before},
+            rejects=change.rejects,
+            flagged=change.flagged,
+        )
+        for key, change in changes.items()
+        if change.cells or change.rejects
+    )
+    for batch in split_in_chunks(rows, BATCH):
+        JoinedFacts.objects.bulk_create(batch)
+    return brought

@@ -83,7 +83,7 @@ class ImportReport:
         if created:
             yield "Also new: " + ", ".join(created)
         if self.kept_aside:
-            yield "Columns kept aside: " + ", ".join(self.kept_aside)
+            yield "Columns stored as extra information: " + ", ".join(self.kept_aside)
         yield from self.notes
         yield from (f"Warning: {warning}" for warning in self.warnings)
         if not self.changed:

@@ -48,6 +48,14 @@ def is_epoch(cell: str) -> bool:
     return bool(_EPOCH.fullmatch(cell))
 
 
+_PANEL_ID = re.compile(r"[0-9a-f]{24}", re.IGNORECASE)
+
+
+def is_panel_id(text: str) -> bool:
+    """Return whether a cell has the form of a participant's id on Prolific."""
+    return _PANEL_ID.fullmatch(text.strip()) is not None
+
+
 def is_number(cell: str) -> bool:
     """Return whether a cell is a number or a percentage."""
     return bool(_NUMBER.fullmatch(cell))

@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from annotations.exchange.presets import experiments, otree
-from annotations.exchange.presets.cells import SENTENCE_WORDS, is_number, mean_words, mostly
+from annotations.exchange.presets.cells import (
+    SENTENCE_WORDS,
+    is_number,
+    is_panel_id,
+    mean_words,
+    mostly,
+)
 from annotations.exchange.presets.columns import (
     free_text,
     is_choice,
@@ -89,9 +95,11 @@ def _of_panel(head: Head) -> set[str]:
 
 
 def _qualtrics(head: Head) -> Mapping:
-    named = (*OF_PANEL, "workerId", "ExternalReference", "ExternalDataReference", "ResponseId")
+    panel, named = (*OF_PANEL, "workerId"), ("ExternalReference", "ExternalDataReference")
     # By how surely they name a person: a response id names only what one person sent.
-    order = [name for name in map(head.named, named) if name]
+    order = [name for name in map(head.named, panel) if name]
+    order += [name for name in head.wordings if _asks_for_panel_id(head, name)]
+    order += [name for name in map(head.named, (*named, "ResponseId")) if name]
     worker = worker_column(head, first=order)
     known = {worker, *map(head.named, (*QUALTRICS, *LEGACY)), *_of_panel(head)}
     rest = [
@@ -104,6 +112,12 @@ def _qualtrics(head: Head) -> Mapping:
         and not name.upper().startswith("SC0")
     ]
     return Mapping(worker, "", free_text(head, rest))
+
+
+def _asks_for_panel_id(head: Head, name: str) -> bool:
+    """Return whether a column is a question for Prolific's id, by its wording and its cells."""
+    asks = "prolific" in head.wordings[name].casefold()
+    return asks and mostly(is_panel_id, head.values(name))
 
 
 def _is_qualtrics(head: Head) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from annotations.exchange.column_names import (
@@ -25,6 +26,9 @@ FEWEST_TYPED = 2
 """Columns of ids, times or numbers with no such cell in a row, which therefore is a header row."""
 LONG_NUMBER = 6
 """Digits of a number that is an id, and no age or grade."""
+_MARKUP = re.compile(
+    r"</?(?:p|b|i|u|em|strong|span|div|br|font|h[1-6]|ul|ol|li|a|sub|sup)\b[^<>]*>", re.IGNORECASE
+)
 _PART = re.compile(r"(?P<base>.+) \[\d+\]$", re.DOTALL)
 """The name that a column without a heading has from the one at its left."""
 _NAMES = frozenset(map(normalise_name, (*WORKERS, *QUESTIONS, *ANSWERS, *KNOWN)))
@@ -132,7 +136,7 @@ def _labels(header: Sequence[str], row: Cells) -> dict[str, str]:
     bases = {part["base"] for name in header if (part := _PART.match(name))}
     found = {}
     for name, cell in zip(header, row, strict=False):
-        label = " ".join(cell.split())
+        label = " ".join(strip_markup(cell).split())
         if not label or counts[label] > 1:
             continue
         part = _PART.match(name)
@@ -147,7 +151,32 @@ def _labels(header: Sequence[str], row: Cells) -> dict[str, str]:
 
 
 def _wordings(header: Sequence[str], labels: Cells) -> dict[str, str]:
-    return {name: " ".join(text.split()) for name, text in zip(header, labels, strict=False)}
+    return {
+        name: " ".join(strip_markup(text).split())
+        for name, text in zip(header, labels, strict=False)
+    }
+
+
+def strip_markup(text: str) -> str:
+    """Return a heading without HTML tags and entities; one without tags is returned unchanged."""
+    return html.unescape(_MARKUP.sub(" ", text)) if _MARKUP.search(text) else text
+
+
+def is_header_again(
+    cells: Sequence[str], at: Mapping[str, int], wordings: Mapping[str, str]
+) -> bool:
+    """Return whether a row repeats a header row, as in a file that was put together from several.
+
+    `at` are the positions of the columns that are read, `wordings` those of the second header row.
+    """
+    if any(cell.startswith(IMPORT_ID) for cell in cells):
+        return True
+    read = {name: cells[place].strip() for name, place in at.items()}
+    if len(read) < FEWEST_TYPED:
+        return False
+    is_first = all(cell == name.strip() for name, cell in read.items())
+    is_second = bool(wordings) and all(cell == wordings.get(name) for name, cell in read.items())
+    return is_first or is_second
 
 
 def _zone(cell: str) -> str:

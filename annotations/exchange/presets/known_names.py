@@ -33,7 +33,8 @@ QUESTIONS = (
 )
 ANSWERS = (
     *("answer", "response", "worker answer", "free text", "text answer", "translation", "reply"),
-    *("explanation", "comment"),
+    *("explanation", "comment", "response text", "answer text", "text response"),
+    *("typed response", "typed answer", "written response", "textbox.text"),
     *("Antwort", "Antworttext", "réponse", "respuesta", "risposta", "resposta", "antwoord"),
     *("odpowiedź", "ответ", "回答", "答案", "text"),
 )

@@ -24,6 +24,7 @@ from annotations.exchange.presets.columns import (
     is_personal_column,
 )
 from annotations.exchange.presets.declared import PRESETS
+from annotations.exchange.presets.header_rows import is_header_again
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping, Role
 from annotations.exchange.presets.own_rows import OwnRows, as_lines
 from annotations.exchange.presets.preset import Preset, cell_named
@@ -60,6 +61,7 @@ LISTED = 20
 NOT_AVAILABLE = "NA"
 TRIAL = "test"
 """What authors of a survey write into every box when they try it."""
+HEADERS = "rows that repeat the header"
 TOTALS = "rows of totals"
 TOTAL_NAMES = ("total", "totals", "grand total", "sum", "average", "summe", "gesamt", "итого")
 """Words in the worker column that mark a row of totals below the table."""
@@ -251,7 +253,8 @@ class MappedRows:
         rows = chain(first_rows, self._foreign.rows)
         for n_before, (line, cells) in enumerate(rows):
             row = named_cells(head, cells)
-            if reason := preset.reason_left_out(row):
+            is_header = is_header_again(cells, at, self._foreign.wordings)
+            if reason := HEADERS if is_header else preset.reason_left_out(row):
                 self.skipped[reason] += 1
                 continue
             answers = [(name, preset.cell(cells[at[name]])) for name in mapping.answers]

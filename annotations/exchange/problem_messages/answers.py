@@ -60,7 +60,7 @@ ANSWERS = {
         "an Answer column occurs twice",
     ),
     "answer_column_unknown": ProblemMessage(
-        "no answer column is called {glob!r}; found: {found}",
+        "no answer column has the name {glob!r}; found: {found}",
         "Write the name as in the file, such as Answer.translation, or with"
         " a star for several: Answer.translation*.",
     ),

@@ -19,7 +19,7 @@ def _write_missing_column(values: Mapping[str, Any]) -> str:
 def _suggest_name(values: Mapping[str, Any]) -> str:
     """Return the advice for a missing column, naming a similar heading if there is one."""
     if values["suggestion"]:
-        return f"If it is the one called {values['suggestion']}, name it {values['name']}."
+        return f"If it is the column {values['suggestion']}, name it {values['name']}."
     return f"Add it, or name the one that it is {values['name']}."
 
 
@@ -29,7 +29,7 @@ def _suggest_option(values: Mapping[str, Any]) -> str:
     if not option:
         return ""
     if values["suggestion"]:
-        return f"If it is the one called {values['suggestion']}, add {option} {values['renaming']}"
+        return f"If it is the column {values['suggestion']}, add {option} {values['renaming']}"
     return f"Add it, or name the column with {option} {values['key']}=NAME"
 
 

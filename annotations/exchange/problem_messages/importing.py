@@ -15,7 +15,7 @@ IMPORTING = {
         "Import the file again once it is gone, or call the model by another name.",
     ),
     "model_hidden": ProblemMessage(
-        "the owner of the set keeps another model called {name}, which you do not see",
+        "the owner of the set has another model named {name}, which you may not see",
         "Call it otherwise, or let the owner send its answers.",
     ),
     "model_name_long": ProblemMessage(

@@ -134,7 +134,7 @@ class MturkRows:
                 + (f" ({column.reason})" if column.reason and not self._globs else "")
                 for column in self.metadata
             )
-            sentences.append(f"No answers, but kept with the assignments: {listed}")
+            sentences.append(f"Stored with the assignments, as no answers: {listed}")
         if self.left_out:
             sentences.append(f"Columns left out: {', '.join(self.left_out)}")
         return sentences

@@ -39,7 +39,7 @@ class SafeJSONParser(JSONParser):
             raise ParseError("The body is nested too deeply.") from None
         except UnicodeEncodeError as error:
             half = f"\\u{ord(error.object[error.start]):04x}"
-            raise ParseError(f"Half a surrogate pair ({half}) stands in the body.") from None
+            raise ParseError(f"The body contains half a surrogate pair ({half}).") from None
         return value
 
 

@@ -150,7 +150,7 @@ class ImportReportSerializer(serializers.Serializer[Any]):
         help_text="Answers of models that keep their thinking (keep_thinking)."
     )
     kept_aside = serializers.ListField(
-        child=serializers.CharField(), help_text="Further keys, kept with the rows."
+        child=serializers.CharField(), help_text="Further keys, stored with the rows."
     )
     notes = serializers.ListField(child=serializers.CharField())
     warnings = serializers.ListField(child=serializers.CharField())

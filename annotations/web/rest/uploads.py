@@ -17,7 +17,7 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 )
 BODY_HELP = (
     '\n\nThe body is an object `{{"rows": [...]}}`, or JSON Lines (`{lines}`), one row a line, '
-    "which may be larger. Keys that are not known are kept with the row. Numbers stay as typed. "
+    "which may be larger. Unknown keys are stored with the row. Numbers stay as typed. "
     "Each bad row is named with its index (or line) and the reason, and nothing is stored."
 )
 

@@ -305,7 +305,7 @@ class FittedCrowd(Fitted):
         Raises ValueError after `AQER.fit_blocks`, which stores none.
         """
         if self.vectors is None:
-            raise ValueError("fitted block by block: the vectors were not kept")
+            raise ValueError("fitted block by block: the vectors were not stored")
         return self.vectors
 
     def exemplars(self) -> Vectors:

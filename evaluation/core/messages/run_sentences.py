@@ -32,7 +32,7 @@ def _format_unknown_workers(values: Mapping[str, Any]) -> str:
 def _format_no_rewording(values: Mapping[str, Any]) -> str:
     """Return the sentences on rewordings that cannot be used; older runs only have the count."""
     reasons, silent = _get_counts(values, "reasons"), _get_counts(values, "silent")
-    parts = [f"The rewriter gave no usable rewording: 0 of {values['rewordings']:,} kept."]
+    parts = [f"The rewriter gave no usable rewording: 0 of {values['rewordings']:,} used."]
     if reasons:
         told = (f"{count:,} ({describe_reason(reason)})" for reason, count in reasons.items())
         parts.append(f"Rejected: {', '.join(told)}.")
@@ -92,8 +92,8 @@ FAILURES: Mapping[str, Sentence] = {
     "run.no_model_that_answers": "Choose a model that answers.",
     "run.no_model_to_compare": "Choose a model whose replies are compared.",
     "run.models_missing": "{missing} of the {what}s are not there, or not yours to ask.",
-    "run.model_named_as_people": "A model is called “{name}”, as the row of people would be: give "
-    "it another name.",
+    "run.model_named_as_people": "A model has the name “{name}”, which the row of people has: "
+    "rename the model.",
     "run.no_model_replied": _format_no_reply,
     "run.no_answer_of_a_model": "No language model has answered a question with a text: upload "
     "answers of models first.",

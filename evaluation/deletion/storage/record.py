@@ -62,16 +62,16 @@ SENTENCES: Final = {
     # Runs.
     "run_of_record": "It is the official run of its question set: afterwards the newest run that "
     "is done counts.",
-    "decisions_stay": "Kept with the question set: {n:decision} about workers. Later runs still "
+    "decisions_stay": "{n:decision} about workers stay with the question set. Later runs still "
     "leave out {out:worker} because of them. Any other run of the set shows these decisions and "
     "can take them back.",
     "sample_judged": "What experts judged in its sample stays with the answers; that these were "
-    "drawn at random is forgotten.",
+    "drawn at random is no longer recorded.",
     "replies_stay": "The replies that it fetched stay with the question set.",
     # Question sets.
-    "payments_kept": "{n:,} payments to its workers are in the ledger, which keeps them.",
-    "decisions_kept": "{n:,} decisions about its workers' submissions are kept with reasons.",
-    "writing_kept": "{n:,} entries name who wrote and checked problems for it. They are kept.",
+    "payments_kept": "{n:,} payments to its workers are in the ledger and stay there.",
+    "decisions_kept": "{n:,} decisions about its workers' submissions stay stored with reasons.",
+    "writing_kept": "{n:,} entries name who wrote and checked problems for it. They stay stored.",
     "workers_go_with_set": "Workers without other answers and without notes are deleted with it.",
     "models_stay": "The models stay registered; their answers to this set's questions go.",
     "downloads_stay": "Files that were downloaded are not deleted.",
@@ -87,13 +87,14 @@ SENTENCES: Final = {
     # Workers.
     "answers_in_use": "A run works on these answers: they are erased once that run has ended.",
     "runs_made": "{n} finished {runs_were} made of these answers. Grades and other numbers "
-    "are kept, the texts are deleted. The runs will be marked “not reproducible”, with the number "
+    "stay, the texts are deleted. The runs will be marked “not reproducible”, with the number "
     "of withdrawn answers.",
     "copies_go": "Copies are deleted too: texts quoted in results, alarms, prompts to models "
     "and lists for experts, and the vectors of texts that no other worker wrote.",
     "appeals_go": "What they wrote against {n:rejection} goes at once, with what they were "
     "answered.",
-    "reasons_kept": "Kept, with their reasons: {kept}. Read them: they may quote an answer.",
+    "reasons_kept": "These stay stored, with their reasons: {kept}. Read them: they may quote an "
+    "answer.",
     "id_stays": "The id {id} stays, so that the person is not invited again. Rows of it in files "
     "are refused from now on.",
     "uploads_go": "Files uploaded to these question sets in the last day and not imported yet "
@@ -102,19 +103,24 @@ SENTENCES: Final = {
     # Imports of answers.
     "import_in_use": "A run works on these answers: it is undone once that run has ended.",
     "import_runs": "{n} finished {runs_were} made of these answers ({named}). The grades "
-    "are kept and will be marked “not reproducible”, with the number of withdrawn answers. Grade "
+    "stay and will be marked “not reproducible”, with the number of withdrawn answers. Grade "
     "again afterwards.",
     "repeated_later": "Later files repeated answers that were there already: {files}. Answers that "
     "came with this import go all the same; import those files again afterwards to have them back.",
     "questions_stay": "{n} of the questions that it made stay, because runs, models' answers or "
     "other answers use them. To delete the questions too, delete those runs first.",
     "workers_stay": "{n} workers stay in the list without these answers, because decisions about "
-    "them or payments to them are kept.",
+    "them or payments to them stay stored.",
     "workers_go": "Workers without other answers and without a run are deleted too.",
     "asked_anew": "{n:,} of its answers were asked for anew since, and stay.",
     "models_in_use": "{n:,} of the models that it made stay registered, because they are in "
     "runs, have other answers, or have a description. Delete them on their pages.",
     "version_stays": "Version {number}, which it published, stays published.",
+    # Joined demographic exports.
+    "facts_return": "Earlier values that come back: {n:,}.",
+    "facts_changed": "Values that were changed since, and stay: {n:,}.",
+    "flags_return": "{n:answer} that this file flagged as rejected will count again.",
+    "answers_stay": "The answers themselves stay.",
     # Imports of questions and passages; `noun` is one of the two.
     "published": "Version {number}, into which it came, is published and keeps its {noun}: what "
     "people are asked does not change under their answers. Open the next version in the editor "

@@ -1,4 +1,4 @@
-"""Undo an import: of answers, or of questions and passages into a draft."""
+"""Undo an import: of answers, of facts about workers, or of items into a draft."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from annotations.models import (
     Variant,
 )
 from evaluation.deletion.storage import record
+from evaluation.deletion.storage.joined_facts import find_join_dependents, undo_join_step
 from evaluation.deletion.storage.record import (
     DependentRows,
     ForbiddenRemovalError,
@@ -199,6 +200,8 @@ def hanging_on_import(brought: Import) -> DependentRows:
     """Return what would be deleted with an import, and which changes stay."""
     if brought.what in ITEMS:
         return hanging(brought)
+    if brought.what == Import.What.DEMOGRAPHICS:
+        return find_join_dependents(brought)
     counts = counted([*_parts(brought), *_leftovers(brought)])
     return DependentRows(counts, [brought.sha256], notes=tuple(_notes(brought)))
 
@@ -233,6 +236,8 @@ def step(removal: Removal) -> StepResult:
         return StepResult.WAITS
     if brought is not None and brought.what in ITEMS:
         return undo_items_step(removal, brought)
+    if brought is not None and brought.what == Import.What.DEMOGRAPHICS:
+        return undo_join_step(removal, brought)
     with transaction.atomic():
         if brought is not None:
             if "runs" not in removal.pending:

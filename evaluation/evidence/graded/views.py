@@ -54,7 +54,7 @@ START = Start(
             words="A table with the columns question, answer and grade (or label), and worker if "
             "you know who gave them; or the files of SemEval 2013 Task 7 (XML, several as ZIP), "
             "ASAP short answers or Powergrading. It takes the place of an earlier upload. Ids of "
-            "workers are not kept.",
+            "workers are not stored.",
             take=store_upload,
             accept=ACCEPTED,
         ),

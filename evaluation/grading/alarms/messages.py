@@ -213,13 +213,19 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
         "Where 0% is as alike as workers who are as good and 100% is the same answers, they are at "
         f"{s:.0%}; alarm above {t:.0%}."
     ),
-    IN_PART: lambda s, t: f"{s:.0%} more shared answers than chance; notice from {t:.0%} on.",
+    IN_PART: lambda s, t: (
+        f"{s:.0%} more shared answers than chance; notice from {t:.0%} on."
+        if s > 0
+        else f"No two workers share more answers than chance explains; notice from {t:.0%} more on."
+    ),
     "clique": lambda s, t: (
         "Where 0% is as alike as workers who are as good and 100% is the same answers, they are at "
         f"{s:.0%}; alarm above {t:.0%}."
     ),
     "two_camps": lambda s, t: (
-        f"The camps differ by {s:.1f} times what chance does; alarm above {t:g}."
+        f"The two most different halves differ no more than chance does; alarm above {t:g} times."
+        if s <= 0
+        else f"The camps differ by {s:.1f} times what chance does; alarm above {t:g}."
     ),
     OF_QUESTIONS: lambda s, t: f"{s:.0%} of the questions have two camps; alarm from {t:.0%} on.",
     "leverage": lambda s, t: (
@@ -229,12 +235,21 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
         f"Rank correlation of the two rankings: {s:.2f}; alarm below {t:.2f}."
     ),
     "repeated": lambda s, t: (
-        f"Up to {s:.0%} of the pairs of a worker's own answers are the same or nearly the same "
-        f"text; alarm from {t:.0%} on."
+        "No worker gave 3 or more answers that are alike; alarm from "
+        f"{t:.0%} of the pairs of a worker's answers on."
+        if s <= 0
+        else f"Up to {s:.0%} of the pairs of a worker's own answers are the same or nearly the "
+        f"same text; alarm from {t:.0%} on."
     ),
-    "dont_know": lambda s, t: f"Up to {s:.0%} of a worker's answers; notice from {t:.0%} on.",
+    "dont_know": lambda s, t: (
+        f"Up to {s:.0%} of a worker's answers; notice from {t:.0%} on."
+        if s > 0
+        else f"No worker gave 3 or more such answers; notice from {t:.0%} of a worker's answers on."
+    ),
     "model_like": lambda s, t: (
-        f"Nearer to the model than to any person by {s:.1f} times what chance does; notice "
+        f"No worker is nearer to a model than to every person; notice above {t:g}."
+        if s <= 0
+        else f"Nearer to the model than to any person by {s:.1f} times what chance does; notice "
         f"above {t:g}."
     ),
     "concentrated_weight": lambda s, t: (
@@ -244,6 +259,11 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
         f"Rank correlation with other questions: {s:.2f}; notice below {t:.2f}."
     ),
     "no_convergence": lambda s, t: f"The last change was {s:.1g}; wanted was {t:.1g} or less.",
+    "too_few": lambda s, t: (
+        f"Workers without a rank: {s:.0f}; information from 1 on."
+        if t <= 0
+        else f"Workers: {s:.0f}; notice below {t:.0f}."
+    ),
     "identical_answers": lambda s, t: (
         f"{s:.0%} of the answers of two workers are the same text; alarm above {t:.0%}."
     ),
@@ -293,6 +313,8 @@ UNITS: Mapping[str, str] = {
     "no_question_with_6_answers": "answers to one question",
     "no_pair_shares_10_questions": "questions that the same two workers answered",
     "no_pair_shares_3_questions": "questions that the same two workers answered",
+    "no_worker_with_3_answers": "answers of one worker",
+    "no_worker_shares_5_with_a_model": "questions that a model and two workers answered",
     "no_weights": "workers",
     "too_few_ranked_workers": "workers with a rank",
 }

@@ -179,7 +179,7 @@ def add_packaged(request: HttpRequest) -> HttpResponse:
         except IntegrityError:
             messages.error(
                 request,
-                f"You have a model called {smollm2.MODEL} whose answers are elsewhere: edit it, "
+                f"You have a model named {smollm2.MODEL} with answers from elsewhere: edit it, "
                 "or register this one under another name.",
             )
             return redirect("admin:models")
@@ -327,7 +327,7 @@ def add_note(request: HttpRequest, model_id: UUID) -> HttpResponse:
     if not form.is_valid():
         return shown_model(request, noted, note=form, status=400)
     create_note(request, noted, form.cleaned_data["text"])
-    messages.success(request, "The note is kept.")
+    messages.success(request, "The note is saved.")
     return _back(model_id)
 
 

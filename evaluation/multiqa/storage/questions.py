@@ -258,8 +258,8 @@ def estimate_requests(
         takes.append(estimate_round(user, REWORDING, rewriter_round))
         notes.append(
             "The rewordings are not known yet, so what answering them takes is reckoned from the "
-            "questions. Where too few of a question can be kept the rewriter is asked up to "
-            f"{study.MOST_TRIES - 1} more times."
+            "questions. If too few rewordings of a question are usable, the rewriter is asked up "
+            f"to {study.MOST_TRIES - 1} more times."
         )
     wordings = list_wordings(loaded.items, loaded.scorable, typed)
     conversations = build_conversations(loaded.items, wordings)

@@ -69,7 +69,7 @@ class BonusPaymentSerializer(serializers.Serializer[Any]):
     submission = serializers.UUIDField(source="person")
     worker = serializers.CharField(source="name")
     panel = serializers.CharField()
-    round = serializers.CharField(help_text=f"That of parts of the pay is called {PART}.")
+    round = serializers.CharField(help_text=f"Parts of the pay have the round {PART}.")
     attempt = serializers.IntegerField(help_text="More than 1 where an earlier one failed.")
     amount = MoneyField()
     currency = serializers.CharField()
@@ -252,7 +252,7 @@ class BonusViewSet(ApiViewSet):
             problem = Fault(f"{error}.", pointer=pointer, code=error.code)
             # An unknown payment is an invalid request; a known one conflicts with its state.
             code = "conflict" if error.is_there else "invalid"
-            sentence = f"Nothing was kept: {error}."
+            sentence = f"Nothing was stored: {error}."
             raise ApiProblem(code, sentence, [problem], reason=error.code) from None
         return Response(SettledSerializer({"new": new, "unchanged": unchanged}).data)
 

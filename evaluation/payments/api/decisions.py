@@ -322,7 +322,7 @@ class AppealNoteSerializer(StrictSerializer):
     """Request body with an appeal that a worker of an imported file sent outside Crowdgrade."""
 
     text = serializers.CharField(
-        max_length=appealing.LONGEST, help_text="Word for word; kept once for each rejection."
+        max_length=appealing.LONGEST, help_text="Word for word; stored once for each rejection."
     )
 
 
@@ -370,9 +370,9 @@ class AppealViewSet(ApiViewSet):
     @extend_schema(
         operation_id="paying_appeal_note",
         summary="Note what a worker wrote elsewhere against their rejection",
-        description="For who came in a file and has no page here, once for each rejection. The "
-        "same once more changes nothing. 409 where it is not rejected, another text is kept, or "
-        "they have a page here.",
+        description="For workers of an imported file, who have no page here, once for each "
+        "rejection. Repeating has no further effect. 409 if the work is not rejected, another text "
+        "is stored, or the worker has a page here.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
         request=AppealNoteSerializer,
         responses={200: PaySubmissionSerializer},

@@ -153,11 +153,11 @@ class StatusesReportSerializer(serializers.Serializer[Any]):
         child=serializers.IntegerField(), help_text="Lines of people who took part here."
     )
     strangers = serializers.DictField(
-        child=serializers.IntegerField(), help_text="Lines of others, which are not kept."
+        child=serializers.IntegerField(), help_text="Lines of other people, which are not stored."
     )
     missing = serializers.IntegerField(help_text="Participants without a line.")
     kept_aside = serializers.ListField(
-        child=serializers.CharField(), help_text="Columns that are not kept."
+        child=serializers.CharField(), help_text="Columns that are not stored."
     )
     warnings = serializers.ListField(child=serializers.CharField())
     dry_run = serializers.BooleanField()
@@ -234,7 +234,7 @@ class PayDecisionsViewSet(PayFileViewSet):
     create=describe_bulk_upload(
         "Import the statuses of submissions on Prolific, all rows or none",
         "For who may change the set. The columns of Prolific's export; what it knows of people "
-        "besides is not kept. No decision changes. An export of another study is refused.",
+        "besides is not stored. No decision changes. An export of another study is refused.",
         STATUS_ROWS,
         STATUSES,
         StatusOptionsSerializer,

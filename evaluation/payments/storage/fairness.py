@@ -1,8 +1,11 @@
 """Compare how often groups of workers are favoured by a decision or rule, before its use.
 
 Groups come from the submissions: language of the texts, kind of device, and whether the worker
-switched off the recording of how answers are written. Workers with assistive technology do so, and
-others who prefer it; the two cannot be distinguished.
+switched off the recording of how answers are written. Further groups come from facts that were
+imported with the answers, such as age and country (`evaluation.payments.storage.worker_facts`).
+
+Workers with assistive technology switch that recording
+off, and others who prefer it; the two cannot be distinguished.
 
 For the use of assistive technology there is a verdict without numbers. Numbers of two attempts that
 differ by one worker would reveal what that worker said.
@@ -12,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from annotations.answering.monitor import DEVICES
@@ -25,9 +29,13 @@ from evaluation.core.stats.inference.intervals import (
     SelectionRates,
     compare_selection_rates,
 )
+from evaluation.payments.storage.worker_facts import UNKNOWN, load_worker_facts
 
 TOO_FEW = "too few for a verdict"
 """Text in place of a verdict on a group that is too small, or whose low ratio may be chance."""
+
+MOST_SMALL = 5
+"""Most groups without a verdict that are listed by name; of more, the number is given."""
 
 FEWEST_EACH_WAY = 5
 """Least number of favoured, and of not favoured, workers for a verdict on assistive technology.
@@ -79,6 +87,15 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Unlisted:
+    """Groups that are too small for a verdict: their number, favoured workers, and workers."""
+
+    n_groups: int
+    hit: int
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Groups by one property, the largest first, and warnings about groups with a low ratio.
 
@@ -93,6 +110,21 @@ class Comparison:
     warnings: tuple[Message, ...]
     told: Message | None = None
 
+    @property
+    def listed(self) -> tuple[Group, ...]:
+        """The groups to show by name: all, or those with a verdict if the others are many."""
+        if sum(group.small for group in self.groups) <= MOST_SMALL:
+            return self.groups
+        return tuple(group for group in self.groups if not group.small)
+
+    @property
+    def unlisted(self) -> Unlisted | None:
+        """The groups that are not shown by name; None if all are."""
+        rest = [group for group in self.groups if group not in self.listed]
+        if not rest:
+            return None
+        return Unlisted(len(rest), sum(group.hit for group in rest), sum(one.n for one in rest))
+
 
 def fairness(
     version: QuestionSetVersion,
@@ -105,15 +137,16 @@ def fairness(
 
     `done` is the verb phrase of the warnings: "get a bonus". Properties with one group only are
     left out. If all or none are favoured, the result is empty. Assistive technology is always
-    compared if answers were collected here; otherwise its presence would reveal a user. One query;
-    none if the caller passes `everybody` of the version.
+    compared if answers were collected here; otherwise its presence would reveal a user. Three
+    queries; two if the caller passes `everybody` of the version.
     """
     keys, favoured_keys = set(considered), set(favoured) & set(considered)
     # Without any difference in treatment no group can be worse off than another.
     if not favoured_keys or favoured_keys == keys:
         return []
     workers = [worker for worker in everybody or _load_answerers(version) if worker.key in keys]
-    comparisons = list(_compare_by_property(workers, favoured_keys, done))
+    properties = (*PROPERTIES, *_build_fact_properties(version, keys))
+    comparisons = list(_compare_by_property(workers, favoured_keys, done, properties))
     collected = [worker for worker in workers if worker.collected]
     return (
         [*comparisons, _compare_assistive(collected, favoured_keys, done)]
@@ -165,13 +198,18 @@ def format_comparisons(
 def format_groups(comparisons: list[Comparison]) -> Iterator[str]:
     """Yield one line for each group."""
     for comparison in comparisons:
-        for group in comparison.groups:
+        for group in comparison.listed:
             share = "" if group.share is None else f" ({group.share:.0%}"
             if share:
                 share += f", 95% {group.low:.0%} to {group.high:.0%})"
             ratio = TOO_FEW if group.small else _format_ratio(group)
             counts = f"{group.hit:,} of {group.n:,}{share}"
             yield f"{comparison.what} {group.name}: {counts}{'; ' + ratio if ratio else ''}"
+        if (rest := comparison.unlisted) is not None:
+            yield (
+                f"{comparison.what}, {rest.n_groups:,} groups of fewer than {FEWEST}: "
+                f"{rest.hit:,} of {rest.n:,}; {TOO_FEW}"
+            )
 
 
 def _format_ratio(group: Group) -> str:
@@ -197,7 +235,7 @@ def _load_answerers(version: QuestionSetVersion) -> list[Answerer]:
 
 def _name_language(worker: Groupable) -> str:
     """Return the name of a submission's group by the language of the texts."""
-    return own_name(worker.language) if worker.language else "not known"
+    return own_name(worker.language) if worker.language else UNKNOWN
 
 
 def _name_device(worker: Groupable) -> str:
@@ -211,7 +249,8 @@ def _name_signals(worker: Groupable) -> str:
 
 
 ASSISTIVE = "assistive technology"
-PROPERTIES: tuple[tuple[str, Callable[[Groupable], str]], ...] = (
+Property = tuple[str, Callable[[Groupable], str]]
+PROPERTIES: tuple[Property, ...] = (
     ("language", _name_language),
     ("device", _name_device),
     (
@@ -221,11 +260,27 @@ PROPERTIES: tuple[tuple[str, Callable[[Groupable], str]], ...] = (
 )
 
 
+def _build_fact_properties(
+    version: QuestionSetVersion, keys: Collection[int]
+) -> Iterator[Property]:
+    """Yield a property for each fact that was imported with the answers of these submissions."""
+    for column, groups in load_worker_facts(version, keys).items():
+        yield f"“{column}”", partial(_name_fact_group, groups)
+
+
+def _name_fact_group(groups: Mapping[int, str], worker: Groupable) -> str:
+    """Return the name of a submission's group by an imported fact."""
+    return groups.get(worker.key, UNKNOWN)
+
+
 def _compare_by_property(
-    workers: Sequence[Groupable], favoured: set[int], done: str
+    workers: Sequence[Groupable],
+    favoured: set[int],
+    done: str,
+    properties: Sequence[Property],
 ) -> Iterator[Comparison]:
     """Yield the comparison by each property that has several groups."""
-    for label, name_group in PROPERTIES:
+    for label, name_group in properties:
         names, hit, n, rates = _compute_rates(workers, favoured, name_group)
         if rates is None:
             continue

@@ -200,7 +200,7 @@ register(
         "decisions",
         "One row for each worker: approve, reject (with the panel's category and a reason of at "
         "least 100 characters that the worker reads) or open, which takes back. A column bonus "
-        "confirms an amount, written as 1.50. Every row is kept or none is.",
+        "confirms an amount, written as 1.50. All rows are stored, or none.",
         "worker,decision,category,reason,bonus\nw1,approve,,,1.50\nw2,open,,,",
         "",
         str,

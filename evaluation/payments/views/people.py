@@ -254,7 +254,7 @@ class NoteForm(forms.Form):
         label="What they wrote, word for word",
         widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
         max_length=appeals.LONGEST,
-        help_text=f"At most {appeals.LONGEST:,} characters, kept as it is.",
+        help_text=f"At most {appeals.LONGEST:,} characters, stored as typed.",
     )
 
 

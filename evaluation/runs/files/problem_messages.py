@@ -149,7 +149,7 @@ FILE_MESSAGES: Mapping[str, ProblemMessage] = {
     ),
     "answers_to_others": ProblemMessage(
         "none of its answers is to an item",
-        "Its questions have to be called as the items are; ids are case-sensitive.",
+        "Its questions need the ids of the items; ids are case-sensitive.",
     ),
     "item_without_question": ProblemMessage(
         "item {item} has no question to ask", "Fill it in, or delete the row."

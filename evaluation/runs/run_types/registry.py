@@ -23,7 +23,7 @@ class UnknownKindError(LookupError):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"This site knows no kind of run called {name!r}: it is of another version of the "
+            f"This site has no run type {name!r}: it is of another version of the "
             "platform, or was taken out of its settings."
         )
 

@@ -16,6 +16,7 @@ from annotations.web.numbers import TableCounts, count_rows_by, read_numbers
 from annotations.web.paging import Page
 from evaluation.consensus.methods.scale import FEWEST_QUESTIONS
 from evaluation.core.messages.message import Message
+from evaluation.grading.alarms.report import Check
 from evaluation.grading.alarms.report.marks import Mark, Marks, read_marks_and_counts
 from evaluation.grading.results.report.comparisons import ModelPair, read_pairs
 from evaluation.grading.results.report.models import ModelRow, build_leader_verdict, read_model_rows
@@ -105,6 +106,11 @@ class Decision:
         """Facts whose check lacked data, except the comparison with experts."""
         facts = [fact for fact in self.trust.facts if fact.name != "experts"]
         return [fact for fact in facts if fact.result == "not_enough_data"]
+
+    @property
+    def checks(self) -> list[Check]:
+        """The checks for alarms of the run, each with its result."""
+        return self.trust.checks
 
     @property
     def experts(self) -> Fact:

@@ -22,7 +22,7 @@ from evaluation.grading.alarms.methods.survey import (
     STABLE,
     TOO_FEW_RANKED,
 )
-from evaluation.grading.methods.check_results import Result
+from evaluation.grading.methods.check_results import OF_GROUPS, Result
 from evaluation.grading.summary import LengthEffect, Looked
 from evaluation.runs.reports.judging import AGREES, DISAGREES, FEWEST_JUDGED
 from evaluation.trust.messages import LEVELS, TITLES
@@ -44,8 +44,6 @@ USUAL_ANSWERS = 6
 # Parts of all workers or questions beyond which something concerns the crowd and not a few.
 SOME, MOST = 0.1, 0.5
 STEADY = 0.9
-# Checks for a group that copies and for camps that err together.
-OF_GROUPS = frozenset({"copies", "two_camps", "two_camps_of_questions"})
 # Below it two experts hardly agree with each other (Landis and Koch 1977: fair at best).
 APART = 0.4
 

@@ -18,7 +18,13 @@ from django.db.models import Count
 
 from annotations.web.numbers import Numbers, TableCounts, read_numbers
 from evaluation.core.messages.message import Message
-from evaluation.grading.alarms.report import count_alarms
+from evaluation.grading.alarms.report import (
+    Check,
+    ChecksOfResult,
+    count_alarms,
+    group_checks,
+    read_checks,
+)
 from evaluation.grading.results.report.changes import DataChange
 from evaluation.grading.results.report.run import RunReport, build_report_parts, build_run_report
 from evaluation.grading.summary import read_summary
@@ -187,12 +193,21 @@ OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
 
 @dataclass(frozen=True)
 class TrustReport:
-    """Trust report of a run, facts worst first; `changed` is true if its data changed since."""
+    """Trust report of a run, facts worst first; `changed` is true if its data changed since.
+
+    `checks` are those for alarms, one by one, which a fact counts together.
+    """
 
     about: RunAbout
     verdict: Verdict
     facts: list[Fact]
     changed: DataChange
+    checks: list[Check]
+
+    @property
+    def check_results(self) -> list[ChecksOfResult]:
+        """The checks for alarms by their result; only results that a check has."""
+        return group_checks(self.checks)
 
 
 def trust_parts(run: Run) -> dict[str, TableCounts]:
@@ -216,7 +231,8 @@ def trust_of(
     answers = {row[0]: row[1] for row in numbers["questions"]}
     rows = _facts(run, report, answers, alarms, load_experts_check(run, numbers))
     found = sorted(rows, key=lambda fact: WORST_FIRST.index(fact.level))
-    return TrustReport(build_about(run), Verdict.from_facts(found), found, report.changed)
+    verdict = Verdict.from_facts(found)
+    return TrustReport(build_about(run), verdict, found, report.changed, read_checks(run))
 
 
 def _facts(

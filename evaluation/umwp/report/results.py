@@ -267,7 +267,7 @@ MISSED, FALSE_ALARM, WRONG, REFUSAL = "missed", "gave_up", "wrong_number", "refu
 FAILED, UNJUDGED, RIGHT, CUT = "failed", "unknown", "right", "cut_off"
 OUTCOMES = {
     MISSED: "unanswerable question answered",
-    FALSE_ALARM: "answerable question called unanswerable",
+    FALSE_ALARM: "answerable question marked unanswerable",
     WRONG: "wrong number",
     REFUSAL: "refusal",
     CUT: "cut off before an answer",

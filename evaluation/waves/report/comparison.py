@@ -34,8 +34,8 @@ NOT_TESTED: Mapping[str, str] = {
     "large": "There are too many answers to test it while a page loads.",
     "changed": "People's answers were added, changed or withdrawn since one of the two was "
     "graded: grade it again.",
-    "slow_settings": "One of the two was graded with corrected spelling, of which no vectors are "
-    "kept.",
+    "slow_settings": "One of the two was graded with corrected spelling, whose vectors are not "
+    "stored.",
     "no_vectors": "The vectors of one of the two are not stored: grade it again.",
     "otherwise": "The two were not graded with the same model of meaning.",
 }

@@ -52,7 +52,7 @@ SETTING_CASES = [
         for name, words in (
             ("questions_per_worker", "the questions for each person go"),
             ("reading_seconds", "the seconds to read a text go"),
-            ("reservation_minutes", "the minutes that a place is kept go"),
+            ("reservation_minutes", "the minutes that a place is reserved go"),
             ("most_characters", "the characters of an answer go"),
             ("practice_needed", "the right practice answers that are needed go"),
             ("checks_needed", "the right attention checks that are needed go"),

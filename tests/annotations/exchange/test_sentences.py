@@ -113,7 +113,7 @@ def test_the_lines_of_a_report():
         "8 unchanged ones got the flag of the file",
         "6 questions got the text they lacked",
         "Also new: 2 workers, 1 passages",
-        "Columns kept aside: mood, seconds",
+        "Columns stored as extra information: mood, seconds",
         "A note.",
         "Warning: It is late.",
         "This was a dry run: nothing was stored.",

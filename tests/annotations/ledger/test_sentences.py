@@ -53,7 +53,7 @@ PAYMENT_CASES = [
     (
         "round_of_parts",
         {"name": "part of the pay"},
-        "'part of the pay' is what parts of the pay are called: take another name",
+        "'part of the pay' is the name of parts of the pay: choose another name",
     ),
     ("no_payment", {"payment": "p1"}, "there is no payment p1 here"),
     (
@@ -318,5 +318,5 @@ def test_each_reason_why_a_text_is_not_noted_has_its_sentence():
     assert NOT_STORED_REASONS == {
         "own_page": "They have a page here and write back there, once.",
         "not_rejected": "They are not rejected.",
-        "appealed": "Another text is kept already, one for each rejection.",
+        "appealed": "Another text is stored already; each rejection has one.",
     }

@@ -62,7 +62,7 @@ REPORT_CASES = [
     ("took_part", {"counts": {}}, "Of who took part: nobody"),
     ("did_not_take_part", {"counts": {"APPROVED": 2}}, "Of who did not: 2 APPROVED"),
     ("missing", {"n": 1000}, "1,000 people took part here and are not in the file"),
-    ("columns_left_out", {"names": ["Age", "Sex"]}, "Columns that are not kept: Age, Sex"),
+    ("columns_left_out", {"names": ["Age", "Sex"]}, "Columns that are not stored: Age, Sex"),
     ("warning", {"warning": "it is odd"}, "Warning: it is odd"),
     ("dry_run", {}, "This was a dry run: nothing was stored."),
     (

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
+
+from django.core.files.base import ContentFile
 
 from annotations.answering import waves
 from annotations.editing import Sheet, add_language, load_rows
-from annotations.models import Import, QuestionSet
+from annotations.models import Import, QuestionSet, Upload, Worker
+from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS
+from annotations.web.uploads import read_upload, stage_upload
 from tests.api.successes.declaration import Sent, archived, draft, succeeds
+
+KIND = KINDS[DEMOGRAPHICS]
 
 
 @succeeds("question_sets_create")
@@ -54,6 +61,45 @@ def _(world):
 def _(world):
     rows = [{"worker": "dot", "question": "q1", "answer": "in Wales"}]
     return Sent({"rows": rows}, {"duplicates": "last"})
+
+
+@succeeds("demographics_upload")
+def _(world):
+    return Sent({"rows": [{"Participant id": "ada", "Age": "31"}]}, {"name": "facts.csv"})
+
+
+def uploaded(world) -> dict[str, Any]:
+    """A demographic export of Rana's that can be joined, by the name in addresses."""
+    who = Worker.objects.filter(submissions__version__question_set=world.set).earliest("pk")
+    content = json.dumps({"Participant id": who.external_id, "Age": "31"}).encode()
+    options = {
+        "arrangement": {},
+        "mapping": {"worker": "Participant id", "status": "", "extra": ["Age"]},
+        "statuses": "refuse",
+    }
+    file = ContentFile(content)
+    made = stage_upload(world.set, KIND, file, "facts.jsonl", options, world.rana.pk)
+    return {"upload_id": made.public_id}
+
+
+@succeeds("demographics_choose")
+def _(world):
+    mapping = {"worker": "Participant id", "status": "", "extra": ["Age"]}
+    return Sent({"mapping": mapping, "statuses": "keep"}, ids=uploaded(world))
+
+
+@succeeds("demographics_confirm")
+def _(world):
+    ids = uploaded(world)
+    # Confirmed before: the file of an upload goes for good, also where the rows are rolled back.
+    made = Upload.objects.get(public_id=ids["upload_id"])
+    read_upload(made, world.set, KIND, dry_run=False)
+    return Sent(ids=ids)
+
+
+@succeeds("demographics_discard")
+def _(world):
+    return Sent(ids=uploaded(world))
 
 
 @succeeds("question_sets_model_answers_create")

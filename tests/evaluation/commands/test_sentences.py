@@ -184,7 +184,7 @@ SENTENCES = {
     "answers_to_others": (
         {},
         "none of its answers is to an item",
-        "Its questions have to be called as the items are; ids are case-sensitive.",
+        "Its questions need the ids of the items; ids are case-sensitive.",
     ),
     "item_without_question": (
         {"item": "q1"},

@@ -105,7 +105,7 @@ def test_questions_are_reworded_asked_and_evaluated(study, tmp_path):
     assert float(found["accuracy"]) == 1
     assert float(found["worst_case"]) == 0
     assert float(found["item_difficulty"]) == pytest.approx(2 / 3)
-    assert "4 rewordings kept, 2 dropped" in ran.out
+    assert "4 rewordings used, 2 dropped" in ran.out
 
 
 def test_what_it_wrote_is_what_evaluate_reads(study, tmp_path):

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from annotations.models import Decision, Submission
+from annotations.models import Decision, Response, Submission
 from evaluation.core.options import TERMINAL
 from evaluation.core.stats.inference.intervals import compare_selection_rates
 from evaluation.payments.storage.fairness import TOO_FEW, fairness, format_groups
+from evaluation.payments.storage.worker_facts import find_age_band
 from tests.annotations import world
 from tests.numbers import numbers_in
 from tests.sentences import terminal_sentence
@@ -219,3 +220,65 @@ def test_an_id_of_two_panels_is_told_apart_by_the_column_panel(db, tmp_path):
             "Warning: English (language): 0 of 12 are not rejected; Deutsch: 12 of 12."
             in out.getvalue()
         )
+
+
+def give_facts(keys, facts):
+    """Store facts with an answer of each worker, as an import does."""
+    for name, cells in facts.items():
+        answer = world.response(Submission.objects.get(pk=keys[name]))
+        Response.objects.filter(pk=answer.pk).update(extra=cells)
+
+
+def test_imported_facts_are_groups_with_the_same_rules_and_ages_are_bands(forty):
+    version, keys, bad = forty
+    well = set(keys.values()) - {keys[name] for name in bad}
+    facts = {}
+    for number in range(20):
+        facts[f"en{number:02}"] = {"Age": "22", "Sex": "Female", "Submission id": f"a{number}"}
+        facts[f"de{number:02}"] = {"Age": "41.0", "Sex": "Male", "Submission id": f"b{number}"}
+    del facts["en19"]
+    give_facts(keys, facts)
+    found = fairness(version, keys.values(), well, "are not rejected")
+    ages = by(found, "“Age”")
+    # 12 of 20 and, without en19, 17 of 19; the last one's fact is missing.
+    assert [(one.name, one.hit, one.n, one.small) for one in ages.groups] == [
+        *(("35 to 44", 12, 20, False), ("18 to 24", 17, 19, False), ("not known", 1, 1, True)),
+    ]
+    language = by(found, "language")
+    assert ages.groups[0].unfair is language.groups[0].unfair is True
+    (warning,) = ages.warnings
+    assert (warning.values["group"], warning.values["best"]) == ("35 to 44", "18 to 24")
+    assert [one.name for one in by(found, "“Sex”").groups][:2] == ["Male", "Female"]
+    # An id is no group, and was not joined with few values.
+    assert not any("Submission" in one.what for one in found)
+
+
+def test_many_small_groups_are_one_line_without_a_verdict(forty):
+    version, keys, bad = forty
+    well = set(keys.values()) - {keys[name] for name in bad}
+    countries = {name: {"Country of birth": f"land {at // 2}"} for at, name in enumerate(keys)}
+    give_facts(keys, countries)
+    found = by(fairness(version, keys.values(), well, "are not rejected"), "“Country of birth”")
+    assert (len(found.groups), found.listed) == (20, ())
+    rest = found.unlisted
+    assert (rest.n_groups, rest.hit, rest.n) == (20, 30, 40)
+    assert found.warnings == ()
+    (line,) = format_groups([found])
+    assert TOO_FEW in line
+    assert numbers_in(line) == ["20", "10", "30", "40"]
+
+
+@pytest.mark.parametrize(
+    ("text", "band"),
+    [
+        ("17", "under 18"),
+        ("18", "18 to 24"),
+        ("24,9", "18 to 24"),
+        ("65", "65 and over"),
+        ("121", "121"),
+        ("25-34", "25-34"),
+        ("Prefer not to say", "Prefer not to say"),
+    ],
+)
+def test_an_age_has_a_band_and_another_text_stays(text, band):
+    assert find_age_band(text) == band

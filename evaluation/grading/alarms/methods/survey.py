@@ -189,6 +189,7 @@ class ModelLikeness:
     closed : (M,) share of the gap from the crowd's mean cosine with the model to 1 that the worker
         closes; NaN where undefined.
     workers : codes of those above both thresholds.
+    n_tested : workers who share enough questions with the model and with another worker.
     """
 
     model: object
@@ -196,6 +197,7 @@ class ModelLikeness:
     closed: Floats
     workers: Integers
     threshold: float = THRESHOLD
+    n_tested: int = 0
 
 
 def compute_model_cosines(
@@ -236,15 +238,17 @@ def find_model_likeness(
     closed = _compute_gap_closed(cells, known, known_cosines, n)
     nearest = _find_nearest_pair(pairs)
     statistic = np.full(cells.n_workers, np.nan)
-    is_testable = (n >= FEWEST_SHARED) & (nearest >= 0) & (np.nan_to_num(closed) > CLOSED)
-    for worker in np.flatnonzero(is_testable).tolist():
+    is_tested = (n >= FEWEST_SHARED) & (nearest >= 0)
+    is_near = is_tested & (np.nan_to_num(closed) > CLOSED)
+    for worker in np.flatnonzero(is_near).tolist():
         pair = int(nearest[worker])
         # The nearest worker is the best of many, and chance is in that maximum: the test errs on
         # the side of silence.
         if mean[worker] > pairs.total[pair] / pairs.shared[pair]:
             statistic[worker] = _compute_paired_z(pairs, cells, to_model, worker, pair)
     model_like = np.flatnonzero(np.nan_to_num(statistic) > THRESHOLD)
-    return ModelLikeness(model, statistic, closed, model_like)
+    n_tested = int(np.count_nonzero(is_tested))
+    return ModelLikeness(model, statistic, closed, model_like, n_tested=n_tested)
 
 
 def _compute_gap_closed(cells: Cells, known: np.ndarray, value: Floats, n: Floats) -> Floats:

@@ -25,9 +25,12 @@ from evaluation.grading.alarms.report.report import (
     AlarmEntry,
     AlarmsReport,
     Check,
+    ChecksOfResult,
     build_alarms_report,
     count_alarms,
+    group_checks,
     iterate_alarms,
+    read_checks,
 )
 
 __all__ = [
@@ -35,6 +38,7 @@ __all__ = [
     "AlarmsReport",
     "Became",
     "Check",
+    "ChecksOfResult",
     "FalseRings",
     "Mark",
     "Marks",
@@ -43,9 +47,11 @@ __all__ = [
     "build_outcomes_report",
     "count_alarms",
     "find_false_rings",
+    "group_checks",
     "iterate_alarms",
     "read_alarms_and_marks",
     "read_all_marks",
+    "read_checks",
     "read_marks",
     "read_marks_and_counts",
 ]

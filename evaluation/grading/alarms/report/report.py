@@ -23,7 +23,14 @@ from evaluation.grading.alarms.messages import (
     get_title,
 )
 from evaluation.grading.alarms.methods.survey import STABLE
-from evaluation.grading.methods.check_results import Result, classify_check, find_needed
+from evaluation.grading.methods.check_results import (
+    ALARM_CHECKS,
+    NOT_RECORDED,
+    Result,
+    classify_check,
+    find_needed,
+    find_raising_checks,
+)
 from evaluation.grading.summary import Looked, read_summary
 from evaluation.models import Alarm, Run
 from evaluation.runs.reports.about import RunAbout, build_about
@@ -157,6 +164,26 @@ class Check:
 
 
 @dataclass(frozen=True)
+class ChecksOfResult:
+    """The checks of a run that have one result, such as "good", and the result's label."""
+
+    result: Result
+    word: str
+    checks: list[Check]
+
+
+def group_checks(checks: Iterable[Check]) -> list[ChecksOfResult]:
+    """Return checks by their result, problems first; results without a check are left out."""
+    listed = list(checks)
+    order: tuple[Result, ...] = ("problem", "not_enough_data", "good", "not_applicable")
+    groups = (
+        ChecksOfResult(result, RESULTS[result], [one for one in listed if one.result == result])
+        for result in order
+    )
+    return [group for group in groups if group.checks]
+
+
+@dataclass(frozen=True)
 class AlarmsReport:
     """Alarms of a run (all, or those naming one worker or question), worst first, and its checks.
 
@@ -196,6 +223,11 @@ class AlarmsReport:
         """Sentence that lists the checks without enough data; "" if there are none."""
         lacking = [check for check in self.checks if check.result == "not_enough_data"]
         return format_unchecked((check.name, check.reason) for check in lacking)
+
+    @property
+    def results(self) -> list[ChecksOfResult]:
+        """The checks by their result; only results that a check has."""
+        return group_checks(self.checks)
 
     @property
     def camps_ring(self) -> bool:
@@ -242,7 +274,7 @@ def build_alarms_report(
     skip: int = 0,
     names: int | None = NAMED,
 ) -> AlarmsReport:
-    """Return the alarms of a run, or those that name a worker or a question; two queries.
+    """Return the alarms of a run, or those that name a worker or a question; 2 or 3 queries.
 
     At most `most` are listed, after the first `skip`, each with at most `names` of its workers.
     """
@@ -251,7 +283,10 @@ def build_alarms_report(
         rows = rows.filter(workers__public_id=worker)
     if question is not None:
         rows = rows.filter(questions__public_id=question)
-    return build_report(run, _iterate_entries(rows), read_names(rows, names), most, skip)
+    report = build_report(run, _iterate_entries(rows), read_names(rows, names), most, skip)
+    # The checks are of the whole run, also beside a part of its alarms.
+    is_part = worker is not None or question is not None
+    return replace(report, checks=read_checks(run)) if is_part else report
 
 
 def build_report(
@@ -262,13 +297,8 @@ def build_report(
     skip: int = 0,
 ) -> AlarmsReport:
     """Return a page of a run's alarms (after `skip`, at most `most`), with names from `named`."""
-    checks = read_summary(run).alarm_checks
     # What a remedy answers comes last.
     answered_last = sorted(entries, key=lambda entry: entry.answered)
-    open_names = {
-        name for entry in answered_last if not entry.answered for name in _find_checks(entry)
-    }
-    any_answered = any(entry.answered for entry in answered_last)
     counts: dict[str, int] = {}
     for entry in answered_last:
         counts[entry.severity] = counts.get(entry.severity, 0) + 1
@@ -280,28 +310,54 @@ def build_report(
     ]
     return AlarmsReport(
         about=build_about(run),
-        looked=checks is not None,
+        looked=read_summary(run).alarm_checks is not None,
         alarms=listed,
         counts=counts,
-        checks=[
-            replace(
-                check,
-                is_answered=check.rings and any_answered and check.name not in open_names,
-            )
-            for check in (
-                _build_check(one, read_summary(run).draw_agreement) for one in checks or ()
-            )
-        ],
+        checks=build_checks(run, ((entry.case, entry.answered) for entry in answered_last)),
     )
 
 
-def _find_checks(entry: AlarmEntry) -> tuple[str, ...]:
-    """Return the names of the statistical checks that can raise this alarm."""
-    if entry.case == "two_camps":
-        return ("two_camps", "agreement_of_starts")
-    if entry.kind in ("copies", "clique"):
-        return ("copies", "identical_answers")
-    return (entry.case,)
+def read_checks(run: Run) -> list[Check]:
+    """Return the checks of a run; [] for a run from before there were such. One query."""
+    columns = ("kind", "severity", "n_workers", "answered", "state")
+    rows = annotate_numbers(Alarm.objects.filter(run=run)).order_by().values_list(*columns)
+    raised = (
+        (choose_case(kind, severity, bool(n_workers)), answered and state != Alarm.State.OPEN)
+        for kind, severity, n_workers, answered, state in rows
+    )
+    return build_checks(run, raised)
+
+
+def build_checks(run: Run, raised: Iterable[tuple[str, bool]]) -> list[Check]:
+    """Return every declared check of a run in order; [] for a run from before there were such.
+
+    `raised` are the run's alarms, each with its case and whether a remedy of the run settles it.
+    Runs of older versions stored fewer checks: a missing one is a problem if it has raised an alarm
+    of the run, and else not applicable.
+    """
+    stored = read_summary(run).alarm_checks
+    if stored is None:
+        return []
+    cases = list(raised)
+    open_names = {
+        name for case, answered in cases if not answered for name in find_raising_checks(case)
+    }
+    any_answered = any(answered for _, answered in cases)
+    agreement = read_summary(run).draw_agreement
+    known = {one.check: _build_check(one, agreement) for one in stored}
+    explained = {case for check in ALARM_CHECKS if check.name in known for case in check.raises}
+    # Where several checks can have raised an alarm, it is the first of them.
+    blamed = {find_raising_checks(case)[0] for case, _ in cases if case not in explained}
+    checks = []
+    for declared in ALARM_CHECKS:
+        check = known.get(declared.name)
+        if check is None:
+            is_raised = declared.name in blamed
+            reason = None if is_raised else NOT_RECORDED
+            check = Check(declared.name, None, None, is_raised, reason)
+        is_answered = check.rings and any_answered and check.name not in open_names
+        checks.append(replace(check, is_answered=is_answered))
+    return checks
 
 
 def _build_check(looked: Looked, agreement: float | None) -> Check:

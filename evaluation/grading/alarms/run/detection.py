@@ -32,14 +32,17 @@ from evaluation.grading.alarms.methods import (
     survey_run,
 )
 from evaluation.grading.alarms.methods.questions import CampedAnswers, clip_separation
+from evaluation.grading.alarms.run.checks import (
+    DONT_KNOW,
+    build_checks,
+    check_dont_know,
+    compute_dont_know_shares,
+)
 from evaluation.grading.alarms.run.texts import find_identical_texts, find_junk, is_copied_group
 from evaluation.grading.crowd import GradedCrowd, ModelColumns, OutsideInformation, build_labels
 from evaluation.grading.summary import Looked
 
 OTHER_GRADER = "tfidf-word"
-# Who answers so often that he does not know is told, and has said so at least so many times.
-DONT_KNOW = 0.2
-FEWEST_DONT_KNOW = 3
 # A group is alike because nobody in it knows, where so many of its answers say so.
 MOSTLY = 0.5
 # Two answers are called nearly identical from this cosine on.
@@ -257,10 +260,11 @@ def detect_alarms(
     identical_texts = find_identical_texts(
         survey_result, answers.texts, codes.worker, codes.question, left_out
     )
+    dont_know_shares = compute_dont_know_shares(codes.worker, len(codes.workers), is_dont_know)
     unsorted = [
         *build_findings(survey_result, proven),
         *identical_texts.findings,
-        *_find_dont_know(codes, is_dont_know),
+        *_find_dont_know(codes, is_dont_know, dont_know_shares),
     ]
     if junk.repeated is not None:
         unsorted.append(junk.repeated)
@@ -269,7 +273,8 @@ def detect_alarms(
     alarms = tuple(_build_alarm(codes, finding, model_names or {}) for finding in sorted_findings)
     if progress is not None:
         progress("alarms", 1, 1)
-    checks = (*_build_checks(survey_result), *identical_texts.checks)
+    dont_know = check_dont_know(codes.worker, dont_know_shares)
+    checks = build_checks(survey_result, identical_texts.check, junk.check, dont_know)
     return Alarms(alarms, checks, _build_question_camps(codes, survey_result.questions))
 
 
@@ -348,12 +353,9 @@ def _compute_other_raw(
     return grader.raw_, ""
 
 
-def _find_dont_know(codes: _RunCodes, is_dont_know: Booleans) -> list[Finding]:
+def _find_dont_know(codes: _RunCodes, is_dont_know: Booleans, share: Floats) -> list[Finding]:
     """Return the finding on workers who often answer "I don't know"; empty if there are none."""
-    m = len(codes.workers)
-    n_dont_know = np.bincount(codes.worker[is_dont_know], minlength=m)
-    share = n_dont_know / np.maximum(np.bincount(codes.worker, minlength=m), 1)
-    named = np.flatnonzero((share >= DONT_KNOW) & (n_dont_know >= FEWEST_DONT_KNOW))
+    named = np.flatnonzero(share >= DONT_KNOW)
     if not len(named):
         return []
     rows = np.flatnonzero(is_dont_know & np.isin(codes.worker, named))[:MAX_SHOWN]
@@ -466,30 +468,3 @@ def _build_question_camps(
             nearest=(codes.row_of[nearest_larger, code], codes.row_of[nearest_smaller, code]),
         )
     return camps
-
-
-def _build_checks(survey_result: Survey) -> list[Looked]:
-    """Return a run's statistical checks, each with its statistic and threshold."""
-    camps, questions = survey_result.camps, survey_result.questions
-    copies, starts = survey_result.kinship, survey_result.starts
-    checks = [
-        Looked("two_camps", camps.statistic, camps.threshold, camps.rings, camps.reason),
-        Looked(
-            "two_camps_of_questions",
-            questions.statistic,
-            questions.threshold,
-            questions.rings,
-            questions.reason,
-        ),
-        Looked("copies", copies.statistic, copies.threshold, bool(copies.groups), copies.reason),
-    ]
-    for name, check in (
-        ("leverage", survey_result.leverage),
-        ("grader_disagreement", survey_result.disagreement),
-        ("concentrated_weight", survey_result.concentration),
-        ("unstable_ranking", survey_result.stability),
-        ("agreement_of_starts", starts),
-    ):
-        if check is not None:
-            checks.append(Looked(name, check.statistic, check.threshold, check.rings, check.reason))
-    return checks

@@ -120,10 +120,10 @@ CHECK = "identical_answers"
 
 @dataclass(frozen=True)
 class IdenticalTexts:
-    """Findings and checks on identical texts; empty if the copy statistic could be computed."""
+    """Findings on identical texts, none if the copy statistic could be computed, and the check."""
 
-    findings: tuple[Finding, ...] = ()
-    checks: tuple[Looked, ...] = ()
+    findings: tuple[Finding, ...]
+    check: Looked
 
 
 def find_identical_texts(
@@ -139,12 +139,11 @@ def find_identical_texts(
     pairs = seen.pairs
     # Where the copy statistic could be computed it sees more than equal texts do.
     if seen.kinship.reason is None:
-        return IdenticalTexts()
+        return IdenticalTexts((), Looked(CHECK, None, THRESHOLD, False, "copies_were_checked"))
     is_testable = pairs.shared >= FEWEST
     if not is_testable.any():
-        return IdenticalTexts(
-            (), (Looked(CHECK, None, THRESHOLD, False, "no_pair_shares_3_questions"),)
-        )
+        reason = "no_pair_shares_3_questions"
+        return IdenticalTexts((), Looked(CHECK, None, THRESHOLD, False, reason))
     n_same = _count_same_texts(pairs, texts, worker, question, left_out)
     share = n_same / pairs.shared
     named = is_testable & (n_same >= FEWEST) & (share > THRESHOLD)
@@ -171,7 +170,7 @@ def find_identical_texts(
             )
         )
     largest = float(share[is_testable].max())
-    return IdenticalTexts(tuple(findings), (Looked(CHECK, largest, THRESHOLD, bool(findings)),))
+    return IdenticalTexts(tuple(findings), Looked(CHECK, largest, THRESHOLD, bool(findings)))
 
 
 def _count_same_texts(
@@ -231,15 +230,18 @@ MAX_SHOWN = 50
 
 @dataclass(frozen=True)
 class Junk:
-    """Workers with mostly junk answers, and the finding on repeated answers.
+    """Workers with mostly junk answers, the check for repeated answers, and its finding.
 
     Attributes
     ----------
     workers : (M,) whether more than half of the worker's answers are junk.
+    check : the statistic is the largest share of pairs of own answers that are alike, of workers
+        with at least 3 such answers; 0 if there are none.
     repeated : the finding about repeated own answers; None without any.
     """
 
     workers: Booleans
+    check: Looked
     repeated: Finding | None = None
 
 
@@ -268,7 +270,7 @@ def find_junk(
     likeness = _Likeness.of_answers(texts, plain, vectors)
     is_counted = ~is_dont_know & ~_find_shared_texts(plain, worker, question)
     n_alike = np.zeros(len(texts), dtype=np.int64)
-    suspects = []
+    suspects, is_testable = [], bool((np.bincount(worker) >= FEWEST_REPEATED).any())
     for rows in _split_by(worker, np.flatnonzero(is_counted)):
         if len(rows) >= FEWEST_REPEATED:
             n_alike[rows] = likeness.count_alike(rows)
@@ -277,14 +279,17 @@ def find_junk(
     if suspects:
         of_suspects = np.concatenate(suspects)
         is_counted[of_suspects[likeness.find_shared(of_suspects, question, seed)]] = False
-    repeated_share = np.zeros(n_workers)
+    repeated_share, largest = np.zeros(n_workers), 0.0
     is_repeated = np.zeros(len(texts), dtype=bool)
     for suspected in suspects:
         rows = suspected[is_counted[suspected]]
         alike = n_alike[rows] if len(rows) == len(suspected) else likeness.count_alike(rows)
         # Ordered pairs of answers that are alike, compared with all ordered pairs.
         share = alike.sum() / max(1, len(rows) * (len(rows) - 1))
-        if _is_repeating(alike) and share >= REPEATED:
+        if not _is_repeating(alike):
+            continue
+        largest = max(largest, float(share))
+        if share >= REPEATED:
             code = worker[rows[0]]
             repeated_share[code] = share
             # The same text elsewhere is a repetition, too, where many others gave it.
@@ -294,8 +299,11 @@ def find_junk(
     n_junk = np.bincount(worker[is_repeated | is_dont_know], minlength=n_workers)
     workers = n_junk > MOSTLY * total
     named = np.flatnonzero(repeated_share)
+    check = Looked("repeated", largest, REPEATED, len(named) > 0)
+    if not is_testable:
+        check = Looked("repeated", None, REPEATED, False, "no_worker_with_3_answers")
     if not len(named):
-        return Junk(workers)
+        return Junk(workers, check)
     rows = np.flatnonzero(is_repeated)[:MAX_SHOWN]
     exhibits = np.stack([worker[rows], np.full(len(rows), -1), question[rows]], axis=1)
     finding = Finding(
@@ -307,7 +315,7 @@ def find_junk(
         workers=named,
         exhibits=exhibits,
     )
-    return Junk(workers, finding)
+    return Junk(workers, check, finding)
 
 
 def _is_repeating(n_alike: Integers) -> bool:

@@ -117,7 +117,7 @@ class AlarmViewSet(GradingViewSet):
         operation_id="results_alarms",
         summary="List the alarms, worst first",
         description=f"`looked` is false for runs that are older than alarms. {FIRST} `checks` are "
-        "the statistics of the whole crowd; the `result` of each is `good`, `problem`, "
+        "all checks of the crowd for alarms; the `result` of each is `good`, `problem`, "
         "`not_enough_data` (with the number `needed`) or `not_applicable`. `counts` counts alarms "
         "by severity. `answered` alarms are taken care of by a remedy of this run, as `outcome` "
         "says. `outcomes` describe the result of each alarm after the remedies, and of those of "

@@ -4,10 +4,12 @@ import json
 
 import pytest
 
+from annotations.exchange.ids import IdNotes
 from annotations.exchange.presets import proposed, recognised, rows_of
 from annotations.exchange.presets.declared import PANEL_STATUSES, is_list_of_submissions
 from annotations.exchange.presets.demographics import is_demographic_export
 from annotations.exchange.presets.otree import BOTS
+from annotations.exchange.presets.rows import HEADERS
 from annotations.exchange.presets.table import head_of
 from annotations.exchange.presets.times import elapsed_seconds
 from annotations.exchange.reading.source import make_bytes_source
@@ -101,7 +103,193 @@ def prolific():
     return table(header, *people, left, returned)
 
 
+QUALTRICS = (
+    *("StartDate", "EndDate", "Status", "Progress", "Duration (in seconds)", "Finished"),
+    *("RecordedDate", "ResponseId", "DistributionChannel"),
+)
+OF_RESPONSE = ("2026-03-01 09:00:00", "2026-03-01 09:05:00", "IP Address", 100, 300, "True")
+
+
+def qualtrics(columns, wordings, cells, *, again=False):
+    """A Qualtrics export: three header rows; `cells` of each person, after those of the tool."""
+    header = [*QUALTRICS, *columns]
+    top = [[*QUALTRICS, *wordings], [json.dumps({"ImportId": name}) for name in header]]
+    people = [
+        [*OF_RESPONSE, OF_RESPONSE[1], f"R_{at}abcDEF12345", "anonymous", *cells(at)]
+        for at in range(3)
+    ]
+    if again:
+        return table(header, *top, *people[:2], header, *top, people[2])
+    return table(header, *top, *people)
+
+
+ASKS_FOR_ID = "What is your Prolific ID? This response should auto-fill with the correct ID"
+
+
+def quiz(names, points, feedback, *, of_row):
+    """A quiz with a column of points and one of feedback behind each question."""
+    header = [*names]
+    for question in ASKED:
+        header += [question, points(question), feedback(question)]
+    people = []
+    for at in range(3):
+        people.append(of_row(at))
+        for text in SAID[at]:
+            people[-1] += [text, "1", "Well explained, many thanks"]
+    return table(header, *people)
+
+
+def lime_survey_times():
+    header = ["id", "submitdate", "lastpage", "startlanguage", "seed", "token", *ASKED]
+    header += ["interviewtime", "groupTime12", "q1Time", "q2Time"]
+    before = ["2026-03-01 09:05:00", 2, "en", 1234]
+    times = ["301.12", "150.5", "80.2", "70.3"]
+    return table(header, *rows(lambda at: [at + 1, *before, IDS[at]], lambda at: times))
+
+
+def survey_monkey_tags():
+    header = ["Respondent ID", "Collector ID", "Start Date", "End Date", "Custom Data 1"]
+    header += [BREAD, "", "How sure are you?", "", SALT]
+    labels = [""] * 5 + ["Open-Ended Response", "Tags", "Response", "Other (please specify)"]
+    times = ["03/01/2026 09:00:00 AM", "03/01/2026 09:05:00 AM"]
+    return table(
+        header,
+        [*labels, "Open-Ended Response"],
+        *[
+            [118_000 + at, 421, *times, IDS[at], SAID[at][0], "yeast", "Quite", "", SAID[at][1]]
+            for at in range(3)
+        ],
+    )
+
+
+def psychopy():
+    header = ["participant", "session", "date", "expName", "trials.thisN", "prompt"]
+    header += ["textbox.text", "key_resp.rt", "frameRate"]
+    before = ["001", "2026-03-01_09h00", "essay"]
+    return table(
+        header,
+        *[
+            [IDS[at], *before, asked, ASKED[asked], SAID[at][asked], "", "60.1"]
+            for at, asked in PAIRS
+        ],
+    )
+
+
+def responses_by_id():
+    header = ["respondent_id", "question_id", "question_text", "response_id", "response_text"]
+    return table(
+        header,
+        *[
+            [IDS[at], f"q{asked}", ASKED[asked], f"r{at}{asked}", SAID[at][asked]]
+            for at, asked in PAIRS
+        ],
+    )
+
+
+def redcap_survey():
+    header = ["record_id", "redcap_survey_identifier", "essay_timestamp", "prolific_id", *ASKED]
+    header += ["essay_complete", "redcap_data_access_group"]
+    people = rows(lambda at: [at + 1, "", "2026-03-01 09:05:00", IDS[at]], lambda at: [2, "site_a"])
+    return table(header, *people, [4, "", "[not completed]", "6a" * 12, "It rises", "", 0, "a"])
+
+
+def kobo():
+    header = ["start", "end", "username", "deviceid", "essay/prolific_id", *ASKED]
+    header += ["__version__", "_id", "_uuid", "_submission_time", "_index", "_tags", "_status"]
+    before = ["2026-03-01T09:00:00", "2026-03-01T09:05:00", "", "ee.example"]
+    return table(
+        header,
+        *rows(
+            lambda at: [*before, IDS[at]],
+            lambda at: ["v1", 900 + at, f"u{at}", before[1], at + 1, "", "submitted_via_web"],
+        ),
+    )
+
+
+def plain(worker, *more, said=SAID):
+    """A table of the workers and the two questions."""
+    people = [[worker(at), *said[at]] for at in range(3)]
+    return table(["PROLIFIC_PID", *ASKED], *people[:2], *more, people[2])
+
+
 FILES = {
+    "Qualtrics asks for Prolific's id": (
+        "survey.csv",
+        qualtrics(("Q1", "Q2", "Q3"), (ASKS_FOR_ID, *ASKED), lambda at: [IDS[at], *SAID[at]]),
+    ),
+    "Qualtrics with mark-up in its wordings": (
+        "survey.csv",
+        qualtrics(
+            ("Q2", "Q3", "PROLIFIC_PID"),
+            (f"<p><b>{BREAD}</b></p>", f'<span style="x">{SALT}</span>&nbsp;', "PROLIFIC_PID"),
+            lambda at: [*SAID[at], IDS[at]],
+        ),
+    ),
+    "Qualtrics, two exports put together": (
+        "survey.csv",
+        qualtrics(
+            ("Q2", "Q3", "PROLIFIC_PID"),
+            (*ASKED, "PROLIFIC_PID"),
+            lambda at: [*SAID[at], IDS[at]],
+            again=True,
+        ),
+    ),
+    "Qualtrics with times of pages": (
+        "survey.csv",
+        qualtrics(
+            ("Q2", "Q3", "Q4_First Click", "Q4_Page Submit", "Q4_Click Count", "PROLIFIC_PID"),
+            (*ASKED, "Timing - First Click", "Timing - Page Submit", "Timing - Click Count", "P"),
+            lambda at: [*SAID[at], "1.2", "20.5", "2", IDS[at]],
+        ),
+    ),
+    "Qualtrics with Text iQ": (
+        "survey.csv",
+        qualtrics(
+            ("Q2", "Q3", "Q2 - Parent Topics", "Q2 - Sentiment", "Q2 - Topics", "PROLIFIC_PID"),
+            (*ASKED, *(f"{BREAD} - {of}" for of in ("Parent Topics", "Sentiment", "Topics")), "P"),
+            lambda at: [*SAID[at], "Chemistry of bread", "Neutral", "Yeast and gas", IDS[at]],
+        ),
+    ),
+    "Microsoft Forms with a quiz": (
+        "form.csv",
+        quiz(
+            ("Id", "Start time", "Completion time", "What is your Prolific ID?", "Total points"),
+            "Points - {}".format,
+            "Feedback - {}".format,
+            of_row=lambda at: [at + 1, "3/1/26 9:00:00", "3/1/26 9:05:00", IDS[at], 2],
+        ),
+    ),
+    "Google Forms with a quiz": (
+        "form.csv",
+        quiz(
+            ("Timestamp", "Score", "What is your Prolific ID?"),
+            "{} [Score]".format,
+            "{} [Feedback]".format,
+            of_row=lambda at: [f"2026/03/01 9:0{at}:00 AM GMT+1", "2.00 / 2", IDS[at]],
+        ),
+    ),
+    "LimeSurvey with times": ("results.csv", lime_survey_times()),
+    "SurveyMonkey with tags": ("survey.csv", survey_monkey_tags()),
+    "REDCap with an unfinished survey": ("redcap.csv", redcap_survey()),
+    "KoboToolbox": ("kobo.csv", kobo()),
+    "PsychoPy": ("data.csv", psychopy()),
+    "a row for each response": ("responses.csv", responses_by_id()),
+    "ids as formulas": ("survey.csv", plain(lambda at: f'="{IDS[at]}"')),
+    "ids behind an apostrophe": ("survey.csv", plain(lambda at: f"'{IDS[at]}")),
+    "two files put together": ("survey.csv", plain(IDS.__getitem__, ["PROLIFIC_PID", *ASKED])),
+    "Excel's first line with the separator": (
+        "survey.csv",
+        b"sep=;\r\n" + plain(IDS.__getitem__).replace(b",", b";"),
+    ),
+    "UTF-16 without a byte order mark": (
+        "survey.csv",
+        plain(IDS.__getitem__).decode().encode("utf-16-le"),
+    ),
+    "two byte order marks": ("survey.csv", b"\xef\xbb\xbf" * 2 + plain(IDS.__getitem__)),
+    "row names of R": (
+        "survey.csv",
+        table(["", "PROLIFIC_PID", *ASKED], *rows(lambda at: [at + 1, IDS[at]])),
+    ),
     "SurveyMonkey with Prolific's ids as custom data": (
         "survey.csv",
         survey_monkey(lambda at: 11_800_000_000 + at),
@@ -172,6 +360,28 @@ def test_rows_that_are_left_out_are_counted():
     assert read_rows(*FILES["oTree with a bot"])[1].skipped == {BOTS: 1}
     slug, found = read_rows(*FILES["Prolific joined with a survey"])
     assert (slug, found.skipped) == ("prolific", dict.fromkeys(PANEL_STATUSES.values(), 1))
+
+
+def test_repeated_header_rows_are_counted():
+    assert read_rows(*FILES["two files put together"])[1].skipped == {HEADERS: 1}
+    assert read_rows(*FILES["Qualtrics, two exports put together"])[1].skipped == {HEADERS: 3}
+
+
+@pytest.mark.parametrize(
+    ("written", "read_as"),
+    [
+        ('="0012"', "0012"),
+        ("'0012", "0012"),
+        (f"'{IDS[0].upper()}", IDS[0].upper()),
+        # No guard of a spreadsheet: a name may begin with an apostrophe.
+        ("'t Hart", "'t Hart"),
+        ('="a" & "b"', '="a" & "b"'),
+    ],
+)
+def test_a_guarded_id_is_read_without_its_guard_and_named(written, read_as):
+    notes = IdNotes()
+    assert notes.clean(written) == read_as
+    assert bool(notes.warnings) == (written != read_as)
 
 
 def test_anonymised_times_are_no_duration():

@@ -46,11 +46,23 @@ MEASURES = [
     ),
     ("copies_in_part", 0.3, 0.15, "30% more shared answers than chance; notice from 15% on."),
     (
+        "copies_in_part",
+        0.0,
+        0.15,
+        "No two workers share more answers than chance explains; notice from 15% more on.",
+    ),
+    (
         "clique",
         0.9,
         0.5,
         "Where 0% is as alike as workers who are as good and 100% is the same answers, they are "
         "at 90%; alarm above 50%.",
+    ),
+    (
+        "two_camps",
+        -0.6,
+        3.0,
+        "The two most different halves differ no more than chance does; alarm above 3 times.",
     ),
     ("two_camps", 5.52, 3.0, "The camps differ by 5.5 times what chance does; alarm above 3."),
     (
@@ -72,6 +84,27 @@ MEASURES = [
         "Rank correlation of the two rankings: 0.31; alarm below 0.50.",
     ),
     ("dont_know", 0.9, 0.2, "Up to 90% of a worker's answers; notice from 20% on."),
+    (
+        "dont_know",
+        0.0,
+        0.2,
+        "No worker gave 3 or more such answers; notice from 20% of a worker's answers on.",
+    ),
+    (
+        "model_like",
+        0.0,
+        3.0,
+        "No worker is nearer to a model than to every person; notice above 3.",
+    ),
+    (
+        "repeated",
+        0.0,
+        0.2,
+        "No worker gave 3 or more answers that are alike; alarm from 20% of the pairs of a "
+        "worker's answers on.",
+    ),
+    ("too_few", 2.0, 3.0, "Workers: 2; notice below 3."),
+    ("too_few", 4.0, 0.0, "Workers without a rank: 4; information from 1 on."),
     (
         "model_like",
         4.04,

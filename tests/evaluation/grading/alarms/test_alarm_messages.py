@@ -202,14 +202,22 @@ def test_every_check_is_told_with_its_number_its_threshold_and_its_reason(monkey
         ("two_camps", survey.camps.statistic, 3.0, False, survey.camps.reason),
         ("two_camps_of_questions", survey.questions.statistic, survey.questions.threshold, False,
          survey.questions.reason),
+        ("agreement_of_starts", 0.35, 0.45, True, None),
         ("copies", survey.kinship.statistic, 0.5, False, survey.kinship.reason),
+        ("copies_in_part", 0.0, 0.15, False, None),
+        ("identical_answers", None, 0.5, False, "copies_were_checked"),
+        ("repeated", 0.0, 0.2, False, None),
+        ("dont_know", 0.0, 0.2, False, None),
+        ("model_like", None, 3.0, False, "no_model_answers"),
         ("leverage", 0.1, 0.5, True, None),
         ("grader_disagreement", None, 0.3, False, "why"),
         ("concentrated_weight", 0.2, 0.4, True, None),
         ("unstable_ranking", 0.9, 0.8, False, None),
-        ("agreement_of_starts", 0.35, 0.45, True, None),
+        ("no_convergence", survey.last_step, survey.tolerance, False, None),
+        ("too_few", float(len(survey.unsupported)), 0.0, bool(len(survey.unsupported)), None),
     ]  # fmt: skip
-    assert looked().convert_checks()[3] == {
+    [leverage] = [one for one in looked().convert_checks() if one["check"] == "leverage"]
+    assert leverage == {
         "check": "leverage", "statistic": 0.1, "threshold": 0.5, "rings": True, "reason": None,
         "result": "problem", "needed": None,
     }  # fmt: skip

@@ -67,5 +67,6 @@ def test_three_questions_are_enough_and_two_are_not():
     assert (check_of(found).result, check_of(found).needed) == ("not_enough_data", 3)
 
 
-def test_a_crowd_with_the_copy_statistic_has_no_check_of_this_kind():
-    assert check_of(crowd_of(10, ())) is None
+def test_with_the_copy_statistic_this_check_is_not_applicable():
+    check = check_of(crowd_of(10, ()))
+    assert (check.result, check.reason) == ("not_applicable", "copies_were_checked")

@@ -3,18 +3,24 @@
 import pytest
 
 from evaluation.core.messages.reasons import WHY_UNCHECKED
-from evaluation.grading.alarms.messages import UNITS, format_needs
+from evaluation.grading.alarms.messages import MEASURED, TITLES, UNITS, format_needs
+from evaluation.grading.alarms.methods.findings import KINDS
 from evaluation.grading.methods.check_results import (
+    ALARM_CHECKS,
+    CHECK_NAMES,
     NEEDED,
     NOT_APPLICABLE,
+    OF_GROUPS,
     classify_check,
     find_needed,
+    find_raising_checks,
 )
 
 
 @pytest.mark.parametrize(
     ("statistic", "rings", "reason", "result"),
     [
+        (None, True, None, "problem"),
         (0.2, False, None, "good"),
         (0.9, True, None, "problem"),
         (None, False, "no_pair_shares_10_questions", "not_enough_data"),
@@ -42,3 +48,14 @@ def test_every_reason_has_a_number_or_does_not_apply():
     for reason in NEEDED:
         check, code = reason if isinstance(reason, tuple) else ("copies", reason)
         assert str(NEEDED[reason]) in format_needs(check, code)
+
+
+def test_every_alarm_has_a_declared_check_and_every_check_a_title_and_a_measure():
+    raised = {case for check in ALARM_CHECKS for case in check.raises}
+    assert raised == {*KINDS, "two_camps_of_questions", "copies_in_part"}
+    assert len(set(CHECK_NAMES)) == len(CHECK_NAMES)
+    assert set(CHECK_NAMES) <= TITLES.keys()
+    assert set(CHECK_NAMES) <= MEASURED.keys()
+    assert find_raising_checks("copies") == ("copies", "identical_answers")
+    assert find_raising_checks("repeated") == ("repeated",)
+    assert {"two_camps", "two_camps_of_questions", "copies"} == OF_GROUPS

@@ -19,7 +19,7 @@ NOTES = [
     (
         "decisions_stay",
         {"n": 2, "out": 1},
-        "Kept with the question set: 2 decisions about workers. Later runs still leave out "
+        "2 decisions about workers stay with the question set. Later runs still leave out "
         "1 worker because of them. Any other run of the set shows these decisions and can take "
         "them back.",
     ),
@@ -27,7 +27,7 @@ NOTES = [
         "sample_judged",
         {},
         "What experts judged in its sample stays with the answers; that these were drawn at "
-        "random is forgotten.",
+        "random is no longer recorded.",
     ),
     (
         "replies_stay",
@@ -37,17 +37,17 @@ NOTES = [
     (
         "payments_kept",
         {"n": 1000},
-        "1,000 payments to its workers are in the ledger, which keeps them.",
+        "1,000 payments to its workers are in the ledger and stay there.",
     ),
     (
         "decisions_kept",
         {"n": 2},
-        "2 decisions about its workers' submissions are kept with reasons.",
+        "2 decisions about its workers' submissions stay stored with reasons.",
     ),
     (
         "writing_kept",
         {"n": 2},
-        "2 entries name who wrote and checked problems for it. They are kept.",
+        "2 entries name who wrote and checked problems for it. They stay stored.",
     ),
     (
         "workers_go_with_set",
@@ -99,7 +99,7 @@ NOTES = [
     (
         "runs_made",
         {"n": 3, "runs_were": "runs were"},
-        "3 finished runs were made of these answers. Grades and other numbers are kept, the "
+        "3 finished runs were made of these answers. Grades and other numbers stay, the "
         "texts are deleted. The runs will be marked “not reproducible”, with the number of "
         "withdrawn answers.",
     ),
@@ -117,7 +117,8 @@ NOTES = [
     (
         "reasons_kept",
         {"kept": "2 decisions, 1 payments"},
-        "Kept, with their reasons: 2 decisions, 1 payments. Read them: they may quote an answer.",
+        "These stay stored, with their reasons: 2 decisions, 1 payments. Read them: they may quote "
+        "an answer.",
     ),
     (
         "id_stays",
@@ -139,7 +140,7 @@ NOTES = [
     (
         "import_runs",
         {"n": 1, "runs_were": "run was", "named": "Harder"},
-        "1 finished run was made of these answers (Harder). The grades are kept and will be "
+        "1 finished run was made of these answers (Harder). The grades stay and will be "
         "marked “not reproducible”, with the number of withdrawn answers. Grade again afterwards.",
     ),
     (
@@ -159,7 +160,7 @@ NOTES = [
         "workers_stay",
         {"n": 1},
         "1 workers stay in the list without these answers, because decisions about them or "
-        "payments to them are kept.",
+        "payments to them stay stored.",
     ),
     (
         "workers_go",
@@ -182,6 +183,14 @@ NOTES = [
         {"number": 1},
         "Version 1, which it published, stays published.",
     ),
+    ("facts_return", {"n": 1200}, "Earlier values that come back: 1,200."),
+    ("facts_changed", {"n": 3}, "Values that were changed since, and stay: 3."),
+    (
+        "flags_return",
+        {"n": 1},
+        "1 answer that this file flagged as rejected will count again.",
+    ),
+    ("answers_stay", {}, "The answers themselves stay."),
     (
         "published",
         {"number": 1, "noun": "questions"},

@@ -70,7 +70,7 @@ SENTENCES = [
     (
         "model_named_as_people",
         {"name": "people"},
-        "A model is called “people”, as the row of people would be: give it another name.",
+        "A model has the name “people”, which the row of people has: rename the model.",
     ),
     ("no_model_replied", {"reason": ""}, "No model replied at all. "),
     (
@@ -98,7 +98,7 @@ SENTENCES = [
     (
         "no_usable_rewording",
         {"rewordings": 6},  # of a run older than the reasons
-        "The rewriter gave no usable rewording: 0 of 6 kept. Start it again: the rewriter is asked "
+        "The rewriter gave no usable rewording: 0 of 6 used. Start it again: the rewriter is asked "
         "anew. Or choose another rewriter, or type other wordings.",
     ),
     (
@@ -109,7 +109,7 @@ SENTENCES = [
             "silent": {"cut_off": 1},
             "examples": [{"question": "q1", "text": "In 1900?", "reason": "other_numbers"}],
         },
-        "The rewriter gave no usable rewording: 0 of 3 kept. Rejected: 2 (other numbers than the "
+        "The rewriter gave no usable rewording: 0 of 3 used. Rejected: 2 (other numbers than the "
         "question has), 1 (the words of the question or of another rewording). Replies without a "
         "rewording: 1 (cut off before an answer came). Raise “Longest reply of the rewriter”. For "
         "example, question q1: “In 1900?” (other numbers than the question has). Start it again: "

@@ -1,0 +1,102 @@
+"""Uploaded demographic exports: proposed roles of their columns, and a preview of the join."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotations.exchange.importing.demographics import (
+    find_answered_version,
+    find_other_sets,
+    preview_join,
+)
+from annotations.exchange.presets import Arranged, Head
+from annotations.exchange.presets.demographics import (
+    DemographicFile,
+    DemographicMapping,
+    StatusRule,
+    propose_demographics,
+    read_demographics,
+)
+from annotations.exchange.presets.joining import Join, describe_counts
+from annotations.exchange.problems import InputError
+from annotations.exchange.reading.source import Source, make_stored_source
+from annotations.models import QuestionSet, QuestionSetVersion, Upload
+
+MAX_WORKERS_SHOWN = 3
+Example = tuple[str, list[tuple[str, str]]]
+"""A worker's id, with the name and the cell of each column that will be stored."""
+
+
+@dataclass(frozen=True)
+class JoinPreview:
+    """Preview of a join, or the error because of which the file cannot be read.
+
+    Attributes
+    ----------
+    counts : the number of submissions not approved, by status, as text; "" if there are none.
+    examples : the first matched workers with the cells that will be stored.
+    others : question sets in which the participants answered, with their number, if none did here.
+    version : the version whose answers get the facts; None without one.
+    """
+
+    error: InputError | None = None
+    join: Join | None = None
+    counts: str = ""
+    examples: list[Example] = field(default_factory=list)
+    others: list[tuple[QuestionSet, int]] = field(default_factory=list)
+    version: QuestionSetVersion | None = None
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether the question set has answers of workers who may be Prolific's."""
+        return self.join is not None and bool(self.join.n_matched or self.join.only_in_answers)
+
+
+def propose_options(arranged: Arranged, head: Head) -> dict[str, Any]:
+    """Return the options of an upload of a demographic export: its table and proposed roles."""
+    return {
+        "arrangement": arranged.as_dict(),
+        "mapping": propose_demographics(head).as_dict(),
+        "statuses": StatusRule.REFUSE.value,
+    }
+
+
+def open_staged(staged: Upload) -> Source:
+    """Return the stored upload as a source, read at its stored sheet and header row."""
+    stored = make_stored_source(staged.name, staged.opened, staged.file.size)
+    return Arranged.of_dict(stored, staged.options["arrangement"]).source
+
+
+def preview_upload(
+    staged: Upload, question_set: QuestionSet, others: QuerySet[QuestionSet]
+) -> JoinPreview:
+    """Return the preview of a stored demographic export; nothing is stored.
+
+    `others` are the question sets in which the participants are looked up if none answered here.
+    """
+    try:
+        mapping = DemographicMapping.of_dict(staged.options["mapping"])
+        file = read_demographics(open_staged(staged), mapping)
+    except InputError as error:
+        return JoinPreview(error)
+    join = preview_join(question_set, file)
+    return JoinPreview(
+        join=join,
+        counts=describe_counts(join.statuses),
+        examples=_list_examples(file, join),
+        others=[] if join.n_matched else find_other_sets(others, list(file.rows)),
+        version=find_answered_version(question_set),
+    )
+
+
+def _list_examples(file: DemographicFile, join: Join) -> list[Example]:
+    """Return the first matched workers, each with the cells that will be stored."""
+    only = frozenset(join.only_in_file)
+    matched = [(name, row) for name, row in file.rows.items() if name not in only]
+    return [
+        (name, [(column, row.cells.get(column, "")) for column in join.columns])
+        for name, row in matched[:MAX_WORKERS_SHOWN]
+    ]

@@ -1,0 +1,148 @@
+"""Undo the join of a demographic export: the values stored before come back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Least
+from django.utils import timezone
+
+from annotations.models import AuditEntry, Import, JoinedFacts, QuestionSet, Response
+from evaluation.deletion.storage import record
+from evaluation.deletion.storage.record import DependentRows, Note, StepResult, end, works_on
+from evaluation.models import Removal
+
+FACTS = "facts of workers, by answer"
+"""Label of the rows in `counts`."""
+
+
+def find_join_dependents(brought: Import) -> DependentRows:
+    """Return what undoing a join takes away, what comes back, and what stays; reads only."""
+    counts: Counter[str] = Counter()
+    rows = _rows(brought)
+    for batch in _batches(rows):
+        later = _load_later(batch)
+        for row in batch:
+            counts["rows"] += 1
+            counts.update(_count_columns(row, later.get(row.response_id, ())))
+            if row.flagged and not any(one.rejects for one in later.get(row.response_id, ())):
+                counts["flags"] += 1
+    notes = []
+    if brought.version_id and works_on([brought.version_id]):
+        notes.append(Note("import_in_use"))
+    notes += [
+        Note(code, n=counts[name])
+        for name, code in (
+            ("returned", "facts_return"),
+            ("changed", "facts_changed"),
+            ("flags", "flags_return"),
+        )
+        if counts[name]
+    ]
+    notes.append(Note("answers_stay"))
+    return DependentRows({FACTS: counts["rows"]}, [brought.sha256], notes=tuple(notes))
+
+
+def undo_join_step(removal: Removal, brought: Import) -> StepResult:
+    """Take back the facts of a batch of answers, in one transaction."""
+    with transaction.atomic():
+        # Further joins wait for the batch, or happened before it.
+        QuestionSet.objects.select_for_update(no_key=True).get(pk=brought.question_set_id)
+        rows = list(_rows(brought)[: record.BATCH])
+        if rows:
+            later = _load_later(rows)
+            for row in rows:
+                _take_back(row, later.get(row.response_id, ()))
+            Response.objects.bulk_update([row.response for row in rows], ["extra"])
+            _take_back_flags(rows, later)
+            JoinedFacts.objects.filter(pk__in=[row.pk for row in rows]).delete()
+            Removal.objects.filter(pk=removal.pk).update(
+                done=Least(F("done") + len(rows), F("total"))
+            )
+            return StepResult.SOME
+        Import.objects.filter(pk=brought.pk).update(undone_at=timezone.now())
+        end(removal, AuditEntry.Action.UNDONE)
+    return StepResult.ALL
+
+
+def _rows(brought: Import) -> QuerySet[JoinedFacts, JoinedFacts]:
+    """Select the facts of a join with their answers, in the order in which they were stored."""
+    rows = JoinedFacts.objects.filter(brought_by=brought).select_related("response")
+    return rows.only(
+        *("response", "stored", "before", "rejects", "flagged", "response__extra"),
+    ).order_by("pk")
+
+
+def _batches(rows: QuerySet[JoinedFacts, JoinedFacts]) -> Iterable[list[JoinedFacts]]:
+    """Yield the rows in batches."""
+    after = 0
+    while batch := list(rows.filter(pk__gt=after)[: record.BATCH]):
+        yield batch
+        after = batch[-1].pk
+
+
+def _load_later(rows: Sequence[JoinedFacts]) -> dict[int, list[JoinedFacts]]:
+    """Return the facts of later joins in force, by answer, the earliest first."""
+    found: dict[int, list[JoinedFacts]] = {}
+    first = min(row.pk for row in rows)
+    own = rows[0].brought_by_id
+    later = JoinedFacts.objects.filter(pk__gt=first).exclude(brought_by=own)
+    for one in later.filter(response__in=[row.response_id for row in rows]).order_by("pk"):
+        found.setdefault(one.response_id, []).append(one)
+    return found
+
+
+def _count_columns(row: JoinedFacts, later: Sequence[JoinedFacts]) -> Mapping[str, int]:
+    """Count the columns of a row: an earlier value returns, or it was changed since and stays."""
+    counts: Counter[str] = Counter()
+    extra = row.response.extra
+    for name, cell in row.stored.items():
+        if _find_next(name, later) is not None or extra.get(name) != cell:
+            counts["changed"] += 1
+        elif row.before.get(name, cell) != cell:
+            counts["returned"] += 1
+    return counts
+
+
+def _find_next(name: str, later: Sequence[JoinedFacts]) -> JoinedFacts | None:
+    """Return the first later join that stored this column at the answer; None without one."""
+    return next((one for one in later if name in one.stored), None)
+
+
+def _take_back(row: JoinedFacts, later: Sequence[JoinedFacts]) -> None:
+    """Put the earlier values of an answer back, without saving the answer.
+
+    A later join in force keeps its own value, and gets the earlier one as what it replaced.
+    """
+    extra: dict[str, Any] = row.response.extra
+    changed: dict[int, JoinedFacts] = {}
+    for name, cell in row.stored.items():
+        follower = _find_next(name, later)
+        holder = extra if follower is None else follower.before
+        if holder.get(name) != cell:
+            continue  # Changed since by another way: that value stays.
+        if name in row.before:
+            holder[name] = row.before[name]
+        else:
+            holder.pop(name)
+        if follower is not None:
+            changed[follower.pk] = follower
+    JoinedFacts.objects.bulk_update(changed.values(), ["before"])
+
+
+def _take_back_flags(rows: Sequence[JoinedFacts], later: Mapping[int, list[JoinedFacts]]) -> None:
+    """Take the flag back from answers that only these rows flag as rejected."""
+    free = []
+    for row in rows:
+        if not row.flagged:
+            continue
+        follower = next((one for one in later.get(row.response_id, ()) if one.rejects), None)
+        if follower is None:
+            free.append(row.response_id)
+        else:
+            JoinedFacts.objects.filter(pk=follower.pk).update(flagged=True)
+    Response.objects.filter(pk__in=free).update(rejected=False, updated_at=timezone.now())
