@@ -400,6 +400,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "runs", "description": "Gradings in the background."},
         {"name": "results", "description": "What a run found; the same as pages and files show."},
         {"name": "exports", "description": "Files to take away, which can be sent back in."},
+        {"name": "webhooks", "description": "Addresses to which events are sent."},
     ],
 }
 

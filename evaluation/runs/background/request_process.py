@@ -5,8 +5,8 @@ block the others while the processor idles. So each background process starts a 
 (`start`) that looks once a second (`main`) for runs whose next step asks a server, and works on
 `ASKING_RUNS` of them at a time: one thread for each, at most one of each requester, so that no
 requester takes all slots. It needs no message: the database holds what is queued. Where all slots
-are taken and another requester waits, the longest turn is ended. The process ends with its parent;
-if it dies alone, the parent starts it again.
+are taken and another requester waits, the longest turn is ended. It also sends the events of
+webhooks. The process ends with its parent; if it dies alone, the parent starts it again.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import Error, connections
+from django.utils.module_loading import import_string
 
 from evaluation.models import Run
 from evaluation.runs.background import process_guard
@@ -40,6 +41,8 @@ SECONDS_TO_END = 12.0
 """What is under way comes in meanwhile; `crowdgrade.supervisor` waits for twenty."""
 LONGEST_PAUSE = 30.0
 """Seconds before a process that dies at once is started again."""
+# A feature, which imports this package.
+SENDER = "evaluation.webhooks.turns.Sender"
 START = f"import django; django.setup(); from {__name__} import main; main()"
 
 
@@ -148,16 +151,21 @@ def main() -> None:
     os.dup2(null_device, 0)
     process_guard.start_guard()
     places = Slots(settings.ASKING_RUNS)
+    sender = import_string(SENDER)()
     # Nobody writes to the pipe: it can be read once its other end is closed.
     while not select.select([parent_pipe], [], [], LOOK_EVERY)[0]:
-        try:
-            places.fill()
-        except Exception:
-            # Away for a moment, or a run was deleted just now: the next look comes in a second.
-            logger.exception("runs that wait for servers cannot be looked for")
-            connections.close_all()
+        # Each for itself: a fault of one must not stop the other.
+        for step, what in ((places.fill, "runs that wait for servers"), (sender.step, "webhooks")):
+            try:
+                step()
+            except Exception:
+                # Away for a moment, or a row was deleted just now: the next look is in a second.
+                logger.exception("%s cannot be looked for", what)
+                connections.close_all()
     with contextlib.suppress(Error):
         places.end()
+    with contextlib.suppress(Error):
+        sender.end()
     os._exit(0)  # whatever a thread still waits for
 
 

@@ -29,6 +29,7 @@ from evaluation.core.messages.message import SENTENCE, Message
 from evaluation.models import Run, RunData
 from evaluation.models.runs import take_first
 from evaluation.runs.flow.stored import ResultTable, RunSummary
+from evaluation.runs.steps.run_end import record_run_end
 
 # Progress that is younger than this is not written again.
 SECONDS_BETWEEN_REPORTS = 1.0
@@ -193,6 +194,7 @@ class Turn:
         )
         # In this transaction: a run that is done and no official run of its set must not be seen.
         take_first(Run.objects.select_related("version").defer(*LONG).get(pk=self.run_id))
+        record_run_end(self.run_id)
 
 
 PREFIX = "found:"
