@@ -125,32 +125,6 @@ class DeliverySerializer(serializers.Serializer[Delivery]):
         responses=WebhookSerializer,
     ),
     destroy=extend_schema(summary="Delete a webhook with its deliveries"),
-    renew=extend_schema(
-        operation_id="webhooks_secret",
-        summary="Replace the secret of a webhook",
-        description="The new secret signs from now on, also deliveries that wait.",
-        request=None,
-        responses=WebhookSecretSerializer,
-    ),
-    test=extend_schema(
-        operation_id="webhooks_test",
-        summary="Queue a test event",
-        description="Also for a webhook that is off. A test event is sent once.",
-        request=None,
-        responses={202: DeliverySerializer},
-    ),
-    deliveries=extend_schema(
-        operation_id="webhooks_deliveries",
-        summary="List the deliveries of a webhook, newest first",
-        responses=DeliverySerializer(many=True),
-    ),
-    again=extend_schema(
-        operation_id="webhooks_deliveries_again",
-        summary="Queue a delivery again",
-        description="The event has the same id. 409 while it waits.",
-        request=None,
-        responses={202: DeliverySerializer},
-    ),
 )
 @extend_schema(tags=["webhooks"])
 class WebhookViewSet(ApiViewSet):
@@ -212,16 +186,35 @@ class WebhookViewSet(ApiViewSet):
         self._get(request, webhook_id).delete()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
+    @extend_schema(
+        operation_id="webhooks_secret",
+        summary="Replace the secret of a webhook",
+        description="The new secret signs from now on, also deliveries that wait.",
+        request=None,
+        responses=WebhookSecretSerializer,
+    )
     def renew(self, request: Request, webhook_id: UUID) -> Response:
         """Replace the secret and return the new one."""
         webhook = self._get(request, webhook_id)
         return Response(_represent_with_secret(webhook, renew_secret(webhook)))
 
+    @extend_schema(
+        operation_id="webhooks_test",
+        summary="Queue a test event",
+        description="Also for a webhook that is off. A test event is sent once.",
+        request=None,
+        responses={202: DeliverySerializer},
+    )
     def test(self, request: Request, webhook_id: UUID) -> Response:
         """Queue a test event."""
         delivery = queue_test(self._get(request, webhook_id))
         return Response(DeliverySerializer(delivery).data, status.HTTP_202_ACCEPTED)
 
+    @extend_schema(
+        operation_id="webhooks_deliveries",
+        summary="List the deliveries of a webhook, newest first",
+        responses=DeliverySerializer(many=True),
+    )
     def deliveries(self, request: Request, webhook_id: UUID) -> Response:
         """List the deliveries of a webhook."""
         rows = self._get(request, webhook_id).deliveries.select_related("event")
@@ -229,6 +222,13 @@ class WebhookViewSet(ApiViewSet):
         body = DeliverySerializer(page.rows, many=True).data
         return Response(build_page_body(request, body, page.next))
 
+    @extend_schema(
+        operation_id="webhooks_deliveries_again",
+        summary="Queue a delivery again",
+        description="The event has the same id. 409 while it waits.",
+        request=None,
+        responses={202: DeliverySerializer},
+    )
     def again(self, request: Request, webhook_id: UUID, delivery_id: UUID) -> Response:
         """Queue a delivery again."""
         rows = self._get(request, webhook_id).deliveries.select_related("event")
