@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -15,7 +14,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from evaluation.models import Delivery, Event, Webhook
+from evaluation.models import Delivery, Webhook
 from evaluation.runs.background.leases import build_future_time
 from evaluation.runs.steps.asking.registration import build_address_check
 from evaluation.webhooks.messages import TEST
@@ -36,9 +35,6 @@ CANDIDATES: Final = 200
 """Due deliveries that are looked at, to find those of different requesters."""
 CLAIM: Final = timedelta(seconds=60)
 """Time after which another process sends a claimed delivery: longer than any attempt."""
-STORED_FOR: Final = timedelta(days=30)
-"""Age at which events and their deliveries are deleted."""
-SECONDS_BETWEEN_PURGES: Final = 3_600.0
 GONE: Final = 410
 
 
@@ -57,12 +53,10 @@ class Sender:
     Threads only send, so they need no connection to the database.
     """
 
-    clock: Callable[[], float] = time.monotonic
     _pool: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(MOST_AT_ONCE, "webhook")
     )
     _sent: dict[Claimed, Future[Outcome]] = field(default_factory=dict)
-    _purged: float | None = None
 
     def step(self) -> int:
         """Store outcomes, start to send what is due, and return how many are being sent."""
@@ -71,9 +65,6 @@ class Sender:
         if len(self._sent) < MOST_AT_ONCE:
             for delivery in claim_due(MOST_AT_ONCE - len(self._sent)):
                 self._begin(delivery)
-        if self._purged is None or self.clock() - self._purged >= SECONDS_BETWEEN_PURGES:
-            self._purged = self.clock()
-            delete_old_events()
         return len(self._sent)
 
     def end(self) -> None:
@@ -152,15 +143,6 @@ def store_outcome(claimed: Claimed, outcome: Outcome) -> None:
         webhook.off_at, webhook.off_reason = timezone.now(), reason
         logger.warning("webhook %s is switched off: %s", webhook.public_id, reason)
     webhook.save(update_fields=["failures", "off_at", "off_reason"])
-
-
-def delete_old_events() -> int:
-    """Delete events that are older than `STORED_FOR`, with their deliveries; return how many."""
-    old = Event.objects.filter(created_at__lt=timezone.now() - STORED_FOR)
-    n = old.count()
-    if n:
-        old.delete()
-    return n
 
 
 def _find_next(delivery: Delivery, outcome: Outcome) -> tuple[Delivery.State, datetime | None]:

@@ -230,6 +230,8 @@ BAD: dict[str, list[Bad] | str] = {
     "admin:share-remove": CONFIRMS,
     "admin:invitation-links": [Bad({"role": "king"}, ("role",))],
     "admin:invitation-link-withdraw": BUTTON,
+    "admin:invitation-link-mail": BUTTON,
+    "admin:requester-link-mail": BUTTON,
     "admin:requester-links": [Bad({"role": "king"}, ("role",))],
     "admin:requester-link-withdraw": BUTTON,
     "admin:team-new": [Bad({"name": ""}, ("name",))],

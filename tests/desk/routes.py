@@ -316,6 +316,11 @@ ROUTES: dict[str, Route] = {
     "admin:invitation-link-withdraw": post(MANAGES),
     "admin:requester-links": form(OPERATORS),
     "admin:requester-link-withdraw": post(OPERATORS),
+    "admin:invitation-link-mail": post(MANAGES),
+    "admin:requester-link-mail": post(OPERATORS),
+    # The audit log
+    "admin:audit-exports": get(OPERATORS),
+    "admin:audit-decisions": get(OPERATORS),
     "admin:join": form(NOWHERE, token=["nonsense"]),
     # The documents of the project
     "admin:help": get(SIGNED_IN),

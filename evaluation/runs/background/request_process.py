@@ -6,7 +6,8 @@ block the others while the processor idles. So each background process starts a 
 `ASKING_RUNS` of them at a time: one thread for each, at most one of each requester, so that no
 requester takes all slots. It needs no message: the database holds what is queued. Where all slots
 are taken and another requester waits, the longest turn is ended. It also sends the events of
-webhooks. The process ends with its parent; if it dies alone, the parent starts it again.
+webhooks, and deletes what is stored for a limited time. The process ends with its parent; if it
+dies alone, the parent starts it again.
 """
 
 from __future__ import annotations
@@ -41,8 +42,9 @@ SECONDS_TO_END = 12.0
 """What is under way comes in meanwhile; `crowdgrade.supervisor` waits for twenty."""
 LONGEST_PAUSE = 30.0
 """Seconds before a process that dies at once is started again."""
-# A feature, which imports this package.
+# Features, which import this package.
 SENDER = "evaluation.webhooks.turns.Sender"
+RETENTION = "evaluation.deletion.storage.retention.Retention"
 START = f"import django; django.setup(); from {__name__} import main; main()"
 
 
@@ -151,11 +153,16 @@ def main() -> None:
     os.dup2(null_device, 0)
     process_guard.start_guard()
     places = Slots(settings.ASKING_RUNS)
-    sender = import_string(SENDER)()
+    sender, retention = import_string(SENDER)(), import_string(RETENTION)()
+    steps = {
+        "runs that wait for servers": places.fill,
+        "webhooks": sender.step,
+        "expired rows": retention.step,
+    }
     # Nobody writes to the pipe: it can be read once its other end is closed.
     while not select.select([parent_pipe], [], [], LOOK_EVERY)[0]:
-        # Each for itself: a fault of one must not stop the other.
-        for step, what in ((places.fill, "runs that wait for servers"), (sender.step, "webhooks")):
+        # Each for itself: a fault of one must not stop the others.
+        for what, step in steps.items():
             try:
                 step()
             except Exception:

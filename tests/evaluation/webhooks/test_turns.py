@@ -9,9 +9,9 @@ import pytest
 from django.db.models import F, Q
 from django.utils import timezone
 
+from evaluation.deletion.storage import retention
 from evaluation.models import Delivery, Event, Run, Webhook
 from evaluation.runs.steps.run_end import store_failed_run
-from evaluation.webhooks import turns
 from evaluation.webhooks.messages import EVENT_TYPES
 from evaluation.webhooks.request import Outcome
 from evaluation.webhooks.storage import (
@@ -27,7 +27,6 @@ from evaluation.webhooks.turns import (
     Claimed,
     Sender,
     claim_due,
-    delete_old_events,
     store_outcome,
 )
 from tests.evaluation.webhooks.receiver import open_receiver
@@ -257,19 +256,18 @@ def test_an_outcome_of_a_deleted_webhook_is_dropped(delivery):
 def test_events_of_a_month_ago_are_deleted_with_their_deliveries(delivery, rivers, rana):
     failed_run(rana, rivers)
     Event.objects.filter(deliveries=delivery).update(
-        created_at=timezone.now() - turns.STORED_FOR - timedelta(minutes=1)
+        created_at=timezone.now() - retention.EVENTS_STORED - timedelta(minutes=1)
     )
-    assert delete_old_events() == 1
+    assert retention.delete_expired()["events"] == 1
     assert (Event.objects.count(), Delivery.objects.count()) == (1, 1)
-    assert delete_old_events() == 0
+    assert retention.delete_expired()["events"] == 0
 
 
-def test_old_events_are_looked_for_once_an_hour(hook, monkeypatch):
+def test_what_is_expired_is_looked_for_once_an_hour(monkeypatch):
     calls = []
-    monkeypatch.setattr(turns, "delete_old_events", lambda: calls.append(True))
+    monkeypatch.setattr(retention, "delete_expired", lambda: calls.append(True))
     now = [0.0]
-    sender = Sender(clock=lambda: now[0])
+    hourly = retention.Retention(clock=lambda: now[0])
     for now[0] in (0.0, 10.0, 3599.0, 3600.0, 3601.0):
-        sender.step()
-    sender.end()
+        hourly.step()
     assert len(calls) == 2
