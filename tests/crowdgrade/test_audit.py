@@ -2,6 +2,7 @@
 
 import csv
 import io
+import sqlite3
 from datetime import timedelta
 from decimal import Decimal
 from types import SimpleNamespace
@@ -15,15 +16,14 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotations.ledger import bonuses, decisions
-from annotations.models import AuditEntry, ExportRead
+from annotations.models import AuditEntry, ExportRead, Response
 from crowdgrade.audit.entries import Wanted, build_sources, read_decisions
 from crowdgrade.audit.middleware import LineCounter
 from crowdgrade.audit.views import KINDS
 from crowdgrade.models.tokens import make_token
 from evaluation.deletion.storage import removals, retention
-from evaluation.models import Alarm, AlarmReview, Run
+from evaluation.models import Alarm, AlarmReview, Run, WorkerVerdict
 from evaluation.models.runs import choose
-from evaluation.triage.storage import decide
 from tests.annotations import world as crowd
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +39,7 @@ def world(monkeypatch):
     submission = crowd.submission(version)
     for question, text in (("r1", 'north\nof the "hills"'), ("r2", "south")):
         crowd.response(submission, question, text)
+    Response.objects.update(state="submitted")
     return SimpleNamespace(
         rana=rana, ida=ida, version=version, submission=submission, set=version.question_set
     )
@@ -107,7 +108,9 @@ def test_pages_refused_downloads_and_heads_are_no_downloads(world):
 
 def test_without_its_entry_no_file_is_sent(world, monkeypatch):
     def refuse(*args, **kwargs):
-        raise OperationalError("database is locked")
+        cause = sqlite3.OperationalError("database is locked")
+        cause.sqlite_errorcode = sqlite3.SQLITE_BUSY
+        raise OperationalError("database is locked") from cause
 
     client = signed_in(world.rana)
     monkeypatch.setattr(ExportRead, "save", refuse)
@@ -162,7 +165,10 @@ def decided(world):
     run = Run.objects.create(
         owner=world.rana, version=world.version, state="done", finished_at=timezone.now()
     )
-    decide(run, world.submission.worker, world.rana, "exclude", "low_effort", "they wrote: north")
+    WorkerVerdict.objects.create(
+        question_set=world.set, worker=world.submission.worker, kind="exclude",
+        category="low_effort", reason="they wrote: north", decided_by=world.rana,
+    )  # fmt: skip
     alarm = Alarm.objects.create(run=run, place=0, kind="copies", severity="alarm", message={})
     AlarmReview.objects.create(
         alarm=alarm, state="dismissed", note="they wrote: north", reviewed_by=world.rana

@@ -84,7 +84,7 @@ def build_sources() -> dict[str, Source]:
         "payment": Source(
             BonusPayment.objects.filter(actor__isnull=False),
             "actor",
-            Concat("event", Value(" "), Cast("amount", TextField()), Value(" "), "currency"),
+            _join("event", Cast("amount", TextField()), "currency"),
             _OF_SUBMISSION,
             _WORKER,
         ),
@@ -103,9 +103,15 @@ def build_sources() -> dict[str, Source]:
         ),
         "action": Source(
             *(AuditEntry.objects.all(), "done_by", F("action"), "name"),
-            Concat("kind", Value(" "), Cast("object_id", TextField())),
+            _join("kind", Cast("object_id", TextField())),
         ),
     }
+
+
+def _join(*parts: Any) -> Concat:
+    """Return the expression of texts with a space between them."""
+    spaced = [piece for part in parts for piece in (Value(" "), part)][1:]
+    return Concat(*spaced, output_field=TextField())
 
 
 def read_decisions(wanted: Wanted, kind: str = "") -> Iterator[DecisionEntry]:
