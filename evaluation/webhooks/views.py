@@ -22,7 +22,7 @@ from annotations.web.scope import get_editable, require_requester, select_visibl
 from evaluation.models import Delivery, Webhook
 from evaluation.models.webhooks import LONGEST_URL
 from evaluation.runs.background.progress import HOW_TO_START, is_any_running
-from evaluation.webhooks.messages import EVENT_TYPES, FAILURES, LABELS, WebhookError
+from evaluation.webhooks.messages import EVENT_TYPES, FAILURES, LABELS, TEST, WebhookError
 from evaluation.webhooks.request import SECONDS
 from evaluation.webhooks.storage import (
     create_webhook,
@@ -188,7 +188,12 @@ def _show(request: HttpRequest, webhook: Webhook, secret: str = "") -> HttpRespo
     deliveries = webhook.deliveries.select_related("event__question_set", "event__run")
     page = load_page(request, deliveries, NEWEST_FIRST)
     failures = {code: text.format(seconds=SECONDS) for code, text in FAILURES.items()}
-    is_sending = any(row.state == Delivery.State.WAITING and not row.tries for row in page)
+    is_sending = any(
+        row.state == Delivery.State.WAITING
+        and not row.tries
+        and (webhook.is_on or row.event.type == TEST)
+        for row in page
+    )
     context = {
         "title": webhook.name,
         "subtitle": "Webhook",

@@ -42,6 +42,7 @@ from evaluation.models import (
     Audit,
     AuditItem,
     CrowdFact,
+    Event,
     ExemplaryAnswer,
     Exhibit,
     HumanJudgement,
@@ -51,6 +52,7 @@ from evaluation.models import (
     Removal,
     Run,
     RunData,
+    Webhook,
     WorkerGrade,
     WorkerVerdict,
 )
@@ -268,6 +270,8 @@ def hanging_on_set(question_set: QuestionSet) -> Hanging:
             *_of_people(runs),
             ("versions", question_set.versions.all()),
             ("shares", question_set.shares.all()),
+            ("webhooks of this set alone", Webhook.objects.filter(question_set=question_set)),
+            ("events of webhooks", Event.objects.filter(question_set=question_set)),
             *kept.items(),
         ]
     )

@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.core.validators import validate_email
+from django.db.models import F, Sum
 from django.utils import timezone
 
 from annotations.models import QuestionSet
@@ -25,7 +26,7 @@ logger = logging.getLogger(__name__)
 MOST_ADDRESSES: Final = 20
 """Addresses of one form: the server is asked for each while the page waits."""
 MOST_A_DAY: Final = 100
-"""Mails of one user in 24 hours, without operators."""
+"""Mails of one user in 24 hours, refused ones too; operators have no limit."""
 PAUSE: Final = timedelta(minutes=1)
 """Time before a mail is sent again."""
 FAILURES: Final = {
@@ -94,8 +95,8 @@ def split_addresses(text: str) -> list[str]:
 def count_left(user_id: int) -> int:
     """Return how many more mails a user may send now."""
     since = timezone.now() - timedelta(days=1)
-    sent = InvitationLink.objects.filter(created_by=user_id, mailed_at__gt=since).count()
-    return max(0, MOST_A_DAY - sent)
+    rows = InvitationLink.objects.filter(created_by=user_id, mailed_at__gt=since)
+    return max(0, MOST_A_DAY - (rows.aggregate(n=Sum("n_mails"))["n"] or 0))
 
 
 def invite_by_mail(
@@ -133,10 +134,8 @@ def _send(made: list[tuple[InvitationLink, str]]) -> list[Mailed]:
         message = _build_message(link, address, connection)
         code = error or _find_error(message.send)
         # By query: the person may have used the link while the next mail is sent.
-        mailed_at = link.mailed_at if code else timezone.now()
         rows = InvitationLink.objects.filter(pk=link.pk)
-        rows.update(mailed_at=mailed_at, mail_error=code)
-        link.mailed_at, link.mail_error = mailed_at, code
+        rows.update(mailed_at=timezone.now(), mail_error=code, n_mails=F("n_mails") + 1)
         results.append(Mailed(link, code, address))
     _find_error(connection.close)
     return results

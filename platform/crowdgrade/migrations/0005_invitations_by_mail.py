@@ -23,6 +23,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='invitationlink',
             name='mailed_at',
-            field=models.DateTimeField(help_text='When the last mail was accepted.', null=True),
+            field=models.DateTimeField(help_text='When a mail was last tried.', null=True),
+        ),
+        migrations.AddField(
+            model_name="invitationlink",
+            name="n_mails",
+            field=models.PositiveIntegerField(default=0, help_text="How often a mail was tried."),
         ),
     ]

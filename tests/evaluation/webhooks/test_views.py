@@ -3,13 +3,15 @@
 import re
 
 import pytest
+from django.db.models import Q
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.models import Delivery, Webhook
+from evaluation.models import Delivery, Run, Webhook
+from evaluation.runs.steps.run_end import store_failed_run
 from evaluation.site.overview import find_items_needing_attention
-from evaluation.webhooks.storage import create_webhook, derive_secret, queue_test
+from evaluation.webhooks.storage import create_webhook, derive_secret, queue_test, switch
 from tests.annotations import world
 from tests.evaluation.site.handles import error_codes
 
@@ -87,6 +89,14 @@ def test_while_a_test_event_is_sent_the_page_loads_itself_again(client, hook):
     assert 'data-error="status"' in failed.content.decode()
     client.post(page_of(hook, "webhook-again", Delivery.objects.get().public_id))
     assert Delivery.objects.get().state == "waiting"
+
+
+def test_what_waits_for_a_webhook_that_is_off_is_not_being_sent(client, hook, rivers, rana):
+    run = Run.objects.create(owner=rana, version=rivers)
+    store_failed_run(run.pk, Q(), "no memory")
+    assert client.get(page_of(hook))["Refresh"] == "3"
+    switch(hook, on=False)
+    assert "Refresh" not in client.get(page_of(hook))
 
 
 def test_a_delivery_of_another_webhook_is_not_there(client, hook, otto):
