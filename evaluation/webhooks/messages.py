@@ -27,7 +27,7 @@ FAILURES: Final = {
     "status": "the response is no success (200 to 299)",
     "unsendable": "the address is invalid",
     "no_access": "the owner of the webhook no longer edits the question set",
-    "secret": "the secret is no longer valid: make a new one",
+    "key_changed": "the secret is no longer valid: make a new one",
 }
 """Sentence by the code of a failed attempt."""
 PROBLEMS: Final = {

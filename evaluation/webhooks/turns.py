@@ -79,7 +79,7 @@ class Sender:
         webhook, event = delivery.webhook, delivery.event
         claimed = Claimed(delivery.pk, delivery.attempts)
         if not has_valid_secret(webhook):
-            store_outcome(claimed, Outcome("secret", None, 0.0))
+            store_outcome(claimed, Outcome("key_changed", None, 0.0))
         elif not may_receive(webhook, event.question_set_id):
             store_outcome(claimed, Outcome("no_access", None, 0.0))
         else:
@@ -158,7 +158,7 @@ def _find_next(delivery: Delivery, outcome: Outcome) -> tuple[Delivery.State, da
 
 def _find_off_reason(webhook: Webhook, outcome: Outcome) -> str:
     """Return why a webhook is to be switched off after an attempt; "" if it stays on."""
-    if outcome.error == "secret":
+    if outcome.error == "key_changed":
         return Webhook.Off.SECRET
     if outcome.status == GONE:
         return Webhook.Off.GONE

@@ -183,7 +183,7 @@ def send_again(request: HttpRequest, webhook_id: UUID, delivery_id: UUID) -> Htt
     return redirect("admin:webhook", webhook.public_id)
 
 
-def _show(request: HttpRequest, webhook: Webhook, secret: str = "") -> HttpResponse:
+def _show(request: HttpRequest, webhook: Webhook, secret: str | None = None) -> HttpResponse:
     """Return the page of a webhook; while a delivery is due, it loads itself again."""
     deliveries = webhook.deliveries.select_related("event__question_set", "event__run")
     page = load_page(request, deliveries, NEWEST_FIRST)

@@ -6,10 +6,8 @@ To add an address, add a line with its full name (namespace and all), its method
     "admin:alarm-dismiss": post(EDITS_ANSWERS),
     "api:webhook-list": get(REQUESTERS) | post(REQUESTERS),
     "api:webhook-detail": get(EDITS_PROMPTS) | patch(EDITS_PROMPTS) | delete(EDITS_PROMPTS),
-    "api:webhook-secret": post(EDITS_PROMPTS),
-    "api:webhook-test": post(EDITS_PROMPTS),
     "api:webhook-deliveries": get(EDITS_PROMPTS),
-    "api:webhook-delivery-again": post(EDITS_PROMPTS),
+    **{f"api:webhook-{one}": post(EDITS_PROMPTS) for one in ("secret", "test", "delivery-again")},
     "api:run-list": get(SIGNED_IN) | post(EDITS_ANSWERS, data={"version": "..."}),
 
 `test_access` then asks it as every role: for what is Rana's, for what is Otto's, and for mixtures.
@@ -305,12 +303,8 @@ ROUTES: dict[str, Route] = {
     "admin:webhooks": get(REQUESTERS),
     "admin:webhook-new": form(REQUESTERS),
     "admin:webhook": get(EDITS_PROMPTS),
-    "admin:webhook-edit": form(EDITS_PROMPTS),
-    "admin:webhook-delete": form(EDITS_PROMPTS),
-    "admin:webhook-test": post(EDITS_PROMPTS),
-    "admin:webhook-secret": post(EDITS_PROMPTS),
-    "admin:webhook-switch": post(EDITS_PROMPTS),
-    "admin:webhook-again": post(EDITS_PROMPTS),
+    **{f"admin:webhook-{one}": form(EDITS_PROMPTS) for one in ("edit", "delete")},
+    **{f"admin:webhook-{do}": post(EDITS_PROMPTS) for do in ("test", "secret", "switch", "again")},
     # Invitation links; whom a link lets join is tested in tests/crowdgrade/test_invitation_links.py
     "admin:invitation-links": form(MANAGES),
     "admin:invitation-link-withdraw": post(MANAGES),

@@ -147,7 +147,7 @@ def test_with_another_secret_key_nothing_is_sent_before_a_new_secret_is_made(
     settings.SECRET_KEY = "another key of more than thirty-two characters"
     sender.step()
     failed = reread(delivery)
-    assert (failed.error, failed.status, failed.webhook.off_reason) == ("secret", None, "secret")
+    assert (failed.error, failed.webhook.off_reason) == ("key_changed", "secret")
     assert receiver.received == []
     renew_secret(failed.webhook)
     switch(failed.webhook, on=True)
