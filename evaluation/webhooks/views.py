@@ -66,8 +66,8 @@ class WebhookForm(forms.Form):
         sets = QuestionSet.objects.editable_by(owner).filter(archived_at=None).order_by("-id")
         choices = [(str(row.public_id), row.name) for row in sets[:SETS_OFFERED]]
         if webhook is not None and webhook.question_set is not None:
-            kept = (str(webhook.question_set.public_id), webhook.question_set.name)
-            choices = [kept, *(one for one in choices if one != kept)]
+            present = (str(webhook.question_set.public_id), webhook.question_set.name)
+            choices = [present, *(one for one in choices if one != present)]
         field = self.fields["question_set"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", "All that you own or edit in a team"), *choices]

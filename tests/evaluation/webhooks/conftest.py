@@ -17,7 +17,7 @@ def receiver():
 
 @pytest.fixture
 def rana(db, settings, monkeypatch):
-    """Nobody hears the bell, and addresses of this machine are allowed with any database."""
+    """No message is sent, and addresses of this machine are allowed with any database."""
     settings.MODEL_NETWORKS = ["127.0.0.0/8", "::1/128"]
     monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)

@@ -94,7 +94,7 @@ def test_a_receiver_that_says_nothing_is_given_up(receiver, monkeypatch):
     assert outcome.seconds < 5
 
 
-def test_nobody_who_listens_is_a_failed_connection():
+def test_a_closed_port_is_a_failed_connection():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -165,7 +165,7 @@ def named(question_set):
     return [webhook.name for webhook in find_webhooks(question_set)]
 
 
-def test_who_may_edit_a_set_gets_its_events_and_nobody_else(rivers, rana, otto):
+def test_only_users_who_may_edit_a_set_get_its_events(rivers, rana, otto):
     question_set = rivers.question_set
     tara, vera = crowd.user("tara", is_staff=True), crowd.user("vera", is_staff=True)
     ida = crowd.user("ida", is_superuser=True)

@@ -242,8 +242,8 @@ def test_an_outcome_that_comes_after_another_ones_changes_nothing(delivery):
     claimed = Claimed(delivery.pk, 0)
     store_outcome(claimed, OK)
     store_outcome(claimed, FAILED)
-    kept = reread(delivery)
-    assert (kept.state, kept.attempts, kept.webhook.failures) == ("delivered", 1, 0)
+    unchanged = reread(delivery)
+    assert (unchanged.state, unchanged.attempts, unchanged.webhook.failures) == ("delivered", 1, 0)
 
 
 def test_an_outcome_of_a_deleted_webhook_is_dropped(delivery):
