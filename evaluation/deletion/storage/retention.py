@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotations.models import ExportRead
@@ -36,7 +37,7 @@ class Retention:
 def delete_expired() -> dict[str, int]:
     """Delete expired events and entries of downloads; return the numbers by kind."""
     now = timezone.now()
-    expired = {
+    expired: dict[str, QuerySet[Any, Any]] = {
         "events": Event.objects.filter(created_at__lt=now - EVENTS_STORED),
         "downloads": ExportRead.objects.filter(
             created_at__lt=now - timedelta(days=settings.EXPORT_LOG_DAYS)

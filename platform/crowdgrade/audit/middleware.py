@@ -12,6 +12,7 @@ from django.db import Error
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 
 from annotations.models import ExportRead, QuestionSet
+from annotations.web.scope import get_user_id
 from crowdgrade.outages import find_outage
 from crowdgrade.rest.outage_page import render_outage
 from evaluation.models import Run
@@ -119,7 +120,7 @@ def _build_entry(request: HttpRequest, name: str) -> ExportRead:
     found = sets.values_list("public_id", "name").first() or (None, "")
     interface = ExportRead.Interface
     return ExportRead(
-        user_id=request.user.pk,
+        user_id=get_user_id(request),
         interface=interface.REST if REST_NAMESPACE in match.namespaces else interface.PAGE,
         set_id=found[0],
         set_name=found[1],
