@@ -29,8 +29,7 @@ from kombu.exceptions import ChannelError, OperationalError
 from evaluation.models import Removal, Run, RunData
 from evaluation.models.collecting import interims_wait
 from evaluation.runs.run_types import list_asking_kinds
-from evaluation.runs.steps.checkpoints import LANE, Lane
-from evaluation.runs.steps.run_end import store_failed_run
+from evaluation.runs.steps.checkpoints import LANE, Lane, store_failed_run
 
 # Signs of life in the time of a lease.
 BEATS = 6

@@ -27,7 +27,7 @@ from django.db import DatabaseError, connection
 
 from evaluation.models import Run
 from evaluation.runs.background.leases import Claim
-from evaluation.runs.steps.run_end import store_failed_run
+from evaluation.runs.steps.checkpoints import store_failed_run
 
 ROOT = Path(__file__).resolve().parents[2]
 GRACE_SECONDS = 15.0

@@ -23,8 +23,8 @@ from evaluation.runs.steps.checkpoints import (
     OutOfTimeError,
     RunInputError,
     Turn,
+    store_failed_run,
 )
-from evaluation.runs.steps.run_end import store_failed_run
 
 logger = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from evaluation.models import Alarm, Delivery, Event, Run, Webhook
 from evaluation.runs.background import runs
 from evaluation.runs.background.leases import claim_oldest
 from evaluation.runs.background.work import store_failure, work_one_turn
-from evaluation.runs.steps.run_end import record_run_end, store_failed_run
+from evaluation.runs.steps.checkpoints import record_run_end, store_failed_run
 from evaluation.webhooks.messages import EVENT_TYPES, WebhookError
 from evaluation.webhooks.storage import (
     MOST_WEBHOOKS,

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from evaluation.deletion.storage import retention
 from evaluation.models import Delivery, Event, Run, Webhook
-from evaluation.runs.steps.run_end import store_failed_run
+from evaluation.runs.steps.checkpoints import store_failed_run
 from evaluation.webhooks.messages import EVENT_TYPES
 from evaluation.webhooks.request import Outcome
 from evaluation.webhooks.storage import (

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import Delivery, Run, Webhook
-from evaluation.runs.steps.run_end import store_failed_run
+from evaluation.runs.steps.checkpoints import store_failed_run
 from evaluation.site.overview import find_items_needing_attention
 from evaluation.webhooks.storage import create_webhook, derive_secret, queue_test, switch
 from tests.annotations import world
