@@ -307,14 +307,10 @@ ROUTES: dict[str, Route] = {
     **{f"admin:webhook-{do}": post(EDITS_PROMPTS) for do in ("test", "secret", "switch", "again")},
     # Invitation links; whom a link lets join is tested in tests/crowdgrade/test_invitation_links.py
     "admin:invitation-links": form(MANAGES),
-    "admin:invitation-link-withdraw": post(MANAGES),
+    **{f"admin:invitation-link-{do}": post(MANAGES) for do in ("withdraw", "mail")},
     "admin:requester-links": form(OPERATORS),
-    "admin:requester-link-withdraw": post(OPERATORS),
-    "admin:invitation-link-mail": post(MANAGES),
-    "admin:requester-link-mail": post(OPERATORS),
-    # The audit log
-    "admin:audit-exports": get(OPERATORS),
-    "admin:audit-decisions": get(OPERATORS),
+    **{f"admin:requester-link-{do}": post(OPERATORS) for do in ("withdraw", "mail")},
+    **{f"admin:audit-{log}": get(OPERATORS) for log in ("exports", "decisions")},
     "admin:join": form(NOWHERE, token=["nonsense"]),
     # The documents of the project
     "admin:help": get(SIGNED_IN),
