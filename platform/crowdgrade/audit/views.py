@@ -101,7 +101,7 @@ def _show(request: HttpRequest, what: str, form: AuditForm, rows: Iterable[Any])
     subtitles = {
         "exports": "Files that signed-in users downloaded. Entries are deleted after "
         f"{settings.EXPORT_LOG_DAYS} days.",
-        "decisions": "Decisions of users, without their reasons. Entries are not deleted.",
+        "decisions": "Decisions of users, without their reasons.",
     }
     context = {
         "title": titles[what],
