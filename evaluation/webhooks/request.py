@@ -106,9 +106,9 @@ def send(url: str, headers: dict[str, str], body: bytes, vet: Vet) -> Outcome:
     seconds = time.monotonic() - began
     if response.is_success:
         return Outcome("", response.status_code, seconds)
-    error = "redirect" if response.is_redirect else "status"
+    code = "redirect" if response.is_redirect else "status"
     wait = retry_after(response.headers.get("Retry-After"))
-    return Outcome(error, response.status_code, seconds, wait)
+    return Outcome(code, response.status_code, seconds, wait)
 
 
 async def _post(url: str, headers: dict[str, str], body: bytes, vet: Vet) -> httpx.Response:

@@ -61,7 +61,7 @@ def create_webhook(
     """Create a webhook; return it and its secret, which is not stored. Raises `WebhookError`."""
     with transaction.atomic():
         # The owner's row is locked, so that two simultaneous requests cannot both pass the limit.
-        owner = get_user_model()._default_manager.select_for_update().get(pk=user.pk)
+        owner = get_user_model()._default_manager.select_for_update().get(pk=int(user.pk or 0))
         if Webhook.objects.filter(owner=owner).count() >= MOST_WEBHOOKS:
             raise WebhookError("too_many", "", most=MOST_WEBHOOKS)
         webhook = Webhook(owner=owner)
@@ -127,7 +127,7 @@ def record_run_end(run_id: int) -> None:
     webhooks = find_webhooks(question_set)
     if not webhooks:
         return
-    about = {"run": _describe_run(run)}
+    about: dict[str, Any] = {"run": _describe_run(run)}
     event_type = RUN_FINISHED if run.state == Run.State.DONE else RUN_FAILED
     record_event(webhooks, event_type, str(run.pk), question_set, run, about)
     if event_type == RUN_FINISHED and run.kind == GRADING:

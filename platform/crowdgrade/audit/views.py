@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -137,7 +137,9 @@ def _list_exports(rows: Iterable[ExportRead]) -> Iterator[list[object]]:
         ]
 
 
-def _send(name: str, columns: tuple[str, ...], rows: Iterable[list[object]]) -> HttpResponseBase:
+def _send(
+    name: str, columns: tuple[str, ...], rows: Iterable[Sequence[object]]
+) -> HttpResponseBase:
     """Return a CSV file of entries."""
     return download(write_csv(columns, rows), f"audit-{name}", "csv")
 
