@@ -12,12 +12,14 @@ class EvaluationConfig(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
-        """Connect receivers that erase withdrawn answers and record payment decisions."""
+        """Connect receivers of withdrawn answers, payment decisions and submissions."""
+        from annotations.answering.submission_signal import submission_stored
         from annotations.answering.withdrawals import withdrawing
         from annotations.ledger.decision_signal import decisions_stored
 
         withdrawing.connect(erase_copies, dispatch_uid="evaluation.erasing")
         decisions_stored.connect(mirror_decisions, dispatch_uid="evaluation.triage")
+        submission_stored.connect(record_submission, dispatch_uid="evaluation.webhooks")
 
 
 def erase_copies(sender: Any, **sent: Any) -> None:
@@ -28,3 +30,8 @@ def erase_copies(sender: Any, **sent: Any) -> None:
 def mirror_decisions(sender: Any, decisions: Any, **sent: Any) -> None:
     """Signal receiver that records payment decisions as verdicts; imports lazily."""
     import_string("evaluation.triage.storage.mirror_decisions")(decisions)
+
+
+def record_submission(sender: Any, submission: Any, **sent: Any) -> None:
+    """Signal receiver that records an event if a collection is full now; imports lazily."""
+    import_string("evaluation.webhooks.storage.record_if_full")(submission)

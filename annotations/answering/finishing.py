@@ -10,6 +10,7 @@ from annotations.answering import checks, devices
 from annotations.answering.errors import AnsweringError
 from annotations.answering.places import has_place, reserve_again
 from annotations.answering.progress import SurveyProgress
+from annotations.answering.submission_signal import submission_stored
 from annotations.answering.withdrawals import withdrawing
 from annotations.models import (
     Appeal,
@@ -100,6 +101,7 @@ def submit(submission: Submission, device: str = "") -> Submission:
                 *("state", "submitted_at", "last_seen_at", "code", "failed_checks", "device")
             ]
         )
+        submission_stored.send(Submission, submission=current)
         return current
 
 

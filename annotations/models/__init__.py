@@ -21,7 +21,7 @@ from annotations.models.access import (
     may_read_answers,
 )
 from annotations.models.appeals import Appeal, AppealAnswer
-from annotations.models.audit import AuditEntry
+from annotations.models.audit import AuditEntry, ExportRead
 from annotations.models.base import (
     AppendOnly,
     AppendOnlyError,
@@ -92,6 +92,7 @@ __all__ = [
     "Collection",
     "Consent",
     "Decision",
+    "ExportRead",
     "IdempotentRequest",
     "Image",
     "Import",

@@ -1,4 +1,4 @@
-"""Audit log of important actions, such as archive, delete, undo, erase or sending to a panel.
+"""Log of downloads; audit log of important actions, such as delete, undo, erase or send to a panel.
 
 Its entries outlive the objects that they describe.
 """
@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotations.models.access import Access
-from annotations.models.base import AppendOnly
+from annotations.models.base import AppendOnly, Record
 
 
 class AuditEntry(AppendOnly):
@@ -71,3 +71,45 @@ class AuditEntry(AppendOnly):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.action}"
+
+
+class ExportRead(Record):
+    """Download of a file by a signed-in user; stored before the first byte is sent.
+
+    It outlives the set and the run, so it holds their ids and no key of them. A background process
+    deletes it after EXPORT_LOG_DAYS.
+
+    Attributes
+    ----------
+    set_name : name of the question set then, "" if the file belongs to none.
+    address : name of the address, such as admin:export-answers. file : name of the file.
+    lines : of a CSV, TSV, JSON Lines or text file, with its heading; None for others.
+    n_bytes : sent. is_complete : whether the whole file was sent, as far as the server knows.
+    """
+
+    class Interface(models.TextChoices):
+        """Interface by which a file was downloaded."""
+
+        PAGE = "page", "page"
+        REST = "rest", "REST API"
+
+    access = Access(owner="user")
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="export_reads"
+    )
+    interface = models.CharField(max_length=4, choices=Interface.choices)
+    set_id = models.UUIDField(null=True)
+    set_name = models.CharField(max_length=200, blank=True)
+    run_id = models.UUIDField(null=True)
+    address = models.CharField(max_length=100)
+    file = models.CharField(max_length=255)
+    lines = models.PositiveBigIntegerField(null=True)
+    n_bytes = models.PositiveBigIntegerField(default=0)
+    is_complete = models.BooleanField(default=False)
+
+    class Meta:
+        indexes = [models.Index(fields=["-created_at"], name="export_read_newest")]
+
+    def __str__(self) -> str:
+        return self.file

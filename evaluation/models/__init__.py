@@ -38,6 +38,7 @@ from evaluation.models.language_models import (
     text_hash,
 )
 from evaluation.models.runs import BackgroundWorker, Run, RunOfRecord
+from evaluation.models.webhooks import Delivery, Event, Webhook
 
 __all__ = [
     "Alarm",
@@ -48,9 +49,11 @@ __all__ = [
     "AuditItem",
     "BackgroundWorker",
     "CrowdFact",
+    "Delivery",
     "DrawPart",
     "EmbedderVersion",
     "Embedding",
+    "Event",
     "ExemplaryAnswer",
     "Exhibit",
     "GradedAnswers",
@@ -71,6 +74,7 @@ __all__ = [
     "RunData",
     "RunOfRecord",
     "ScoreRule",
+    "Webhook",
     "WorkerGrade",
     "WorkerVerdict",
     "counting",

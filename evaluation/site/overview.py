@@ -24,7 +24,7 @@ from annotations.web.scope import get_user_id, select_visible
 from annotations.web.texts import mark_code
 from evaluation.core.messages.message import Message
 from evaluation.core.options import SITE
-from evaluation.models import LanguageModel, LLMResponse, Run, RunOfRecord, WorkerGrade
+from evaluation.models import LanguageModel, LLMResponse, Run, RunOfRecord, Webhook, WorkerGrade
 from evaluation.models.runs import ACTIVE, GRADING, UNFINISHED
 from evaluation.runs.background.progress import HOW_TO_START, count_running, is_any_running
 from evaluation.runs.background.runs import visible_runs
@@ -63,14 +63,28 @@ def find_items_needing_attention(
     """Return what needs attention in the sets that the user may change, worst first.
 
     These are newest runs that failed or wait, and official runs (else the newest finished ones)
-    that are out of date or have open alarms. `listens` : whether a background process runs, if
-    the caller knows.
+    that are out of date or have open alarms; and the user's webhooks that were switched off.
+    `listens` : whether a background process runs, if the caller knows.
     """
     order = {"bad": 0, "warn": 1, "busy": 2}
     if listens is None:
         listens = is_any_running()
     items = [item for row in _load_sets(user) for item in _find_items(row, listens)]
+    items += _find_webhooks_off(user)
     return sorted(items, key=lambda item: order[item.level])
+
+
+def _find_webhooks_off(user: AbstractBaseUser | AnonymousUser) -> list[AttentionItem]:
+    """Return an item for each webhook of the user that was not switched off by the user."""
+    rows = Webhook.objects.filter(owner=user.pk, off_at__isnull=False)
+    return [
+        AttentionItem(
+            *("webhook_off", "bad", webhook.name),
+            f"This webhook is off: {webhook.get_off_reason_display()}.",
+            *(reverse("admin:webhook", args=[webhook.public_id]), "Open the webhook"),
+        )
+        for webhook in rows.exclude(off_reason=Webhook.Off.USER).order_by("-pk")
+    ]
 
 
 def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from evaluation.model_comparison import views as comparing
 from evaluation.payments.views import bonuses, files, people
 from evaluation.site import exporting, judging, question_set, runs
 from evaluation.waves import views as waves
+from evaluation.webhooks import views as webhooks
 from evaluation.workers import views as workers
 
 SET = "question-sets/<uuid:set_id>/"
@@ -18,6 +19,7 @@ WORKER = "workers/<uuid:worker_id>/"
 MODEL = "models/<uuid:model_id>/"
 PAYING = f"{SET}paying/"
 PROMPT = "prompts/<uuid:prompt_id>/"
+WEBHOOK = "webhooks/<uuid:webhook_id>/"
 
 urlpatterns = [
     path(SET, question_set.show_question_set, name="question-set"),
@@ -93,4 +95,17 @@ urlpatterns = [
     path("prompts/new/", prompts.new_prompt, name="prompt-new"),
     path(PROMPT, prompts.prompt, name="prompt"),
     path(f"{PROMPT}edit/", prompts.edit_prompt_page, name="prompt-edit"),
+    path("webhooks/", webhooks.show_webhooks, name="webhooks"),
+    path("webhooks/new/", webhooks.add_webhook, name="webhook-new"),
+    path(WEBHOOK, webhooks.show_webhook, name="webhook"),
+    path(f"{WEBHOOK}edit/", webhooks.change_webhook, name="webhook-edit"),
+    path(f"{WEBHOOK}delete/", webhooks.delete_webhook, name="webhook-delete"),
+    path(f"{WEBHOOK}test/", webhooks.send_test, name="webhook-test"),
+    path(f"{WEBHOOK}secret/", webhooks.make_secret, name="webhook-secret"),
+    path(f"{WEBHOOK}switch/", webhooks.switch_webhook, name="webhook-switch"),
+    path(
+        f"{WEBHOOK}deliveries/<uuid:delivery_id>/again/",
+        webhooks.send_again,
+        name="webhook-again",
+    ),
 ]

@@ -27,6 +27,7 @@ URL_MODULES = (
     "crowdgrade.pages.urls",
     "crowdgrade.help.urls",
     "crowdgrade.invitation_links.urls",
+    "crowdgrade.audit.urls",
 )
 
 

@@ -49,6 +49,7 @@ from evaluation.scorer.api import ScorerViewSet
 from evaluation.triage.api import AcceptingViewSet, TriageViewSet
 from evaluation.trust.api import TrustViewSet
 from evaluation.waves.api import EarlierWaveViewSet, WaveResultViewSet, WaveViewSet
+from evaluation.webhooks.api import WebhookViewSet
 from evaluation.workers.api import WorkerViewSet
 
 app_name = "api"
@@ -64,6 +65,7 @@ router.register("language-models", LanguageModelViewSet, "language-model")
 router.register("prompts", PromptViewSet, "prompt")
 router.register("runs", RunViewSet, "run")
 router.register("workers", WorkerViewSet, "worker")
+router.register("webhooks", WebhookViewSet, "webhook")
 
 MODEL_PATH = "language-models/<uuid:model_id>"
 
@@ -359,6 +361,19 @@ NOTES: tuple[tuple[str, type, dict[str, str], str], ...] = (
     ),
 )
 
+WEBHOOK_PATH = "webhooks/<uuid:webhook_id>"
+WEBHOOKS: tuple[tuple[str, type, dict[str, str], str], ...] = (
+    (f"{WEBHOOK_PATH}/secret/", WebhookViewSet, {"post": "renew"}, "webhook-secret"),
+    (f"{WEBHOOK_PATH}/test/", WebhookViewSet, {"post": "test"}, "webhook-test"),
+    (f"{WEBHOOK_PATH}/deliveries/", WebhookViewSet, {"get": "deliveries"}, "webhook-deliveries"),
+    (
+        f"{WEBHOOK_PATH}/deliveries/<uuid:delivery_id>/again/",
+        WebhookViewSet,
+        {"post": "again"},
+        "webhook-delivery-again",
+    ),
+)
+
 version_1 = [
     path("", RootView.as_view(), name="root"),
     path("schema/", SchemaView.as_view(), name="schema"),
@@ -446,6 +461,7 @@ version_1 = [
             *REMOVING,
             *DEMOGRAPHICS,
             *UNDOING,
+            *WEBHOOKS,
         )
     ),
     *router.urls,

@@ -191,7 +191,41 @@ VARIABLES: Final = (
         "1 with `HTTPS`, else 0",
     ),
     Variable(
+        ("EMAIL_HOST",),
+        "mail server by which invitations are sent ([Mail](#mail))",
+        "none: invitations are links to copy",
+    ),
+    Variable(
+        ("EMAIL_PORT",), "port of the mail server", "25, 587 with `EMAIL_USE_TLS`, 465 with SSL"
+    ),
+    Variable(
+        ("EMAIL_HOST_USER", "EMAIL_HOST_PASSWORD"), "user name and password at the server", "none"
+    ),
+    Variable(
+        ("EMAIL_USE_TLS", "EMAIL_USE_SSL"),
+        "yes or no: STARTTLS after connecting, or TLS from the beginning. At most one",
+        "no",
+    ),
+    Variable(("EMAIL_FROM",), "sender of mails", "`crowdgrade@localhost`"),
+    Variable(
+        ("EMAIL_BACKEND",),
+        (
+            "dotted name of another Django mail backend, such as that of a provider's package. "
+            "`django.core.mail.backends.console.EmailBackend` writes mails, with their links, to "
+            "the terminal"
+        ),
+        "SMTP with `EMAIL_HOST`, else the console",
+    ),
+    Variable(
         ("LOG_FORMAT",), "`text` or `json`: the form of log records ([Logs](#logs))", "`text`"
+    ),
+    Variable(
+        ("EXPORT_LOG_DAYS",),
+        (
+            "days after which entries of downloads are deleted from the "
+            "[audit log](data-protection.md#audit-log)"
+        ),
+        "365",
     ),
     Variable(
         ("METRICS_TOKEN",),

@@ -218,6 +218,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",  # after the others: it answers for those who are locked out
     "crowdgrade.rest.outage_page.OutageMiddleware",
+    "crowdgrade.audit.middleware.ExportLogMiddleware",
 ]
 ROOT_URLCONF = "crowdgrade.urls"
 TEMPLATES = [
@@ -257,6 +258,22 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = LOG_FORMAT == "text"
 READY_FREE_BYTES = read_number("READY_FREE_MB", 200) * 1024**2
 METRICS_TOKEN = read_secret("METRICS_TOKEN", 16)
 METRICS_FOLDER = HOME / "metrics"
+
+# Mail. Without a server and without a backend the site sends none.
+EMAIL_HOST = read_text("EMAIL_HOST") or ""
+EMAIL_HOST_USER = read_text("EMAIL_HOST_USER") or ""
+EMAIL_HOST_PASSWORD = read_text("EMAIL_HOST_PASSWORD") or ""
+EMAIL_USE_TLS, EMAIL_USE_SSL = read_flag("EMAIL_USE_TLS"), read_flag("EMAIL_USE_SSL")
+if EMAIL_USE_TLS and EMAIL_USE_SSL:
+    raise ImproperlyConfigured("EMAIL_USE_TLS and EMAIL_USE_SSL are both yes: set one")
+EMAIL_PORT = read_number("EMAIL_PORT", 587 if EMAIL_USE_TLS else 465 if EMAIL_USE_SSL else 25)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = read_text("EMAIL_FROM") or "crowdgrade@localhost"
+_backends = "django.core.mail.backends"
+EMAIL_BACKEND = read_text("EMAIL_BACKEND") or (
+    f"{_backends}.smtp.EmailBackend" if EMAIL_HOST else f"{_backends}.console.EmailBackend"
+)
+SENDS_MAIL = bool(EMAIL_HOST or read_text("EMAIL_BACKEND"))
 
 # A name is closed to an address for a quarter of an hour after five wrong passwords. The counts
 # are in the database, so that all processes share them; who answers is django-axes.
@@ -329,6 +346,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
 # Seconds after which a dead background process's run is taken over; it renews six times in it.
 LEASE_SECONDS = read_number("LEASE_SECONDS", 60)
+EXPORT_LOG_DAYS = read_number("EXPORT_LOG_DAYS", 365)
 RUNS_PER_USER = read_number("RUNS_PER_USER", 20)
 ASKING_RUNS = read_number("ASKING_RUNS", 8)
 # Longer than the download of a model over a slow line; a step takes at most four minutes.
@@ -400,6 +418,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "runs", "description": "Gradings in the background."},
         {"name": "results", "description": "What a run found; the same as pages and files show."},
         {"name": "exports", "description": "Files to take away, which can be sent back in."},
+        {"name": "webhooks", "description": "Addresses to which events are sent."},
     ],
 }
 

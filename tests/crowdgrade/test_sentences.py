@@ -1,7 +1,8 @@
-"""What an operator is told in a terminal of an outage, each sentence once."""
+"""What an operator is told in a terminal of an outage, and of a failed mail, each sentence once."""
 
 import pytest
 
+from crowdgrade.invitation_links.mailing import FAILURES
 from crowdgrade.outages import BEHIND, DEMO_SEALED, SENTENCES, Outage
 
 CASES = [
@@ -35,3 +36,12 @@ def test_each_outage_has_a_sentence_here():
     codes = [code for code, _ in CASES]
     assert codes == list(SENTENCES)
     assert set(codes) == {one.value for one in Outage} | {DEMO_SEALED, BEHIND}
+
+
+def test_each_failure_of_a_mail_has_a_sentence():
+    assert FAILURES == {
+        "connection": "the mail server cannot be reached",
+        "login": "the mail server refuses the site's user name or password",
+        "refused": "the mail server refuses the address",
+        "server": "the mail server refuses the mail",
+    }

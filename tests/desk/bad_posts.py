@@ -230,6 +230,8 @@ BAD: dict[str, list[Bad] | str] = {
     "admin:share-remove": CONFIRMS,
     "admin:invitation-links": [Bad({"role": "king"}, ("role",))],
     "admin:invitation-link-withdraw": BUTTON,
+    "admin:invitation-link-mail": BUTTON,
+    "admin:requester-link-mail": BUTTON,
     "admin:requester-links": [Bad({"role": "king"}, ("role",))],
     "admin:requester-link-withdraw": BUTTON,
     "admin:team-new": [Bad({"name": ""}, ("name",))],
@@ -355,6 +357,17 @@ BAD: dict[str, list[Bad] | str] = {
     "admin:account": "a box that may be ticked or not",
     "admin:tokens": [Bad({"name": "", "days": "0"}, ("name", "days"), "No token was made")],
     "admin:token-revoke": BUTTON,
+    "admin:webhook-new": [
+        Bad({"name": "", "url": "nonsense", "events": None}, ("name", "events")),
+        Bad({"name": "lab", "url": "http://10.0.0.1/", "events": "run.failed"}, ("url",)),
+        Bad({"name": "lab", "url": "nonsense", "events": "run.failed"}, ("url",)),
+    ],
+    "admin:webhook-edit": [Bad({"url": "https://rana:x@example.org/"}, ("url",))],
+    "admin:webhook-delete": CONFIRMS,
+    "admin:webhook-test": BUTTON,
+    "admin:webhook-secret": BUTTON,
+    "admin:webhook-switch": BUTTON,
+    "admin:webhook-again": BUTTON,
 }
 """What a form is posted that cannot be taken; or why nothing in it can be wrong."""
 

@@ -21,17 +21,20 @@ from crowdgrade.invitation_links.links import create_link
 from crowdgrade.models.tokens import make_token
 from evaluation.models import (
     Alarm,
+    Delivery,
     JudgementRequest,
     LanguageModel,
     LanguageModelNote,
     LLMComparison,
     LLMScore,
     Run,
+    Webhook,
 )
 from evaluation.models import Prompt as StoredPrompt
 from evaluation.runs.flow.asking.plan import TEMPLATES, Prompt
 from evaluation.runs.steps.asking.registration import create_prompt
 from evaluation.triage import storage as triaging
+from evaluation.webhooks.storage import create_webhook, queue_test
 from tests.annotations import world as crowd
 
 
@@ -129,6 +132,22 @@ def _prompt(of: Any) -> Any:
     return stored.public_id
 
 
+def _webhook(of: Any) -> Webhook:
+    found = Webhook.objects.filter(owner=of.owner).first()
+    if found is None:
+        found, _ = create_webhook(of.owner, "lab", "https://example.org/hook", ["run.finished"])
+    return found
+
+
+def _delivery(of: Any) -> Any:
+    delivery = queue_test(_webhook(of))
+    Delivery.objects.filter(pk=delivery.pk).update(
+        state="failed", next_at=None, attempts=1, tries=1, error="status", status=500,
+        last_at=now(), seconds=0.1,
+    )  # fmt: skip
+    return delivery.public_id
+
+
 def _noted_worker(of: Any) -> Any:
     return of.version.submissions.earliest("pk").worker.public_id
 
@@ -224,6 +243,8 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "note_id": _note,
     "model_note_id": _model_note,
     "prompt_id": _prompt,
+    "webhook_id": lambda of: _webhook(of).public_id,
+    "delivery_id": _delivery,
     "import_id": _import,
     "run_id": lambda of: of.run.public_id,
     "token": _staged,

@@ -4,6 +4,10 @@ To add an address, add a line with its full name (namespace and all), its method
 
     "admin:planner": get(ANSWERS),
     "admin:alarm-dismiss": post(EDITS_ANSWERS),
+    "api:webhook-list": get(REQUESTERS) | post(REQUESTERS),
+    "api:webhook-detail": get(EDITS_PROMPTS) | patch(EDITS_PROMPTS) | delete(EDITS_PROMPTS),
+    "api:webhook-deliveries": get(EDITS_PROMPTS),
+    **{f"api:webhook-{one}": post(EDITS_PROMPTS) for one in ("secret", "test", "delivery-again")},
     "api:run-list": get(SIGNED_IN) | post(EDITS_ANSWERS, data={"version": "..."}),
 
 `test_access` then asks it as every role: for what is Rana's, for what is Otto's, and for mixtures.
@@ -295,11 +299,18 @@ ROUTES: dict[str, Route] = {
     "admin:account": form(SIGNED_IN),
     "admin:tokens": form(SIGNED_IN),
     "admin:token-revoke": post(OWN),
+    # Webhooks: their owner's and the operators'
+    "admin:webhooks": get(REQUESTERS),
+    "admin:webhook-new": form(REQUESTERS),
+    "admin:webhook": get(EDITS_PROMPTS),
+    **{f"admin:webhook-{one}": form(EDITS_PROMPTS) for one in ("edit", "delete")},
+    **{f"admin:webhook-{do}": post(EDITS_PROMPTS) for do in ("test", "secret", "switch", "again")},
     # Invitation links; whom a link lets join is tested in tests/crowdgrade/test_invitation_links.py
     "admin:invitation-links": form(MANAGES),
-    "admin:invitation-link-withdraw": post(MANAGES),
+    **{f"admin:invitation-link-{do}": post(MANAGES) for do in ("withdraw", "mail")},
     "admin:requester-links": form(OPERATORS),
-    "admin:requester-link-withdraw": post(OPERATORS),
+    **{f"admin:requester-link-{do}": post(OPERATORS) for do in ("withdraw", "mail")},
+    **{f"admin:audit-{log}": get(OPERATORS) for log in ("exports", "decisions")},
     "admin:join": form(NOWHERE, token=["nonsense"]),
     # The documents of the project
     "admin:help": get(SIGNED_IN),
@@ -399,6 +410,12 @@ ROUTES: dict[str, Route] = {
     "api:prompt-list": get(SIGNED_IN) | post(REQUESTERS),
     "api:prompt-detail": get(EDITS_PROMPTS),
     "api:prompt-versions": post(EDITS_PROMPTS),
+    "api:webhook-list": get(REQUESTERS) | post(REQUESTERS),
+    "api:webhook-detail": get(EDITS_PROMPTS) | patch(EDITS_PROMPTS) | delete(EDITS_PROMPTS),
+    "api:webhook-secret": post(EDITS_PROMPTS),
+    "api:webhook-test": post(EDITS_PROMPTS),
+    "api:webhook-deliveries": get(EDITS_PROMPTS),
+    "api:webhook-delivery-again": post(EDITS_PROMPTS),
     "api:run-list": get(SIGNED_IN) | post(REQUESTERS),
     "api:run-deletion": get(EDITS_ANSWERS) | post(EDITS_ANSWERS),
     "api:run-archive": post(EDITS_ANSWERS),

@@ -42,6 +42,7 @@ from evaluation.models import (
     Audit,
     AuditItem,
     CrowdFact,
+    Event,
     ExemplaryAnswer,
     Exhibit,
     HumanJudgement,
@@ -51,6 +52,7 @@ from evaluation.models import (
     Removal,
     Run,
     RunData,
+    Webhook,
     WorkerGrade,
     WorkerVerdict,
 )
@@ -274,6 +276,8 @@ def find_set_dependents(question_set: QuestionSet) -> DependentRows:
             *_of_people(runs),
             ("versions", question_set.versions.all()),
             ("shares", question_set.shares.all()),
+            ("webhooks of this set alone", Webhook.objects.filter(question_set=question_set)),
+            ("events of webhooks", Event.objects.filter(question_set=question_set)),
             *remaining.items(),
         ]
     )

@@ -29,7 +29,7 @@ from kombu.exceptions import ChannelError, OperationalError
 from evaluation.models import Removal, Run, RunData
 from evaluation.models.collecting import interims_wait
 from evaluation.runs.run_types import list_asking_kinds
-from evaluation.runs.steps.checkpoints import LANE, Lane
+from evaluation.runs.steps.checkpoints import LANE, Lane, store_failed_run
 
 # Signs of life in the time of a lease.
 BEATS = 6
@@ -157,21 +157,18 @@ def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = (
             return None
         crashed = candidate["state"] == Run.State.RUNNING
         # Only as it was seen: whoever is first changes the attempt, and the others look again.
-        as_read = Run.objects.filter(
-            filter_claimable(), pk=candidate["pk"], attempt=candidate["attempt"]
-        )
+        unchanged = filter_claimable() & Q(attempt=candidate["attempt"])
         # A killed process cannot count its own end, so the one that finds the expired lease does.
         if crashed and candidate["crashes"] + 1 >= MOST_CRASHES:
-            as_read.update(
-                state=Run.State.FAILED,
-                crashes=F("crashes") + 1,
-                finished_at=Now(),
-                lease_until=None,
-                error=f"Its worker ended {MOST_CRASHES} times in the middle of the work (killed, "
+            store_failed_run(
+                candidate["pk"],
+                unchanged,
+                f"Its worker ended {MOST_CRASHES} times in the middle of the work (killed, "
                 "out of memory?). Look into the worker's log, then run it again.",
+                crashes=F("crashes") + 1,
             )
             continue
-        was_claimed = as_read.update(
+        was_claimed = Run.objects.filter(unchanged, pk=candidate["pk"]).update(
             state=Run.State.RUNNING,
             attempt=F("attempt") + 1,
             crashes=F("crashes") + (1 if crashed else 0),

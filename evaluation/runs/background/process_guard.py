@@ -24,10 +24,10 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import DatabaseError, connection
-from django.db.models.functions import Now
 
 from evaluation.models import Run
 from evaluation.runs.background.leases import Claim
+from evaluation.runs.steps.checkpoints import store_failed_run
 
 ROOT = Path(__file__).resolve().parents[2]
 GRACE_SECONDS = 15.0
@@ -88,12 +88,7 @@ class Watch:
         self._lost.pop(claim, None)
         if now - self._signs[claim] < settings.STALL_SECONDS:
             return False
-        Run.objects.filter(claim.held()).update(
-            state=Run.State.FAILED,
-            error=format_stall_reason(run),
-            finished_at=Now(),
-            lease_until=None,
-        )
+        store_failed_run(claim.run_id, claim.held(), format_stall_reason(run))
         return True
 
 

@@ -5,8 +5,9 @@ block the others while the processor idles. So each background process starts a 
 (`start`) that looks once a second (`main`) for runs whose next step asks a server, and works on
 `ASKING_RUNS` of them at a time: one thread for each, at most one of each requester, so that no
 requester takes all slots. It needs no message: the database holds what is queued. Where all slots
-are taken and another requester waits, the longest turn is ended. The process ends with its parent;
-if it dies alone, the parent starts it again.
+are taken and another requester waits, the longest turn is ended. It also sends the events of
+webhooks, and deletes what is stored for a limited time. The process ends with its parent; if it
+dies alone, the parent starts it again.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import Error, connections
+from django.utils.module_loading import import_string
 
 from evaluation.models import Run
 from evaluation.runs.background import process_guard
@@ -40,6 +42,9 @@ SECONDS_TO_END = 12.0
 """What is under way comes in meanwhile; `crowdgrade.supervisor` waits for twenty."""
 LONGEST_PAUSE = 30.0
 """Seconds before a process that dies at once is started again."""
+# Features, which import this package.
+SENDER = "evaluation.webhooks.turns.Sender"
+RETENTION = "evaluation.deletion.storage.retention.Retention"
 START = f"import django; django.setup(); from {__name__} import main; main()"
 
 
@@ -148,16 +153,26 @@ def main() -> None:
     os.dup2(null_device, 0)
     process_guard.start_guard()
     places = Slots(settings.ASKING_RUNS)
+    sender, retention = import_string(SENDER)(), import_string(RETENTION)()
+    steps = {
+        "runs that wait for servers": places.fill,
+        "webhooks": sender.step,
+        "expired rows": retention.step,
+    }
     # Nobody writes to the pipe: it can be read once its other end is closed.
     while not select.select([parent_pipe], [], [], LOOK_EVERY)[0]:
-        try:
-            places.fill()
-        except Exception:
-            # Away for a moment, or a run was deleted just now: the next look comes in a second.
-            logger.exception("runs that wait for servers cannot be looked for")
-            connections.close_all()
+        # Each for itself: a fault of one must not stop the others.
+        for what, step in steps.items():
+            try:
+                step()
+            except Exception:
+                # Away for a moment, or a row was deleted just now: the next look is in a second.
+                logger.exception("%s cannot be looked for", what)
+                connections.close_all()
     with contextlib.suppress(Error):
         places.end()
+    with contextlib.suppress(Error):
+        sender.end()
     os._exit(0)  # whatever a thread still waits for
 
 

@@ -8,7 +8,6 @@ import socket
 import time
 from collections.abc import Callable
 
-from django.db.models.functions import Now
 from django.utils.module_loading import import_string
 
 from evaluation.core.backends import BackendError
@@ -24,6 +23,7 @@ from evaluation.runs.steps.checkpoints import (
     OutOfTimeError,
     RunInputError,
     Turn,
+    store_failed_run,
 )
 
 logger = logging.getLogger(__name__)
@@ -132,6 +132,4 @@ def _admit_by_scores(run_id: int) -> None:
 
 def store_failure(claim: Claim, reason: str) -> None:
     """Store a run as failed, with the reason, unless the claim is lost."""
-    Run.objects.filter(claim.held()).update(
-        state=Run.State.FAILED, error=reason, finished_at=Now(), lease_until=None
-    )
+    store_failed_run(claim.run_id, claim.held(), reason)

@@ -21,17 +21,21 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any, TypeVar
 
+from django.db import transaction
 from django.db.models import Case, DateTimeField, F, Q, Value, When
 from django.db.models.functions import Now
+from django.utils.module_loading import import_string
 from pydantic import TypeAdapter
 
 from evaluation.core.messages.message import SENTENCE, Message
-from evaluation.models import Run, RunData
+from evaluation.models import Run, RunData, Webhook
 from evaluation.models.runs import take_first
 from evaluation.runs.flow.stored import ResultTable, RunSummary
 
 # Progress that is younger than this is not written again.
 SECONDS_BETWEEN_REPORTS = 1.0
+# A feature, which imports this package.
+RECORD_RUN_END = "evaluation.webhooks.storage.record_run_end"
 LONG = ("summary", "reasons", "warnings", "signature", "parameters", "notes")
 
 
@@ -193,6 +197,25 @@ class Turn:
         )
         # In this transaction: a run that is done and no official run of its set must not be seen.
         take_first(Run.objects.select_related("version").defer(*LONG).get(pk=self.run_id))
+        record_run_end(self.run_id)
+
+
+@transaction.atomic
+def store_failed_run(run_id: int, condition: Q, error: str, **changes: Any) -> bool:
+    """Store a run as failed with the reason, if it meets a condition; return whether it did."""
+    failed = Run.objects.filter(condition, pk=run_id).update(
+        state=Run.State.FAILED, error=error, finished_at=Now(), lease_until=None, **changes
+    )
+    if failed:
+        record_run_end(run_id)
+    return bool(failed)
+
+
+def record_run_end(run_id: int) -> None:
+    """Record the events of a run that is done or failed; call it in the transaction of its end."""
+    # Most installations have no webhook, and need not load the feature.
+    if Webhook.objects.filter(off_at=None).exists():
+        import_string(RECORD_RUN_END)(run_id)
 
 
 PREFIX = "found:"

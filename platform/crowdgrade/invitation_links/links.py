@@ -35,19 +35,40 @@ class InvitationError(ValueError):
 
 
 def create_link(
-    maker_id: int, role: str, note: str = "", question_set: QuestionSet | None = None
+    maker_id: int,
+    role: str,
+    note: str = "",
+    question_set: QuestionSet | None = None,
+    email: str = "",
 ) -> tuple[InvitationLink, str]:
-    """Create an invitation link; return it and its token, of which only a hash is stored."""
+    """Create an invitation link; return it and its token, of which only a hash is stored.
+
+    `email` is the address to which the link will be sent, "" for none.
+    """
     token = secrets.token_urlsafe(32)
     link = InvitationLink.objects.create(
         token_hash=hash_token(token),
         question_set=question_set,
         role=role,
         note=note,
+        email=email,
         created_by_id=maker_id,
         expires_at=timezone.now() + VALID_FOR,
     )
     return link, token
+
+
+def renew_link(link: InvitationLink) -> str:
+    """Give an unused link a new token and return it; the link is valid anew, and the old token not.
+
+    Raises `InvitationError` if the link was used meanwhile.
+    """
+    token = secrets.token_urlsafe(32)
+    link.token_hash, link.expires_at = hash_token(token), timezone.now() + VALID_FOR
+    unused = InvitationLink.objects.filter(pk=link.pk, used_at=None)
+    if not unused.update(token_hash=link.token_hash, expires_at=link.expires_at):
+        raise InvitationError("used")
+    return token
 
 
 def find_link(token: str) -> InvitationLink | None:

@@ -17,4 +17,10 @@ urlpatterns = [
         views.withdraw_requester_link,
         name="requester-link-withdraw",
     ),
+    path(f"{SET}<uuid:link_id>/mail/", views.mail_set_link_again, name="invitation-link-mail"),
+    path(
+        "requester-links/<uuid:requester_link_id>/mail/",
+        views.mail_requester_link_again,
+        name="requester-link-mail",
+    ),
 ]

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from annotations.models import QuestionSet, is_operator
+from annotations.models.access import AnyUser
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_manageable, get_user_id
 from crowdgrade.first_account import BACKEND, AccountForm
@@ -31,15 +35,19 @@ from crowdgrade.invitation_links.links import (
     list_links,
     use_link,
 )
+from crowdgrade.invitation_links.mailing import (
+    MOST_A_DAY,
+    OFFERS,
+    PAUSE,
+    Mailed,
+    count_left,
+    invite_again,
+    invite_by_mail,
+    split_addresses,
+)
 from crowdgrade.models.invitation_links import VALID_FOR, InvitationLink
 
 MAX_LINKS_SHOWN = 100
-OFFERS = {
-    Role.VIEWER: "see everything of the question set",
-    Role.EXPERT: "judge answers of the question set without knowing whose they are",
-    Role.REQUESTER: "make question sets of your own",
-}
-"""What the person who joins may do, by role; the name of a question set follows."""
 
 
 class LinkForm(forms.Form):
@@ -53,8 +61,21 @@ class LinkForm(forms.Form):
         help_text="For you: who gets the link. The person does not see it.",
     )
 
-    def __init__(self, question_set: QuestionSet | None, *args: object, **kwargs: object) -> None:
+    emails = forms.CharField(
+        label="Mail addresses",
+        required=False,
+        max_length=6_000,
+        widget=forms.Textarea(attrs={"rows": 2, "autocomplete": "off", "spellcheck": "false"}),
+        help_text="Each gets a link of its own by mail. Leave it empty for one link to copy.",
+    )
+
+    def __init__(
+        self, user: AnyUser, question_set: QuestionSet | None, *args: object, **kwargs: object
+    ) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.user = user
+        if not settings.SENDS_MAIL:
+            del self.fields["emails"]
         choices = [
             (Role.VIEWER, "viewer: sees everything, changes nothing"),
             (Role.EXPERT, "expert: judges answers without knowing whose they are"),
@@ -63,6 +84,16 @@ class LinkForm(forms.Form):
         field = self.fields["role"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = requester if question_set is None else choices
+
+    def clean_emails(self) -> list[str]:
+        """Return the mail addresses; ValidationError for invalid ones, or too many for today."""
+        addresses = split_addresses(self.cleaned_data["emails"])
+        left = count_left(int(self.user.pk or 0))
+        if len(addresses) > left and not is_operator(self.user):
+            text = "You may send %(left)s more mails today, %(most)s a day."
+            values = {"left": left, "most": MOST_A_DAY}
+            raise ValidationError(text, "too_many_today", values)
+        return addresses
 
 
 @never_cache
@@ -93,6 +124,22 @@ def withdraw_requester_link(request: HttpRequest, requester_link_id: UUID) -> Ht
     _require_operator(request)
     _withdraw(request, None, requester_link_id)
     return redirect("admin:requester-links")
+
+
+@never_cache
+@require_POST
+def mail_set_link_again(request: HttpRequest, set_id: UUID, link_id: UUID) -> HttpResponse:
+    """Send an invitation to a question set again, with a new link."""
+    question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
+    return _mail_again(request, question_set, link_id)
+
+
+@never_cache
+@require_POST
+def mail_requester_link_again(request: HttpRequest, requester_link_id: UUID) -> HttpResponse:
+    """Send an invitation of a requester again, with a new link."""
+    _require_operator(request)
+    return _mail_again(request, None, requester_link_id)
 
 
 @never_cache
@@ -147,16 +194,57 @@ def _enter(
     return redirect("admin:question-set", link.question_set.public_id)
 
 
-def _show_links(request: HttpRequest, question_set: QuestionSet | None) -> HttpResponse:
-    """Return the page of links; POST creates one and shows its URL this once."""
-    form = LinkForm(question_set, request.POST or None)
+def _mail_again(
+    request: HttpRequest, question_set: QuestionSet | None, link_id: UUID
+) -> HttpResponse:
+    """Send a link that was mailed before again, and show the result. Http404 for another link."""
+    mailed_links = list_links(question_set).exclude(email="").select_related("created_by")
+    link = get_object_or_404(mailed_links, public_id=link_id)
+    recent = link.mailed_at is not None and link.mailed_at > timezone.now() - PAUSE
+    no_more = count_left(get_user_id(request)) == 0 and not is_operator(request.user)
+    if not settings.SENDS_MAIL or recent or no_more:
+        messages.error(request, "Not sent again yet: wait a minute, or a day.", "mail_too_soon")
+        return _go_to_links(question_set)
+    try:
+        mailed = [invite_again(link, partial(_build_address, request))]
+    except InvitationError as error:
+        messages.error(request, str(error), error.code)
+        return _go_to_links(question_set)
+    return _show_links(request, question_set, mailed)
+
+
+def _go_to_links(question_set: QuestionSet | None) -> HttpResponse:
+    """Redirect to the page of links of a question set, or with None to that for requesters."""
+    if question_set is None:
+        return redirect("admin:requester-links")
+    return redirect("admin:invitation-links", question_set.public_id)
+
+
+def _build_address(request: HttpRequest, token: str) -> str:
+    """Return the URL of an invitation's token."""
+    return request.build_absolute_uri(reverse("admin:join", args=[token]))
+
+
+def _show_links(
+    request: HttpRequest, question_set: QuestionSet | None, mailed: Sequence[Mailed] = ()
+) -> HttpResponse:
+    """Return the page of links; POST creates one and shows its URL this once, or mails some.
+
+    `mailed` are results of mails that were sent already.
+    """
+    is_sent = request.method == "POST" and not mailed
+    form = LinkForm(request.user, question_set, request.POST if is_sent else None)
     address = ""
-    if request.method == "POST" and form.is_valid():
+    if is_sent and form.is_valid():
         values = form.cleaned_data
-        _, token = create_link(get_user_id(request), values["role"], values["note"], question_set)
-        # Shown only here: the database has the token's hash, from which no link can be made.
-        address = request.build_absolute_uri(reverse("admin:join", args=[token]))
-        form = LinkForm(question_set)
+        given = (get_user_id(request), values["role"], values["note"], question_set)
+        if emails := values.get("emails"):
+            mailed = invite_by_mail(*given, emails, partial(_build_address, request))
+        else:
+            _, token = create_link(*given)
+            # Shown only here: the database has the token's hash, from which no link can be made.
+            address = _build_address(request, token)
+        form = LinkForm(request.user, question_set)
     links = list(list_links(question_set)[: MAX_LINKS_SHOWN + 1])
     if question_set is None:
         trail = [("Users", reverse("admin:auth_user_changelist"))]
@@ -171,7 +259,11 @@ def _show_links(request: HttpRequest, question_set: QuestionSet | None) -> HttpR
         "question_set": question_set,
         "form": form,
         "address": address,
+        "mailed": mailed,
+        "n_failed": sum(bool(one.error) for one in mailed),
+        "sends_mail": settings.SENDS_MAIL,
         "links": links[:MAX_LINKS_SHOWN],
+        "any_mail": any(link.email for link in links),
         "has_more": len(links) > MAX_LINKS_SHOWN,
     }
     status = 400 if form.errors else 200

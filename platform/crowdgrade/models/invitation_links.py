@@ -36,6 +36,10 @@ class InvitationLink(models.Model):
     )
     role = models.CharField(max_length=9, choices=Role.choices)
     note = models.CharField(max_length=120, blank=True)
+    email = models.EmailField(blank=True, help_text="Where it was sent; empty for one to copy.")
+    mailed_at = models.DateTimeField(null=True, help_text="When a mail was last tried.")
+    mail_error = models.CharField(max_length=20, blank=True)
+    n_mails = models.PositiveIntegerField(default=0, help_text="How often a mail was tried.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="invitation_links"
     )

@@ -15,6 +15,7 @@ RUN = "01980000-0000-7000-8000-00000000e001"
 TIME = "2026-11-21T15:19:32.143870Z"
 ROOT = "https://crowdgrade.example.org/api/v1/"
 LINK = "https://crowdgrade.example.org/answer/01980000-0000-7000-8000-00000000f001/"
+HOOK = "https://example.org/crowdgrade"
 TEXT = "On Plynlimon, a mountain in Wales."
 
 # Keys are COMPONENT.FIELD, or FIELD for all components.
@@ -134,6 +135,33 @@ BY_NAME: dict[str, Any] = {
     "ResultNamed.name": "ada",
     "ResultEvidenceAnswer.name": "ada",
     "ResultWorkerChange.name": "ada",
+    "Delivery.error": "status",
+    "Delivery.event": {"id": "01980000-0000-7000-8000-0000000ef001", "type": "run.finished"},
+    "Delivery.next_at": None,
+    "Delivery.seconds": 0.2,
+    "Delivery.state": "failed",
+    "Delivery.status": 500,
+    "Delivery.type": "run.finished",
+    "NewWebhook.events": ["run.finished", "alarm.raised"],
+    "NewWebhook.name": "lab",
+    "NewWebhook.url": HOOK,
+    "Webhook.events": ["run.finished", "alarm.raised"],
+    "Webhook.is_on": True,
+    "Webhook.name": "lab",
+    "Webhook.off_at": None,
+    "Webhook.off_reason": "",
+    "Webhook.url": HOOK,
+    "WebhookChange.events": ["run.finished"],
+    "WebhookChange.is_on": True,
+    "WebhookChange.name": "lab",
+    "WebhookChange.url": HOOK,
+    "WebhookSecret.events": ["run.finished", "alarm.raised"],
+    "WebhookSecret.is_on": True,
+    "WebhookSecret.name": "lab",
+    "WebhookSecret.off_at": None,
+    "WebhookSecret.off_reason": "",
+    "WebhookSecret.secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    "WebhookSecret.url": HOOK,
     "adjusted_p_value": 0.04,
     "better": "small-1",
     "amount": "1.50",

@@ -19,6 +19,7 @@ from tests.api.successes import (
     paying,
     question_sets,
     runs,
+    webhooks,
     writing,
 )
 from tests.api.successes.declaration import SUCCESSES, Sent
@@ -32,5 +33,6 @@ __all__ = [
     "paying",
     "question_sets",
     "runs",
+    "webhooks",
     "writing",
 ]

@@ -1,0 +1,312 @@
+"""Store webhooks, and record events with a delivery for each webhook that wants them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.contrib.auth import get_user_model
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from annotations.answering.places import count_free_places
+from annotations.models import Membership, QuestionSet, Submission, new_public_id
+from annotations.models.access import AnyUser
+from evaluation.models import Alarm, Delivery, Event, Run, Webhook
+from evaluation.models.alarms import SETTLED
+from evaluation.models.runs import GRADING
+from evaluation.runs.steps.asking.registration import build_address_check
+from evaluation.webhooks.messages import (
+    ALARM_RAISED,
+    COLLECTION_FULL,
+    EVENT_TYPES,
+    RUN_FAILED,
+    RUN_FINISHED,
+    TEST,
+    WebhookError,
+)
+from evaluation.webhooks.request import PREFIX, check_url
+
+MOST_WEBHOOKS: Final = 20
+"""Webhooks of one user."""
+NO_RESERVATIONS: Final = datetime.max.replace(tzinfo=UTC)
+"""A time at which every reservation of a place has expired."""
+LONG_COLUMNS: Final = ("parameters", "summary", "warnings", "reasons", "signature", "notes")
+"""Columns of a run that no event needs."""
+
+
+def derive_secret(webhook: Webhook) -> str:
+    """Return the secret of a webhook, from SECRET_KEY, the webhook's id and its salt."""
+    value = f"{webhook.public_id}:{webhook.salt}"
+    digest = salted_hmac("crowdgrade.webhooks", value, algorithm="sha256").digest()
+    return PREFIX + base64.b64encode(digest).decode()
+
+
+def has_valid_secret(webhook: Webhook) -> bool:
+    """Return whether the secret that was shown is still the one that would sign."""
+    return secrets.compare_digest(_hash_secret(derive_secret(webhook)), webhook.secret_hash)
+
+
+def create_webhook(
+    user: AnyUser, name: str, url: str, events: Sequence[str], question_set: UUID | None = None
+) -> tuple[Webhook, str]:
+    """Create a webhook; return it and its secret, which is not stored. Raises `WebhookError`."""
+    with transaction.atomic():
+        # The owner's row is locked, so that two simultaneous requests cannot both pass the limit.
+        owner = get_user_model()._default_manager.select_for_update().get(pk=int(user.pk or 0))
+        if Webhook.objects.filter(owner=owner).count() >= MOST_WEBHOOKS:
+            raise WebhookError("too_many", "", most=MOST_WEBHOOKS)
+        webhook = Webhook(owner=owner)
+        _set_values(webhook, name, url, events, question_set)
+        secret = _renew(webhook)
+        _save(webhook)
+    return webhook, secret
+
+
+def edit_webhook(
+    webhook: Webhook,
+    name: str,
+    url: str,
+    events: Sequence[str],
+    question_set: UUID | None = None,
+) -> Webhook:
+    """Change a webhook; waiting deliveries go to the new address. Raises `WebhookError`."""
+    _set_values(webhook, name, url, events, question_set)
+    _save(webhook)
+    return webhook
+
+
+@transaction.atomic
+def renew_secret(webhook: Webhook) -> str:
+    """Replace the secret of a webhook and return the new one, which signs from now on."""
+    secret = _renew(webhook)
+    webhook.save(update_fields=["salt", "secret_hash"])
+    return secret
+
+
+def switch(webhook: Webhook, *, on: bool) -> None:
+    """Switch a webhook on or off; while off, no event is recorded for it and nothing is sent."""
+    if on == webhook.is_on:
+        return
+    webhook.off_at = None if on else timezone.now()
+    webhook.off_reason = "" if on else Webhook.Off.USER
+    webhook.failures = 0
+    webhook.save(update_fields=["off_at", "off_reason", "failures"])
+
+
+@transaction.atomic
+def queue_test(webhook: Webhook) -> Delivery:
+    """Queue a test event, also for a webhook that is off; return one that still waits."""
+    Webhook.objects.select_for_update().get(pk=webhook.pk)
+    waiting = webhook.deliveries.filter(event__type=TEST, state=Delivery.State.WAITING).first()
+    if waiting is not None:
+        return waiting
+    event = _create_event(TEST, f"{TEST}:{new_public_id()}", None, None, {})
+    assert event is not None
+    return Delivery.objects.create(webhook=webhook, event=event, next_at=timezone.now())
+
+
+def queue_again(delivery: Delivery) -> bool:
+    """Queue a delivered or failed delivery once more; return False for one that waits already."""
+    ended = Delivery.objects.filter(pk=delivery.pk).exclude(state=Delivery.State.WAITING)
+    return bool(ended.update(state=Delivery.State.WAITING, next_at=timezone.now(), tries=0))
+
+
+def record_run_end(run_id: int) -> None:
+    """Record the events of a run that is done or failed; call it in the transaction of its end."""
+    run = Run.objects.select_related("version__question_set").defer(*LONG_COLUMNS).get(pk=run_id)
+    question_set = run.version.question_set
+    webhooks = find_webhooks(question_set)
+    if not webhooks:
+        return
+    about: dict[str, Any] = {"run": _describe_run(run)}
+    event_type = RUN_FINISHED if run.state == Run.State.DONE else RUN_FAILED
+    record_event(webhooks, event_type, str(run.pk), question_set, run, about)
+    if event_type == RUN_FINISHED and run.kind == GRADING:
+        raised = Alarm.objects.filter(run=run, severity=Alarm.Severity.ALARM).exclude(SETTLED)
+        alarms = [
+            {"number": place, "kind": kind} for place, kind in raised.values_list("place", "kind")
+        ]
+        if alarms:
+            about = {**about, "alarms": alarms}
+            record_event(webhooks, ALARM_RAISED, str(run.pk), question_set, run, about)
+
+
+def record_if_full(submission: Submission) -> None:
+    """Record that a collection is full if a submission, stored just now, was the last wanted one.
+
+    Call it in the transaction that stores the submission.
+    """
+    collection = submission.version.collection
+    question_set = submission.version.question_set
+    webhooks = find_webhooks(question_set, COLLECTION_FULL)
+    if not webhooks:
+        return
+    # The last two workers may submit at once, and neither transaction sees the other. So the second
+    # waits here. The row of the collection would not do: whoever takes a place locks it before the
+    # submission.
+    rows = Webhook.objects.select_for_update().filter(pk__in=[one.pk for one in webhooks])
+    list(rows.order_by("pk").values_list("pk"))
+    if count_free_places(collection, NO_RESERVATIONS) > 0:
+        return
+    wanted = f"{collection.places}:{collection.answers_per_question or ''}"
+    about = {
+        "collection": {
+            "id": str(collection.public_id),
+            "places": collection.places,
+            "answers_per_question": collection.answers_per_question,
+        }
+    }
+    key = f"{collection.pk}:{wanted}"
+    version = submission.version.number
+    record_event(webhooks, COLLECTION_FULL, key, question_set, None, about, version)
+
+
+def find_webhooks(question_set: QuestionSet, event_type: str | None = None) -> list[Webhook]:
+    """Return the webhooks that are on and want events of a set, whose owners edit the set.
+
+    A webhook for all sets gets those that its owner owns or edits in a team. An operator gets
+    another user's set only by a webhook for this set.
+    """
+    of_team = Membership.objects.filter(team=question_set.team_id, pending=False).values("user")
+    candidates = (
+        Webhook.objects.filter(off_at=None)
+        .filter(
+            Q(question_set=question_set)
+            | Q(question_set=None, owner=question_set.owner_id)
+            | Q(question_set=None, owner__in=of_team)
+        )
+        .select_related("owner")
+        .order_by("pk")
+    )
+    return [
+        webhook
+        for webhook in candidates
+        if (event_type is None or event_type in webhook.events)
+        and may_receive(webhook, question_set.pk)
+    ]
+
+
+def may_receive(webhook: Webhook, question_set: int | None) -> bool:
+    """Return whether the owner of a webhook is an active user who edits the set (None: any)."""
+    if question_set is None:
+        return bool(webhook.owner.is_active)
+    return QuestionSet.objects.editable_by(webhook.owner).filter(pk=question_set).exists()
+
+
+def record_event(
+    webhooks: Sequence[Webhook],
+    event_type: str,
+    key: str,
+    question_set: QuestionSet,
+    run: Run | None,
+    about: dict[str, Any],
+    version: int | None = None,
+) -> Event | None:
+    """Store an event with a delivery for each webhook that wants its type.
+
+    None if no webhook wants it, or if it is recorded already. `key` names what is reported, `about`
+    is what the body says of it.
+    """
+    wanting = [webhook for webhook in webhooks if event_type in webhook.events]
+    if not wanting:
+        return None
+    described = {
+        "id": str(question_set.public_id),
+        "name": question_set.name,
+        "version": run.version.number if run is not None else version,
+    }
+    about = {"question_set": described, **about}
+    event = _create_event(event_type, f"{event_type}:{key}", question_set, run, about)
+    if event is not None:
+        Delivery.objects.bulk_create(
+            Delivery(webhook=webhook, event=event, next_at=event.created_at) for webhook in wanting
+        )
+    return event
+
+
+def _create_event(
+    event_type: str,
+    key: str,
+    question_set: QuestionSet | None,
+    run: Run | None,
+    about: dict[str, Any],
+) -> Event | None:
+    """Store an event with its body; None if one of this key is stored already."""
+    event = Event(type=event_type, key=key, question_set=question_set, run=run)
+    now = timezone.now()
+    event.body = json.dumps(
+        {
+            "id": str(event.public_id),
+            "type": event_type,
+            "created_at": now.isoformat(),
+            **about,
+        },
+        ensure_ascii=False,
+    )
+    if Event.objects.filter(key=key).exists():
+        return None
+    # Of two that record the same at once, the unique key stores one.
+    Event.objects.bulk_create([event], ignore_conflicts=True)
+    return Event.objects.filter(public_id=event.public_id).first()
+
+
+def _describe_run(run: Run) -> dict[str, Any]:
+    """Return what an event says of a run: ids and names, no reason and no result."""
+    return {"id": str(run.public_id), "name": run.name, "type": run.kind, "state": run.state}
+
+
+def _set_values(
+    webhook: Webhook,
+    name: str,
+    url: str,
+    events: Sequence[str],
+    question_set: UUID | None,
+) -> None:
+    """Set the user's values on a webhook; `WebhookError` for an invalid one."""
+    check_url(url, build_address_check())
+    if not events:
+        raise WebhookError("no_events", "events")
+    webhook.name, webhook.url = name, url
+    # In one order, each once; others than these are refused by form and serializer.
+    webhook.events = [one for one in EVENT_TYPES if one in events]
+    if question_set is None:
+        webhook.question_set = None
+    elif webhook.question_set is None or webhook.question_set.public_id != question_set:
+        # By the owner's rights, also if an operator changes it: to the owner the events go.
+        rows = QuestionSet.objects.editable_by(webhook.owner)
+        chosen = rows.filter(public_id=question_set).first()
+        if chosen is None:
+            raise WebhookError("unknown_set", "question_set")
+        webhook.question_set = chosen
+
+
+def _renew(webhook: Webhook) -> str:
+    """Give a webhook a new salt and return the secret, without saving."""
+    webhook.salt = secrets.token_hex(16)
+    secret = derive_secret(webhook)
+    webhook.secret_hash = _hash_secret(secret)
+    return secret
+
+
+def _save(webhook: Webhook) -> None:
+    """Save a webhook; `WebhookError` for a name that its owner uses already."""
+    try:
+        # A savepoint: after the error the transaction around it could not continue.
+        with transaction.atomic():
+            webhook.save()
+    except IntegrityError:
+        raise WebhookError("name_taken", "name") from None
+
+
+def _hash_secret(secret: str) -> str:
+    """Return the SHA-256 of a secret, in hexadecimal."""
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""Audit log for operators: downloads of files, and decisions of users."""

@@ -1,0 +1,141 @@
+"""Entries of the audit log, read from the tables that hold them, newest first."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Final
+
+from django.db.models import F, QuerySet, TextField, Value
+from django.db.models.functions import Cast, Concat
+
+from annotations.models import AuditEntry, BonusPayment, Decision, ExportRead
+from evaluation.models import AlarmReview, RunOfRecord, WorkerVerdict
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Filter of the audit log; empty values do not filter.
+
+    `user` is a whole user name, `name` a part of the name of a set; days are inclusive, in UTC.
+    """
+
+    user: str = ""
+    name: str = ""
+    since: date | None = None
+    until: date | None = None
+
+
+@dataclass(frozen=True)
+class DecisionEntry:
+    """A decision of a user: its time, kind and choice, and what it is about.
+
+    `kind` is a key of `SOURCES`. `subject` is the worker's id, the kind of alarm or the id of the
+    run or object; reasons are left out, because they may quote answers.
+    """
+
+    at: datetime
+    kind: str
+    user: str
+    choice: str
+    set_name: str
+    subject: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """Table that holds decisions: paths to time, user, choice, set and subject of a row."""
+
+    rows: QuerySet[Any, Any]
+    user: str
+    choice: Any
+    set_name: str
+    subject: Any
+    at: str = "created_at"
+
+    def read(self, kind: str, wanted: Wanted) -> Iterator[DecisionEntry]:
+        """Yield the wanted entries, newest first."""
+        rows = _filter(self.rows, wanted, self.user, self.set_name, self.at)
+        values = rows.annotate(
+            log_at=F(self.at),
+            log_user=F(f"{self.user}__username"),
+            log_choice=self.choice,
+            log_set=F(self.set_name),
+            log_subject=Cast(self.subject, TextField()),
+        ).order_by("-log_at")
+        names = ("log_at", "log_user", "log_choice", "log_set", "log_subject")
+        for at, user, choice, set_name, subject in values.values_list(*names).iterator(2000):
+            # Withdrawals of workers themselves have no user.
+            yield DecisionEntry(at, kind, user or "", choice, set_name, subject)
+
+
+_OF_SUBMISSION: Final = "submission__version__question_set__name"
+_WORKER: Final = F("submission__worker__external_id")
+
+
+def build_sources() -> dict[str, Source]:
+    """Return the tables of decisions by the kind of their entries."""
+    return {
+        "payment_decision": Source(
+            *(Decision.objects.all(), "decided_by", F("kind"), _OF_SUBMISSION, _WORKER)
+        ),
+        "payment": Source(
+            BonusPayment.objects.filter(actor__isnull=False),
+            "actor",
+            _join("event", Cast("amount", TextField()), "currency"),
+            _OF_SUBMISSION,
+            _WORKER,
+        ),
+        "worker_decision": Source(
+            *(WorkerVerdict.objects.all(), "decided_by", F("kind")),
+            *("question_set__name", F("worker__external_id")),
+        ),
+        "alarm_review": Source(
+            *(AlarmReview.objects.all(), "reviewed_by", F("state")),
+            *("alarm__run__version__question_set__name", F("alarm__kind")),
+        ),
+        "official_run": Source(
+            RunOfRecord.objects.filter(chosen_by__isnull=False),
+            *("chosen_by", Value("chosen"), "question_set__name", F("run__public_id")),
+            at="chosen_at",
+        ),
+        "action": Source(
+            *(AuditEntry.objects.all(), "done_by", F("action"), "name"),
+            _join("kind", Cast("object_id", TextField())),
+        ),
+    }
+
+
+def _join(*parts: Any) -> Concat:
+    """Return the expression of texts with a space between them."""
+    spaced = [piece for part in parts for piece in (Value(" "), part)][1:]
+    return Concat(*spaced, output_field=TextField())
+
+
+def read_decisions(wanted: Wanted, kind: str = "") -> Iterator[DecisionEntry]:
+    """Yield the wanted decisions, newest first; of one kind if it is given."""
+    sources = build_sources()
+    chosen = {kind: sources[kind]} if kind else sources
+    parts = (source.read(name, wanted) for name, source in chosen.items())
+    return heapq.merge(*parts, key=lambda entry: entry.at, reverse=True)
+
+
+def select_exports(wanted: Wanted) -> QuerySet[ExportRead]:
+    """Return the wanted downloads with their users, newest first."""
+    rows = _filter(ExportRead.objects.all(), wanted, "user", "set_name", "created_at")
+    return rows.select_related("user").order_by("-pk")
+
+
+def _filter(
+    rows: QuerySet[Any, Any], wanted: Wanted, user: str, set_name: str, at: str
+) -> QuerySet[Any, Any]:
+    """Return the rows that are wanted; `user`, `set_name` and `at` are paths from a row."""
+    conditions: dict[str, Any] = {
+        f"{user}__username": wanted.user,
+        f"{set_name}__icontains": wanted.name,
+        f"{at}__date__gte": wanted.since,
+        f"{at}__date__lte": wanted.until,
+    }
+    return rows.filter(**{path: value for path, value in conditions.items() if value})

@@ -1,0 +1,150 @@
+"""Pages of the audit log, for operators: downloads and decisions, also as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from annotations.exchange.writing.formats import write_csv
+from annotations.models import ExportRead, is_operator
+from annotations.web.downloads import download
+from crowdgrade.audit.entries import (
+    DecisionEntry,
+    Wanted,
+    read_decisions,
+    select_exports,
+)
+
+MOST_SHOWN: Final = 200
+"""Entries of a page; the CSV file has all."""
+KINDS: Final = {
+    "payment_decision": "decision for a panel",
+    "payment": "bonus",
+    "worker_decision": "decision about a worker",
+    "alarm_review": "review of an alarm",
+    "official_run": "official run",
+    "action": "archive, delete, erase, accept",
+}
+"""Label by the kind of a decision."""
+EXPORT_COLUMNS: Final = (
+    *("time", "user", "interface", "set", "set_id", "run_id", "address", "file", "lines", "bytes"),
+    "complete",
+)
+DECISION_COLUMNS: Final = ("time", "user", "kind", "choice", "set", "subject")
+
+
+class AuditForm(forms.Form):
+    """Filter of the audit log; empty fields do not filter."""
+
+    use_required_attribute = False
+
+    user = forms.CharField(label="User name", required=False, max_length=150)
+    name = forms.CharField(label="Part of the question set's name", required=False, max_length=200)
+    since = forms.DateField(
+        label="From", required=False, widget=forms.DateInput(attrs={"type": "date"})
+    )
+    until = forms.DateField(
+        label="Until", required=False, widget=forms.DateInput(attrs={"type": "date"})
+    )
+
+
+class DecisionForm(AuditForm):
+    """Filter of decisions."""
+
+    kind = forms.ChoiceField(
+        label="Kind", required=False, choices=[("", "All"), *((one, KINDS[one]) for one in KINDS)]
+    )
+
+
+def show_exports(request: HttpRequest) -> HttpResponseBase:
+    """Show who downloaded which file; `format=csv` sends all entries."""
+    _require_operator(request)
+    form = AuditForm(request.GET)
+    values = _read(form)
+    rows = select_exports(Wanted(**values)) if values is not None else ExportRead.objects.none()
+    if values is not None and request.GET.get("format") == "csv":
+        return _send("downloads", EXPORT_COLUMNS, _list_exports(rows.iterator(2000)))
+    return _show(request, "exports", form, rows[: MOST_SHOWN + 1])
+
+
+def show_decisions(request: HttpRequest) -> HttpResponseBase:
+    """Show who made which decision; `format=csv` sends all entries."""
+    _require_operator(request)
+    form = DecisionForm(request.GET)
+    values = _read(form)
+    rows: Iterator[DecisionEntry] = iter(())
+    if values is not None:
+        kind = values.pop("kind")
+        rows = read_decisions(Wanted(**values), kind)
+        if request.GET.get("format") == "csv":
+            lines = (
+                [e.at.isoformat(), e.user, e.kind, e.choice, e.set_name, e.subject] for e in rows
+            )
+            return _send("decisions", DECISION_COLUMNS, lines)
+    return _show(request, "decisions", form, rows)
+
+
+def _show(request: HttpRequest, what: str, form: AuditForm, rows: Iterable[Any]) -> HttpResponse:
+    """Return the page of downloads or decisions with the newest entries."""
+    entries = list(islice(rows, MOST_SHOWN + 1))
+    query = request.GET.copy()
+    query["format"] = "csv"
+    titles = {"exports": "Downloads", "decisions": "Decisions"}
+    subtitles = {
+        "exports": "Files that signed-in users downloaded. Entries are deleted after "
+        f"{settings.EXPORT_LOG_DAYS} days.",
+        "decisions": "Decisions of users, without their reasons.",
+    }
+    context = {
+        "title": titles[what],
+        "subtitle": subtitles[what],
+        "breadcrumbs": [("Audit log", reverse("admin:audit-exports"))],
+        "what": what,
+        "form": form,
+        "is_filtered": any(request.GET.get(name) for name in form.fields),
+        "entries": entries[:MOST_SHOWN],
+        "has_more": len(entries) > MOST_SHOWN,
+        "most": MOST_SHOWN,
+        "csv": f"?{query.urlencode()}",
+        "kinds": KINDS,
+    }
+    status = 400 if form.errors else 200
+    return TemplateResponse(request, "admin/audit/log.html", context, status=status)
+
+
+def _read(form: AuditForm) -> dict[str, Any] | None:
+    """Return the valid values of a filter; None for an invalid one."""
+    return dict(form.cleaned_data) if form.is_valid() else None
+
+
+def _list_exports(rows: Iterable[ExportRead]) -> Iterator[list[object]]:
+    """Yield downloads as rows of a CSV file."""
+    for row in rows:
+        yield [
+            row.created_at.isoformat(),
+            row.user.get_username(),
+            *(row.interface, row.set_name, row.set_id or "", row.run_id or "", row.address),
+            *(row.file, "" if row.lines is None else row.lines, row.n_bytes),
+            "yes" if row.is_complete else "no",
+        ]
+
+
+def _send(
+    name: str, columns: tuple[str, ...], rows: Iterable[Sequence[object]]
+) -> HttpResponseBase:
+    """Return a CSV file of entries."""
+    return download(write_csv(columns, rows), f"audit-{name}", "csv")
+
+
+def _require_operator(request: HttpRequest) -> None:
+    """Raise PermissionDenied unless the user is an operator."""
+    if not is_operator(request.user):
+        raise PermissionDenied("Only operators read the audit log.")

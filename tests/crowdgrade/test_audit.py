@@ -1,0 +1,247 @@
+"""The audit log: each download of a signed-in user, and each decision, for operators."""
+
+import csv
+import io
+import sqlite3
+from datetime import timedelta
+from decimal import Decimal
+from types import SimpleNamespace
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import OperationalError
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from annotations.ledger import bonuses, decisions
+from annotations.models import AuditEntry, ExportRead, Response
+from crowdgrade.audit.entries import Wanted, build_sources, read_decisions
+from crowdgrade.audit.middleware import LineCounter
+from crowdgrade.audit.views import KINDS
+from crowdgrade.models.tokens import make_token
+from evaluation.deletion.storage import removals, retention
+from evaluation.models import Alarm, AlarmReview, Run, WorkerVerdict
+from evaluation.models.runs import choose
+from tests.annotations import world as crowd
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world(monkeypatch):
+    """Rana's set about rivers with two answers of Ada; Ida is an operator."""
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    rana = crowd.user("rana", is_staff=True)
+    ida = User.objects.create_superuser("ida")
+    version = crowd.version(rana)
+    submission = crowd.submission(version)
+    for question, text in (("r1", 'north\nof the "hills"'), ("r2", "south")):
+        crowd.response(submission, question, text)
+    Response.objects.update(state="submitted")
+    return SimpleNamespace(
+        rana=rana, ida=ida, version=version, submission=submission, set=version.question_set
+    )
+
+
+def signed_in(user):
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def download(client, world, kind="csv"):
+    address = reverse("admin:export-answers", args=[world.set.public_id, "answers"])
+    return client.get(address, {"format": kind})
+
+
+def test_a_download_from_a_page_is_stored_before_it_is_sent_and_counted_while_it_is(world):
+    response = download(signed_in(world.rana), world)
+    assert response.status_code == 200
+    entry = ExportRead.objects.get()
+    assert (entry.user, entry.interface, entry.address) == (
+        world.rana, "page", "admin:export-answers"
+    )  # fmt: skip
+    assert (entry.set_id, entry.set_name, entry.run_id) == (world.set.public_id, "rivers", None)
+    assert (entry.is_complete, entry.n_bytes, entry.lines) == (False, 0, None)
+    content = response.getvalue()
+    entry.refresh_from_db()
+    # A heading and two answers, one of which has a line break within quotes.
+    assert (entry.is_complete, entry.n_bytes, entry.lines) == (True, len(content), 3)
+    assert entry.file.endswith(".csv")
+
+
+def test_a_download_over_rest_is_stored_with_its_interface(world):
+    _, token = make_token(world.rana, "night job", 1)
+    client = APIClient()
+    address = reverse("api:export-answers", args=[world.set.public_id])
+    sent = client.get(address, {"format": "jsonl"}, headers={"Authorization": f"Bearer {token}"})
+    assert sent.status_code == 200
+    list(sent)
+    sent.close()
+    entry = ExportRead.objects.get()
+    assert (entry.user, entry.interface) == (world.rana, "rest")
+    assert (entry.lines, entry.is_complete) == (2, True)
+
+
+def test_a_client_that_goes_away_leaves_an_entry_that_is_not_complete(world):
+    response = download(signed_in(world.rana), world)
+    next(iter(response))
+    response.close()
+    assert ExportRead.objects.get().is_complete is False
+
+
+def test_a_workbook_has_no_lines(world):
+    response = download(signed_in(world.rana), world, "xlsx")
+    n = len(response.getvalue())
+    assert ExportRead.objects.values_list("lines", "n_bytes").get() == (None, n)
+
+
+def test_pages_refused_downloads_and_heads_are_no_downloads(world):
+    client = signed_in(world.rana)
+    client.get(reverse("admin:question-set", args=[world.set.public_id]))
+    client.head(reverse("admin:export-answers", args=[world.set.public_id, "answers"]))
+    assert download(signed_in(crowd.user("otto", is_staff=True)), world).status_code == 404
+    assert ExportRead.objects.count() == 0
+
+
+def test_without_its_entry_no_file_is_sent(world, monkeypatch):
+    def refuse(*args, **kwargs):
+        cause = sqlite3.OperationalError("database is locked")
+        cause.sqlite_errorcode = sqlite3.SQLITE_BUSY
+        raise OperationalError("database is locked") from cause
+
+    client = signed_in(world.rana)
+    monkeypatch.setattr(ExportRead, "save", refuse)
+    refused = download(client, world)
+    assert refused.status_code == 503
+    assert b"north" not in refused.content
+
+
+def test_an_entry_outlives_its_set(world):
+    download(signed_in(world.rana), world).getvalue()
+    public_id = world.set.public_id
+    world.set.delete()
+    assert ExportRead.objects.get().set_id == public_id
+
+
+@pytest.mark.parametrize(
+    ("parts", "lines"),
+    [
+        ([b""], 0),
+        ([b"a,b\r\n"], 1),
+        ([b"a,b\r\n1,2"], 2),
+        ([b'a\r\n"1', b"\n", b'2"\r\n', b"3\r\n"], 3),
+        ([b'a\n"say ""no', b'""\n"\n'], 2),
+    ],
+)
+def test_lines_are_counted_over_parts_and_not_within_quotes(parts, lines):
+    counter = LineCounter()
+    for part in parts:
+        counter.add(part)
+    assert counter.lines == lines
+
+
+def test_old_entries_are_deleted_after_the_days_that_the_operator_set(world, settings):
+    settings.EXPORT_LOG_DAYS = 10
+    client = signed_in(world.rana)
+    for _ in range(2):
+        download(client, world).getvalue()
+    first = ExportRead.objects.order_by("pk").first()
+    ExportRead.objects.filter(pk=first.pk).update(
+        created_at=timezone.now() - timedelta(days=10, minutes=1)
+    )
+    assert retention.delete_expired()["downloads"] == 1
+    assert first not in ExportRead.objects.all()
+    assert ExportRead.objects.count() == 1
+
+
+@pytest.fixture
+def decided(world):
+    """One decision of each kind, by Rana."""
+    decisions.decide(world.submission, world.rana, "approve")
+    bonuses.plan(world.version, {world.submission.pk: Decimal(1)}, world.rana, "bonus")
+    run = Run.objects.create(
+        owner=world.rana, version=world.version, state="done", finished_at=timezone.now()
+    )
+    WorkerVerdict.objects.create(
+        question_set=world.set, worker=world.submission.worker, kind="exclude",
+        category="low_effort", reason="they wrote: north", decided_by=world.rana,
+    )  # fmt: skip
+    alarm = Alarm.objects.create(run=run, place=0, kind="copies", severity="alarm", message={})
+    AlarmReview.objects.create(
+        alarm=alarm, state="dismissed", note="they wrote: north", reviewed_by=world.rana
+    )
+    choose(run, world.rana)
+    removals.archive(run, world.rana.pk)
+    return run
+
+
+def test_each_kind_of_decision_is_an_entry_without_its_reason(world, decided):
+    entries = list(read_decisions(Wanted()))
+    assert {entry.kind for entry in entries} == set(build_sources()) == set(KINDS)
+    assert [entry.at for entry in entries] == sorted((e.at for e in entries), reverse=True)
+    assert not [entry for entry in entries if "north" in str(entry)]
+    found = {(entry.kind, entry.choice, entry.set_name, entry.subject) for entry in entries}
+    assert ("worker_decision", "exclude", "rivers", "ada") in found
+    assert ("alarm_review", "dismissed", "rivers", "copies") in found
+    assert ("payment_decision", "approve", "rivers", "ada") in found
+    assert {e.user for e in entries} == {"rana"}
+    assert any(kind == "official_run" and choice == "chosen" for kind, choice, _, _ in found)
+    assert any(kind == "payment" and choice.startswith("proposed 1") for kind, choice, *_ in found)
+    (action,) = [entry for entry in entries if entry.kind == "action"]
+    assert action.subject.replace("-", "").endswith(AuditEntry.objects.get().object_id.hex)
+
+
+def test_decisions_are_filtered_by_user_set_days_and_kind(world, decided):
+    everything = len(list(read_decisions(Wanted())))
+    tomorrow = (timezone.now() + timedelta(days=1)).date()
+    yesterday = (timezone.now() - timedelta(days=1)).date()
+
+    def count(kind="", **wanted):
+        return len(list(read_decisions(Wanted(**wanted), kind)))
+
+    assert count(user="rana", name="RIVER", since=yesterday, until=tomorrow) == everything
+    assert count(user="ran") == count(name="lakes") == 0
+    assert count(since=tomorrow) == count(until=yesterday) == 0
+    assert count("alarm_review") == 1
+
+
+def rows_of(response):
+    return list(csv.DictReader(io.StringIO(response.getvalue().decode("utf-8-sig"))))
+
+
+def test_an_operator_reads_both_logs_and_downloads_them(world, decided):
+    download(signed_in(world.rana), world).getvalue()
+    client = signed_in(world.ida)
+    exports, choices = reverse("admin:audit-exports"), reverse("admin:audit-decisions")
+    page = client.get(exports)
+    assert [entry.user for entry in page.context_data["entries"]] == [world.rana]
+    (row,) = rows_of(client.get(exports, {"format": "csv", "user": "rana"}))
+    assert (row["user"], row["interface"], row["set"], row["lines"], row["complete"]) == (
+        *("rana", "page", "rivers", "3"),
+        "yes",
+    )
+    # That the log was downloaded is in the log.
+    assert set(ExportRead.objects.values_list("user__username", "address")) == {
+        ("rana", "admin:export-answers"),
+        ("ida", "admin:audit-exports"),
+    }
+    shown = client.get(choices, {"kind": "alarm_review"}).context_data["entries"]
+    assert [entry.choice for entry in shown] == ["dismissed"]
+    assert {row["kind"] for row in rows_of(client.get(choices, {"format": "csv"}))} == set(KINDS)
+
+
+@pytest.mark.parametrize("name", ["audit-exports", "audit-decisions"])
+def test_the_log_is_for_operators_and_says_why_it_is_empty(world, name):
+    address = reverse(f"admin:{name}")
+    assert signed_in(world.rana).get(address).status_code == 403
+    client = signed_in(world.ida)
+    assert 'data-state="empty"' in client.get(address).content.decode()
+    assert 'data-state="nothing_fits"' in client.get(address, {"user": "x"}).content.decode()
+    wrong = client.get(address, {"since": "soon"})
+    assert wrong.status_code == 400
+    assert list(wrong.context_data["form"].errors) == ["since"]
+    assert 'data-state="not_searched"' in wrong.content.decode()
+    assert client.get(address, {"since": "soon", "format": "csv"}).status_code == 400
