@@ -37,6 +37,7 @@ from evaluation.models.language_models import (
     request_hash,
     text_hash,
 )
+from evaluation.models.run_tasks import RunTask
 from evaluation.models.runs import BackgroundWorker, Run, RunOfRecord
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "Run",
     "RunData",
     "RunOfRecord",
+    "RunTask",
     "ScoreRule",
     "WorkerGrade",
     "WorkerVerdict",

@@ -91,6 +91,8 @@ def test_what_a_turn_has_embedded_the_next_one_does_not_embed_again(monkeypatch)
 class Told:
     """A turn that goes on for ever, and remembers what it was told."""
 
+    run_id = 0
+
     def __init__(self):
         self.reports, self.parts, self.fences = [], 0, 0
 
