@@ -47,19 +47,19 @@ class RunTask(Scoped):
     kind = models.CharField(max_length=20, choices=Kind.choices)
     subject = models.CharField(max_length=300, help_text="What computes it, such as an embedder.")
     lane = models.CharField(max_length=10, help_text="Lane of background processes (computing...).")
-    n_items = models.PositiveIntegerField(help_text="Items, such as texts.")
+    n_items = models.PositiveIntegerField("items", help_text="Items, such as texts.")
     payload = models.JSONField(null=True, blank=True)
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     attempt = models.PositiveIntegerField(default=0, help_text="Grows with every claim.")
     crashes = models.PositiveIntegerField(
-        default=0, help_text="How often its process ended in the middle; capped."
+        "lost processes", default=0, help_text="How often its process ended in the middle; capped."
     )
     process = models.CharField(
         max_length=200, blank=True, help_text="Background process that claimed it last."
     )
     lease_until = models.DateTimeField(null=True, blank=True)
-    started_at = models.DateTimeField(null=True, blank=True)
+    started_at = models.DateTimeField("start (UTC)", null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     work = models.FloatField(default=0, help_text="Work done, in the units of the kind.")
     seconds = models.FloatField(default=0, help_text="Seconds of computing that the work took.")
@@ -89,6 +89,8 @@ class RunTask(Scoped):
                 condition=~Q(state="failed") | ~Q(error=""), name="run_task_that_failed_says_why"
             ),
         ]
+        verbose_name = "task of a run"
+        verbose_name_plural = "tasks of runs"
         # Processes poll for open tasks, which are few; finished ones show an embedder's speed.
         indexes = [
             models.Index(

@@ -24,6 +24,8 @@ from evaluation.runs.background import request_process
 from evaluation.runs.background.leases import notify_if_needed
 from evaluation.runs.background.run_tasks import cancel_stale_tasks
 from evaluation.runs.background.work import get_process_name
+from evaluation.runs.reports.work_log import count_tasks
+from evaluation.runs.steps.run_tasks import WAITS_FOR_TASKS
 
 logger = logging.getLogger(__name__)
 
@@ -170,6 +172,8 @@ def _format_line(run: Run, rate: float | None, left: str | None) -> str:
     if run.total is None or not run.stage:
         return "Loading the answers."
     line = f"{run.stage.capitalize()}: {run.done:,} of {run.total:,}"
+    if run.lease_owner == WAITS_FOR_TASKS:
+        line += f" ({count_tasks(run).format()})"
     if rate is not None and left is not None and run.done < run.total:
         line += f", {format_rate(rate)}, {left} left"
     return line
