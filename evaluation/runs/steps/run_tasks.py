@@ -65,13 +65,15 @@ def split_by_work(work_of_items: Sequence[float], speed: float) -> list[slice]:
         return []
     # As many tasks as fit, and not slices of `TASK_SECONDS` with a short one at the end.
     each = total / math.ceil(total / (TASK_SECONDS * speed))
-    slices, first, done, end = [], 0, 0.0, each
+    slices, first, done = [], 0, 0.0
     for at, work in enumerate(work_of_items, start=1):
-        done += work
-        # The sum has rounding errors, which must not add a last slice of one item.
-        if at - first >= MOST_ITEMS or (done >= end * (1 - 1e-9)):
+        before, done = done, done + work
+        # A slice ends with the item that reaches a multiple of `each`. The sum has rounding
+        # errors, which must not add a last slice of one item.
+        is_full = math.floor(done / each + 1e-9) > math.floor(before / each + 1e-9)
+        if is_full or at - first >= MOST_ITEMS:
             slices.append(slice(first, at))
-            first, end = at, done + each
+            first = at
     if first < len(work_of_items):
         slices.append(slice(first, len(work_of_items)))
     return slices
