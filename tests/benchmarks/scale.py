@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -179,11 +180,11 @@ def compare(setting: str, broker: str) -> tuple[list[Figure], str]:
 SIZE = {"WORKERS": WORKERS, "QUESTIONS": QUESTIONS}
 
 
-def embed(site: Scratch, version: int) -> dict:
+def embed(site: Scratch, version: int) -> dict[str, Any]:
     """Grade the version without stored vectors, and return what the log of tasks says."""
     (run,) = site.python(QUEUE, VERSION=version, N=1, FORGET=True)
 
-    def find_end() -> dict | None:
+    def find_end() -> dict[str, Any] | None:
         found = site.python(STATE, RUN=run)
         return found if found["state"] in ("done", "failed") else None
 

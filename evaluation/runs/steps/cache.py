@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Literal, TypeVar, cast
 
@@ -11,7 +12,14 @@ from numpy.typing import NDArray
 
 from evaluation.consensus.inputs import Embedded, build_truncation_warning, embed
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.backends import Embedder, EmbedderInfo, get_embedder, parse_spec
+from evaluation.core.backends import (
+    Embedder,
+    EmbedderInfo,
+    Progress,
+    Vectors,
+    get_embedder,
+    parse_spec,
+)
 from evaluation.core.backends.embedding.contract import PRECISIONS
 from evaluation.core.text.quality import check_language
 from evaluation.models import EmbedderVersion, Embedding, RunTask, text_hash
@@ -79,6 +87,37 @@ def find_lane_of_embedder(spec: str) -> Lane:
     return Lane.ASKING if parse_spec(spec).kind == "openai" else Lane.COMPUTING
 
 
+class StoredEmbedder(Embedder):
+    """Embedder of a run's turn whose vectors are stored: by this turn, by tasks, or by other runs.
+
+    `embed` raises what `load_or_embed_vectors` does, which ends the turn; the next turn calls it
+    with the same texts and finds them stored.
+    """
+
+    def __init__(self, turn: Turn, spec: str, precision: str) -> None:
+        self.name = spec
+        self._turn, self._spec, self._precision = turn, spec, precision
+        self._info: EmbedderInfo | None = None
+
+    def describe(self) -> EmbedderInfo:
+        """Return the embedder's model, revision and other facts about its vectors."""
+        return self._info or load_embedder(self._spec, self._precision).describe()
+
+    def embed(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        """Return one vector per text; the turn reports the progress itself."""
+        if not texts:
+            return load_embedder(self._spec, self._precision).embed(texts)
+        vectors, self._info, self.n_truncated_ = load_or_embed_vectors(
+            self._spec, self._precision, texts, self._turn
+        )
+        return vectors
+
+
+def open_stored_embedder(turn: Turn, spec: str, precision: str) -> StoredEmbedder | None:
+    """Return an embedder whose vectors the database stores; None for other kinds of embedder."""
+    return StoredEmbedder(turn, spec, precision) if has_stored_vectors(spec) else None
+
+
 @lru_cache(maxsize=2)
 def load_embedder(spec: str, precision: str) -> Embedder:
     """Return an embedder, loaded; the latest two stay in memory."""
@@ -124,7 +163,11 @@ def load_or_embed_vectors(
     matrix = _load_matrix(version, by_hash)
     place = {text: at for at, text in enumerate(by_hash.values())}
     rows = np.array([place[text] for text in texts])
-    return matrix[rows], embedder.describe(), cut
+    info = embedder.describe()
+    # A server's embedder that has sent nothing in this process does not know it.
+    if info.dimension is None:
+        info = replace(info, dimension=version.dimension)
+    return matrix[rows], info, cut
 
 
 # Work of a task of texts: each character, and for each text as much as this many characters. So
