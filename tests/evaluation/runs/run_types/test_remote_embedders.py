@@ -6,8 +6,8 @@ import pytest
 
 from evaluation.eloquent.options import EloquentRunOptions
 from evaluation.maqa.options import MaqaRunOptions
-from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.models import Embedding, RunTask
+from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.steps import cache
