@@ -39,7 +39,6 @@ class Migration(migrations.Migration):
                 'verbose_name': 'task of a run',
                 'verbose_name_plural': 'tasks of runs',
                 'indexes': [models.Index(condition=models.Q(('state__in', ['waiting', 'running'])), fields=['run', 'run_attempt', 'number'], name='run_task_open'), models.Index(condition=models.Q(('state', 'done')), fields=['subject', '-ended_at'], name='run_task_speed')],
-                'constraints': [models.UniqueConstraint(fields=('run', 'run_attempt', 'number'), name='run_task_once'), models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'running', 'done', 'failed', 'cancelled'])), name='run_task_state_is_known'), models.CheckConstraint(condition=models.Q(models.Q(('state__in', ['waiting', 'running']), ('ended_at__isnull', True), ('payload__isnull', False)), models.Q(('state__in', ['done', 'failed', 'cancelled']), ('ended_at__isnull', False), ('payload__isnull', True)), _connector='OR'), name='run_task_holds_data_until_it_ends'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'running'), _negated=True), models.Q(('attempt__gte', 1), ('lease_until__isnull', False), ('started_at__isnull', False), models.Q(('process', ''), _negated=True)), _connector='OR'), name='run_task_that_runs_has_a_lease'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'failed'), _negated=True), models.Q(('error', ''), _negated=True), _connector='OR'), name='run_task_that_failed_says_why')],
             },
         ),
     ]

@@ -70,9 +70,6 @@ class RunTask(Scoped):
         constraints = [
             models.UniqueConstraint(fields=["run", "run_attempt", "number"], name="run_task_once"),
             models.CheckConstraint(
-                condition=Q(state__in=OPEN + ENDED), name="run_task_state_is_known"
-            ),
-            models.CheckConstraint(
                 condition=(Q(state__in=OPEN) & Q(payload__isnull=False, ended_at__isnull=True))
                 | (Q(state__in=ENDED) & Q(payload__isnull=True, ended_at__isnull=False)),
                 name="run_task_holds_data_until_it_ends",

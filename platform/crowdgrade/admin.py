@@ -147,6 +147,12 @@ class RunTaskAdmin(ModelAdmin):
         name = "evaluation_runtask_changelist"
         return [pattern for pattern in super().get_urls() if pattern.name == name]
 
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:
+        """Return the list under its own title, as no task can be selected."""
+        return super().changelist_view(request, {"title": "Tasks of runs", **(extra_context or {})})
+
     def get_queryset(self, request: HttpRequest) -> Any:
         """Return the tasks without their data, which may be copies of answers."""
         return super().get_queryset(request).defer("payload")

@@ -1,4 +1,4 @@
-"""The pieces of code that the case runs in its installations, and what it does without a service."""
+"""The pieces of code that the case runs in its installations, and the case without a service."""
 
 import socket
 

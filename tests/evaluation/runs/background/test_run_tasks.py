@@ -459,5 +459,5 @@ def test_the_database_refuses_tasks_in_an_impossible_state(run):
         RunTask.objects.update(state="running")
     with refused("run_task_that_failed_says_why"):
         RunTask.objects.update(state="failed", payload=None, ended_at=Now())
-    with refused("run_task_state_is_known"):
+    with refused("run_task_holds_data_until_it_ends"):
         RunTask.objects.update(state="lost", payload=None, ended_at=Now())
