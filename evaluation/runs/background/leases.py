@@ -144,7 +144,7 @@ def filter_claimable(lane: Lane | None = None) -> Q:
     tasks = RunTask.objects.filter(
         run=OuterRef("pk"), run_attempt=OuterRef("attempt"), state__in=OPEN
     )
-    expired = Q(state=Run.State.RUNNING, lease_until__lt=Now()) & ~Exists(tasks)
+    expired = Q(Q(state=Run.State.RUNNING, lease_until__lt=Now()) & ~Exists(tasks))
     waits = Q(state=Run.State.QUEUED) | expired
     return waits if lane is None else waits & filter_lane(lane)
 

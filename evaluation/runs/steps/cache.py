@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,7 +205,7 @@ def embed_task_texts(turn: Turn, task: RunTask) -> None:
 
     Raises `RunInputError` if this process has another version of the embedder than the run.
     """
-    data = task.payload
+    data: dict[str, Any] = dict(task.payload or {})
     embedder = load_embedder(data["spec"], data["precision"])
     found = _build_version_key(embedder)
     if found != data["version"]:
@@ -261,7 +261,7 @@ def store_vectors(
     ]
     # In the order of the hashes: two processes that store some of the same texts at the same time
     # would otherwise wait for each other's rows.
-    rows.sort(key=lambda row: row.text_hash)
+    rows.sort(key=lambda row: bytes(row.text_hash))
     # Another run may have embedded the same text in the meantime.
     Embedding.objects.bulk_create(rows, ignore_conflicts=True)
     return version
