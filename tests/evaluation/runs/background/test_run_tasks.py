@@ -42,6 +42,7 @@ from tests.evaluation.runs.background.task_world import (
     make_version,
     queue,
 )
+from tests.evaluation.runs.background.test_leases import before_the_claim
 
 pytestmark = pytest.mark.django_db
 __all__ = ["embedder"]  # a fixture
@@ -249,6 +250,16 @@ def test_a_lease_that_was_renewed_is_not_taken_over(run):
     let_it_run_out(claim)
     assert claim.renew()
     assert claim_next("bob").task_id != claim.task_id
+
+
+def test_a_lease_renewed_since_the_task_was_found_is_not_broken(run):
+    RunTask.objects.exclude(number=0).delete()
+    claim = claim_next("ann")
+    let_it_run_out(claim)
+    with before_the_claim(claim.renew):
+        assert claim_next("bob") is None
+    task = RunTask.objects.get(run=run)
+    assert (task.process, task.attempt, task.crashes) == ("ann", 1, 0)
 
 
 def test_a_task_that_loses_its_process_again_and_again_fails_its_run(run):
