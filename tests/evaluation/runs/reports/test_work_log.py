@@ -97,8 +97,11 @@ def test_operators_see_the_log_on_the_page_of_the_run_and_requesters_do_not(clie
 
 def test_operators_see_the_tasks_of_all_runs_and_no_texts(client, run, tasks):
     RunTask.objects.filter(pk=tasks[-1].pk).update(payload={"texts": ["secret answer"]})
+    address = reverse("admin:evaluation_runtask_changelist")
+    client.force_login(run.owner)
+    assert client.get(address).status_code == 403
     client.force_login(world.user("olga", is_superuser=True))
-    page = client.get(reverse("admin:evaluation_runtask_changelist"), {"q": "host:1"})
+    page = client.get(address, {"q": "host:1"})
     shown = page.content.decode()
     assert page.status_code == 200
     assert shown.count("host:1") >= 3
