@@ -46,7 +46,7 @@ from evaluation.runs.steps.asking.registration import (
     select_registered_models,
 )
 from evaluation.runs.steps.asking.study_asking import Round, StepAsker, StudyAsker
-from evaluation.runs.steps.cache import find_lane_of_embedder
+from evaluation.runs.steps.cache import find_lane_of_embedder, open_stored_embedder
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
 
 VERSION = 1
@@ -229,7 +229,8 @@ def execute_run(turn: Turn) -> None:
     turn.go_on_in(find_lane_of_embedder(parameters.embedder))
     turn.between_parts()
     exclusions = Exclusions()
-    findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report)
+    embedder = open_stored_embedder(turn, parameters.embedder, parameters.precision)
+    findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report, embedder)
     input_hash, usage = hash_items(items), study_asker.usage()
     cut_off = cut_off_warnings(usage, {JUDGING: "judge_max_tokens"})
     with turn.fenced():

@@ -44,7 +44,7 @@ from evaluation.runs.steps.asking.registration import (
 )
 from evaluation.runs.steps.asking.stored_replies import StoredReply
 from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
-from evaluation.runs.steps.cache import find_lane_of_embedder
+from evaluation.runs.steps.cache import find_lane_of_embedder, open_stored_embedder
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, keep_table
 
 VERSION = 1
@@ -176,8 +176,14 @@ def execute_run(turn: Turn) -> None:
     # Embedding has a lane of its own: in another lane this ends the turn, and the next continues.
     turn.go_on_in(find_lane_of_embedder(options.embedder))
     turn.between_parts()
+    parameters = options.build_evaluation_parameters()
     study = evaluate_replies(
-        options.build_evaluation_parameters(), questions, replies, turn.report, include_open=True
+        parameters,
+        questions,
+        replies,
+        turn.report,
+        include_open=True,
+        embedder=open_stored_embedder(turn, parameters.embedder, parameters.precision),
     )
     for code, entry in faults:
         study.exclusions.add(code, entry)

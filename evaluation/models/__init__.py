@@ -37,6 +37,7 @@ from evaluation.models.language_models import (
     request_hash,
     text_hash,
 )
+from evaluation.models.run_tasks import RunTask
 from evaluation.models.runs import BackgroundWorker, Run, RunOfRecord
 from evaluation.models.webhooks import Delivery, Event, Webhook
 
@@ -73,6 +74,7 @@ __all__ = [
     "Run",
     "RunData",
     "RunOfRecord",
+    "RunTask",
     "ScoreRule",
     "Webhook",
     "WorkerGrade",

@@ -6,11 +6,13 @@ set that exports, the API and overviews use. Background processes and their last
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Case, F, Q, QuerySet, When
+from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
@@ -31,6 +33,8 @@ FINISHED = ["done", "failed", "cancelled"]
 # The default run type.
 GRADING = "aqer"
 LONGEST_NAME = 120
+SILENCE = timedelta(seconds=20)
+"""A background process that gave no sign of life for so long is taken for dead."""
 LONGEST_NOTES = 10_000
 
 
@@ -286,3 +290,8 @@ class BackgroundWorker(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @classmethod
+    def select_running(cls) -> QuerySet[BackgroundWorker]:
+        """Return the processes that gave a sign of life in the last 20 seconds."""
+        return cls._default_manager.filter(seen_at__gt=Now() - SILENCE)

@@ -22,7 +22,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotations.desk.uploads import try_upload
 from annotations.exchange import InputError, Problem
 from annotations.exchange.reading.source import make_bytes_source
-from annotations.models import Question, QuestionSet, QuestionSetVersion, rights
+from annotations.models import Question, QuestionSet, QuestionSetVersion, is_operator, rights
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id
 from annotations.web.texts import mark_code
@@ -57,6 +57,7 @@ from evaluation.runs.reports.lists import (
     select_list_rows,
 )
 from evaluation.runs.reports.verdicts import build_applied_context
+from evaluation.runs.reports.work_log import read_work_log
 from evaluation.runs.result_pages import StartLink, run_or_404, start_link
 from evaluation.runs.run_types import (
     Kind,
@@ -119,6 +120,8 @@ def _show_page(request: HttpRequest, run: Run, label: RunLabelForm) -> HttpRespo
         "progress": compute_progress(run),
         "how_to_start": mark_code(HOW_TO_START),
         "took": took,
+        # Names of machines and processes are for operators.
+        "work_log": read_work_log(run) if is_operator(request.user) else None,
         **build_applied_context(run),
         **build_kind_context(run),
     }

@@ -1,4 +1,4 @@
-"""Admin pages of users and their API tokens, for operators only."""
+"""Admin pages of users, their API tokens and the tasks of runs, for operators only."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from annotations.models import is_operator
 from crowdgrade.models import ApiToken
+from evaluation.models import RunTask
 
 # Django's own pages of both go by Django's permissions, which do not count here. Groups only
 # bundle such permissions, so they get no page.
@@ -122,3 +123,75 @@ class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
 
     has_add_permission = has_module_permission
     has_change_permission = has_delete_permission = has_view_permission
+
+
+@admin.register(RunTask)
+class RunTaskAdmin(ModelAdmin):
+    """List of the tasks of all runs: which background process computed what, and when."""
+
+    list_display = (
+        *("run_page", "place", "kind", "state", "process", "n_items", "started_at", "took"),
+        "crashes",
+    )
+    list_display_links = None  # a task has no page
+    list_filter = ()
+    list_select_related = ("run__version__question_set",)
+    search_fields = ("process", "subject", "=run__public_id")
+    ordering = ("-pk",)
+    actions = None  # as above
+    list_per_page = 50
+    show_full_result_count = False
+
+    def get_urls(self) -> list[Any]:
+        """Return the address of the list: a task has no page of its own."""
+        name = "evaluation_runtask_changelist"
+        return [pattern for pattern in super().get_urls() if pattern.name == name]
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:
+        """Return the list under its own title, as no task can be selected."""
+        return super().changelist_view(request, {"title": "Tasks of runs", **(extra_context or {})})
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """Return the tasks without their data, which may be copies of answers."""
+        return super().get_queryset(request).defer("payload")
+
+    @admin.display(description="Run")
+    def run_page(self, task: RunTask) -> str:
+        """Return HTML with a link to the page of the task's run."""
+        return format_html(
+            '<a href="{}">{}</a>',
+            reverse("admin:run", args=[task.run.public_id]),
+            f"{task.run.get_kind_display()} of {task.run.version.question_set.name}",
+        )
+
+    @admin.display(description="Task")
+    def place(self, task: RunTask) -> int:
+        """Return the number of a task in its run, from 1."""
+        return task.number + 1
+
+    @admin.display(description="Seconds")
+    def took(self, task: RunTask) -> str:
+        """Return the seconds from the start of a task to its end; "" until then."""
+        if task.started_at is None or task.ended_at is None:
+            return ""
+        return f"{(task.ended_at - task.started_at).total_seconds():.1f}"
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Return whether the user is an operator; Django's permissions do not count."""
+        return is_operator(request.user)
+
+    def has_view_permission(self, request: HttpRequest, obj: RunTask | None = None) -> bool:
+        """Return whether the user is an operator."""
+        return is_operator(request.user)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Return False: background processes write the rows."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: RunTask | None = None) -> bool:
+        """Return False: the rows are a log."""
+        return False
+
+    has_delete_permission = has_change_permission

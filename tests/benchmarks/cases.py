@@ -24,6 +24,7 @@ from tests.benchmarks import (
     pages,
     python,
     robustness,
+    scale,
     studies,
     workers,
 )
@@ -65,6 +66,7 @@ CASES: dict[str, Case] = {
     "robustness": lambda _: robustness.whole_volume(),
     "studies": lambda _: studies.of_answers(),
     "python": lambda options: python.beside_command(options.root),
+    "scale": lambda _: scale.spread_over_processes(),
     "facts": lambda options: facts.share_of_a_run(options.data),
     "embedding": lambda options: embedding.against_bare_encode(options.data),
 }

@@ -95,6 +95,7 @@ ROUTES: dict[str, Route] = {
     "admin:app_list": get(Rule(GONE, GONE, GONE, GONE, GONE, IN), app_label=["auth"]),
     "admin/(?P<url>.*)$": get(ABSENT, url=["no/such/page"]),
     "admin:auth_user_changelist": get(OPERATORS),
+    "admin:evaluation_runtask_changelist": get(OPERATORS),
     "admin:auth_user_add": form(OPERATORS),
     "admin:auth_user_change": form(OPERATORS),
     "admin:auth_user_history": get(OPERATORS),

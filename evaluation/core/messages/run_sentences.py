@@ -72,6 +72,8 @@ _STATUSES = {
 
 FAILURES: Mapping[str, Sentence] = {
     "run.unknown_parameters": "unknown parameters: {names}",
+    "run.other_embedder": "Two background processes have different versions of the embedder: "
+    "{wanted} and {found}. Install the same version everywhere, then run it again.",
     "run.no_answer": "There is no answer: import answers, or wait for some to be submitted.",
     "run.no_answer_to_grade": "There is no answer to grade: import answers, or wait for some to be "
     "submitted.",

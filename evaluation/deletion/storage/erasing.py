@@ -69,6 +69,7 @@ from evaluation.models import (
     Removal,
     Run,
     RunData,
+    RunTask,
     WorkerVerdict,
     text_hash,
 )
@@ -152,6 +153,7 @@ PLACES: Mapping[str, Place] = {
         ("summary", "warnings", "reasons", "error", "notes"),
     ),
     "run data": (lambda versions: _rows(RunData, **{RUN: versions}), ("data",)),
+    "tasks of runs": (lambda versions: _rows(RunTask, **{RUN: versions}), ("payload", "error")),
     "alarms": (
         lambda versions: _rows(Alarm, **{RUN: versions}),
         ("message", "evidence", "outcome"),

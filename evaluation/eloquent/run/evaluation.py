@@ -9,6 +9,7 @@ import numpy as np
 
 from annotations.exchange.reading.prompts import PromptItem
 from evaluation.consensus.inputs import Progress
+from evaluation.core.backends import Embedder
 from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.eloquent.methods import SetScores, compare_judges, compute_set_scores
 from evaluation.eloquent.options import EloquentParameters
@@ -60,19 +61,21 @@ def evaluate(
     parameters: EloquentParameters,
     exclusions: Exclusions,
     progress: Progress | None = None,
+    embedder: Embedder | None = None,
 ) -> Findings:
     """Evaluate replies and judgements by the ELOQUENT robustness task; return the findings.
 
     Sums and means use the scores of models as judges, or people's scores if only people judged.
     People's scores are reported in columns of their own. Languages with fewer than 2 wordings of an
-    item are skipped, and judgements of them are counted in `exclusions`.
+    item are skipped, and judgements of them are counted in `exclusions`. `embedder` is used in
+    place of that of the parameters.
 
     Raises
     ------
     BackendError
         The replies cannot be embedded.
     """
-    similarity = compute_similarity(replies, parameters, progress)
+    similarity = compute_similarity(replies, parameters, progress, embedder)
     return evaluate_judgements(items, replies, judgements, similarity, parameters, exclusions)
 
 

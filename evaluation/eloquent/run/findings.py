@@ -18,7 +18,7 @@ import numpy as np
 
 from annotations.exchange.reading.prompt_replies import NO_ANSWER
 from evaluation.consensus.inputs import Progress, build_truncation_warning
-from evaluation.core.backends import EmbedderInfo, get_embedder
+from evaluation.core.backends import Embedder, EmbedderInfo, get_embedder
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.grams import Vectors
@@ -159,10 +159,16 @@ class ReplySimilarity:
 
 
 def compute_similarity(
-    replies: Sequence[Reply], parameters: EloquentParameters, progress: Progress | None = None
+    replies: Sequence[Reply],
+    parameters: EloquentParameters,
+    progress: Progress | None = None,
+    embedder: Embedder | None = None,
 ) -> ReplySimilarity:
-    """Embed the answers and return their similarities; raises `BackendError`."""
-    vectors, info, warnings = _embed_answers(replies, parameters, progress)
+    """Embed the answers and return their similarities; raises `BackendError`.
+
+    `embedder` is used in place of that of the parameters, such as one with stored vectors.
+    """
+    vectors, info, warnings = _embed_answers(replies, parameters, progress, embedder)
     return ReplySimilarity(
         _compute_set_similarity(replies, vectors),
         _compute_similarity_across_languages(replies, vectors),
@@ -172,14 +178,17 @@ def compute_similarity(
 
 
 def _embed_answers(
-    replies: Sequence[Reply], parameters: EloquentParameters, progress: Progress | None
+    replies: Sequence[Reply],
+    parameters: EloquentParameters,
+    progress: Progress | None,
+    embedder: Embedder | None,
 ) -> tuple[Vectors, EmbedderInfo | None, list[Message]]:
     """Return vectors of the answers (one row each), the embedder's description, warnings."""
     texts = [one.text for one in replies if one.answered]
     if not texts:
         return np.zeros((0, 1), dtype=np.float32), None, []
     precision = cast(Literal["float32", "bfloat16", "auto"], parameters.precision)
-    embedder = get_embedder(parameters.embedder, precision)
+    embedder = embedder or get_embedder(parameters.embedder, precision)
     embedder.fit(texts)
     report_progress = partial(progress, "embedding") if progress else None
     vectors = embedder.embed(texts, report_progress)

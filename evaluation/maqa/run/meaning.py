@@ -122,10 +122,12 @@ def cluster_replies(
     right: Mapping[str, RightAnswers],
     parameters: MaqaParameters,
     progress: Progress | None = None,
+    embedder: Embedder | None = None,
 ) -> Clusters:
     """Group each system's replies to a question into clusters with the same meaning.
 
-    A model is loaded only if some replies differ. Raises `BackendError` if it is not available or
+    `embedder` is used in place of that of the parameters, such as one with stored vectors. A model
+    is loaded only if some replies differ. Raises `BackendError` if it is not available or
     fails.
     """
     labels: dict[tuple[str, str], Integers] = {}
@@ -157,7 +159,7 @@ def cluster_replies(
             # It was built from equal sets, and would contradict the model's clusters.
             del kernels[each.key]
         return Clusters(labels, None, parameters.nli, kernels=kernels)
-    embedder = get_embedder(
+    embedder = embedder or get_embedder(
         parameters.embedder,
         cast(Literal["float32", "bfloat16", "auto"], parameters.precision),
     )

@@ -15,6 +15,7 @@ import numpy as np
 
 from annotations.exchange.reading.several_answers import SeveralAnswersQuestion, SeveralAnswersReply
 from annotations.exchange.records import MISSING, AnswerStatus
+from evaluation.core.backends import Embedder
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.inference.clustered import compute_means
 from evaluation.core.stats.inference.estimate import SampleEstimate
@@ -331,6 +332,7 @@ def evaluate_replies(
     progress: Progress | None = None,
     *,
     include_open: bool = False,
+    embedder: Embedder | None = None,
 ) -> MaqaStudy:
     """Judge all replies, cluster them by meaning, and return the study.
 
@@ -341,6 +343,7 @@ def evaluate_replies(
     Parameters
     ----------
     include_open : keep questions without a right answer; only confidence is measured for them.
+    embedder : used in place of that of the parameters, such as one with stored vectors.
 
     Raises
     ------
@@ -409,7 +412,7 @@ def evaluate_replies(
         **{f"replies_in_{form}": count for form, count in sorted(forms.items()) if form},
         "divided_by_commas": n_divided,
     }
-    clusters = cluster_replies(judged, right, parameters, progress)
+    clusters = cluster_replies(judged, right, parameters, progress, embedder)
     return MaqaStudy(parameters, questions, right, judged, errors, exclusions, clusters, counts)
 
 

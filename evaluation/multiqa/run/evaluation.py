@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import Answers, EmbedTexts, ModelAnswers, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.backends import EmbedderInfo
+from evaluation.core.backends import Embedder, EmbedderInfo
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import convert_nan_to_none, divide_where_positive
 from evaluation.core.stats.inference.clustered import compute_drawn_intervals, compute_means
@@ -135,14 +135,16 @@ def evaluate(
     left_out: Exclusions | None = None,
     progress: Progress | None = None,
     cosine_errors: ThresholdErrors | None = None,
+    embedder: Embedder | None = None,
 ) -> MultiqaEvaluation:
     """Judge the replies and compute every metric; raises `BackendError`.
 
     Items and replies that do not count are added to `left_out`. `cosine_errors` are those of the
-    cosine threshold on labelled pairs; None for the recorded ones of the embedder.
+    cosine threshold on labelled pairs; None for the recorded ones of the embedder. `embedder` is
+    used in place of that of the parameters, such as one with stored vectors.
     """
     exclusions = Exclusions() if left_out is None else left_out
-    judgement = judge(items, replies, parameters, exclusions, progress)
+    judgement = judge(items, replies, parameters, exclusions, progress, embedder)
     rows: list[MetricRow] = []
     results = []
     for done, judged in enumerate(judgement.systems):

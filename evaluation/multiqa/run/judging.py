@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.backends import EmbedderInfo
+from evaluation.core.backends import Embedder, EmbedderInfo
 from evaluation.core.messages.message import Message
 from evaluation.core.text.items import (
     CHOICE,
@@ -81,15 +81,19 @@ def judge(
     parameters: MultiqaParameters,
     left_out: Exclusions,
     progress: Progress | None = None,
+    embedder: Embedder | None = None,
 ) -> Judgement:
     """Judge every reply by the matcher of its item; raises `BackendError`.
 
-    `replies` must hold each system, item and variant once.
+    `replies` must hold each system, item and variant once. `embedder` is used in place of that of
+    the parameters.
     """
     systems = group_by_system(items, replies, left_out)
     codes = AnswerCodes()
     matcher = _TextMatcher(items, replies, systems, parameters, codes)
-    by_cosine = judge_by_cosine(items, replies, systems, parameters, codes.assign, progress)
+    by_cosine = judge_by_cosine(
+        items, replies, systems, parameters, codes.assign, progress, embedder
+    )
     listed = Exclusions()
     n_choices = np.array(
         [len(item.choices) if item.kind == CHOICE else 0 for item in items], dtype=np.int64

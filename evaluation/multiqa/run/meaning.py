@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.consensus.inputs import build_truncation_warning
-from evaluation.core.backends import EmbedderInfo, get_embedder
+from evaluation.core.backends import Embedder, EmbedderInfo, get_embedder
 from evaluation.core.backends.cross_encoder import Reranker
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.grams import Vectors
@@ -199,6 +199,7 @@ def judge_by_cosine(
     parameters: MultiqaParameters,
     assign_code: Callable[[Any], int],
     progress: Progress | None = None,
+    embedder: Embedder | None = None,
 ) -> CosineJudgements | None:
     """Judge and cluster the replies to items with the cosine matcher; None without any.
 
@@ -230,7 +231,7 @@ def judge_by_cosine(
             )
         )
     precision = cast(Literal["float32", "bfloat16", "auto"], parameters.precision)
-    embedder = get_embedder(parameters.embedder, precision)
+    embedder = embedder or get_embedder(parameters.embedder, precision)
     reranker = load_reranker(parameters.reranker)
     item_texts = _collect_texts(items, replies, systems, system_rows, used)
     all_texts = list(dict.fromkeys(text for texts in item_texts for text in texts))

@@ -63,7 +63,11 @@ from evaluation.runs.flow.asking.summary import StudySummary, Usage, cut_off_war
 from evaluation.runs.flow.metrics import MetricRow
 from evaluation.runs.steps.asking.registration import list_ids, load_registered_models
 from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, StudyAsker
-from evaluation.runs.steps.cache import embed_texts, find_lane_of_embedder
+from evaluation.runs.steps.cache import (
+    embed_texts,
+    find_lane_of_embedder,
+    open_stored_embedder,
+)
 from evaluation.runs.steps.checkpoints import (
     RunEnd,
     RunInputError,
@@ -231,7 +235,10 @@ def execute_run(turn: Turn) -> None:
     if loaded.crowd is not None:
         embed = partial(embed_texts, build_grading_parameters(parameters), turn)
         crowd = score_by_crowd(loaded.items, replies, loaded.crowd, parameters, turn.report, embed)
-    result = evaluate(loaded.items, replies, parameters, loaded.left_out, turn.report)
+    embedder = open_stored_embedder(turn, parameters.embedder, parameters.precision)
+    result = evaluate(
+        loaded.items, replies, parameters, loaded.left_out, turn.report, embedder=embedder
+    )
     input_hash = loaded.compute_hash()
     signature = _build_signature(options, result, crowd, models, rewriters, input_hash)
     summary = _build_summary(in_turns, collected, result, crowd, options, rewriters)

@@ -12,22 +12,32 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from celery import current_app
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
-from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery
+from django.db.models import (
+    DateTimeField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+)
 from django.db.models.functions import Coalesce, Now
 from kombu.exceptions import ChannelError, OperationalError
 
-from evaluation.models import Removal, Run, RunData
+from evaluation.models import Interim, Removal, Run, RunData, RunTask
 from evaluation.models.collecting import interims_wait
+from evaluation.models.run_tasks import OPEN
 from evaluation.runs.run_types import list_asking_kinds
 from evaluation.runs.steps.checkpoints import LANE, Lane, store_failed_run
 
@@ -49,6 +59,15 @@ class LeaseLostError(Exception):
 def build_future_time(delay: timedelta) -> ExpressionWrapper[Any]:
     """Return the database expression for the database's current time plus a delay."""
     return ExpressionWrapper(Now() + delay, output_field=DateTimeField())
+
+
+def fail_run(held: Q, reason: str) -> bool:
+    """Store a run as failed and cancel its tasks; return False if no run meets the condition."""
+    with transaction.atomic():
+        runs = Run.objects.filter(held).values_list("pk", flat=True)
+        failed = [run for run in list(runs) if store_failed_run(run, held, reason)]
+        RunTask.cancel(run__in=failed)
+    return bool(failed)
 
 
 @dataclass(frozen=True)
@@ -94,6 +113,14 @@ class Claim:
                 )
         return released
 
+    def is_held(self) -> bool:
+        """Return whether the claim is still valid."""
+        return Run.objects.filter(self.held()).exists()
+
+    def fail(self, reason: str) -> None:
+        """Store the run as failed, with the reason, unless the claim is lost."""
+        fail_run(self.held(), reason)
+
     def release(self) -> bool:
         """Put the claimed run back into the queue; return False if the claim is lost."""
         # `heartbeat_at` orders the queue, so a run that gives up its turn goes behind the waiting
@@ -110,7 +137,12 @@ def filter_claimable(lane: Lane | None = None) -> Q:
 
     With `lane` only runs whose next step belongs to that lane.
     """
-    waits = Q(state=Run.State.QUEUED) | Q(state=Run.State.RUNNING, lease_until__lt=Now())
+    # A run that waits for its tasks has no process; each of these has a lease of its own.
+    tasks = RunTask.objects.filter(
+        run=OuterRef("pk"), run_attempt=OuterRef("attempt"), state__in=OPEN
+    )
+    expired = Q(Q(state=Run.State.RUNNING, lease_until__lt=Now()) & ~Exists(tasks))
+    waits = Q(state=Run.State.QUEUED) | expired
     return waits if lane is None else waits & filter_lane(lane)
 
 
@@ -123,72 +155,117 @@ def filter_lane(lane: Lane) -> Q:
     return Exists(moved.filter(data=lane.value)) | (begins_here & ~Exists(moved))
 
 
-def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = ()) -> Claim | None:
-    """Claim the next queued run in fair order among owners; None if there is none.
+def select_tasks(lane: Lane | None = None) -> QuerySet[RunTask]:
+    """Return the tasks that a process may claim, in one lane or all."""
+    free = Q(state=RunTask.State.WAITING)
+    expired = Q(state=RunTask.State.RUNNING, lease_until__lt=Now())
+    tasks = RunTask.select_valid().filter(free | expired)
+    return tasks if lane is None else tasks.filter(lane=lane.value)
 
-    With `lane` only runs in that lane; never runs of the owners whose keys are in `busy`.
 
-    The owner whose latest turn is the longest ago comes first, so that many runs of one owner, or a
-    long run that gives up its turn, delay no other owner. Of one owner's runs it is the one that
-    waits longest, since its last turn or its creation. Turns in another lane do not count: an owner
-    whose run asks a model for hours is not last in the computing lane. A run whose process died
-    `MOST_CRASHES` times is not claimed but stored as failed, with the reason.
+def select_in_fair_order(waits: Q, lane: Lane | None, busy: Collection[int] = ()) -> QuerySet[Run]:
+    """Return the runs that meet a condition, the one to work on next first.
+
+    The owner whose latest turn or task is the longest ago comes first, so that many runs of one
+    owner, or a long one, delay no other owner. Turns in another lane do not count: an owner whose
+    run asks a model for hours is not last in the computing lane. Of one owner's runs, those that a
+    user started come before automatic interim gradings, and then the one that waits longest, since
+    its last turn or its creation. No runs of the owners whose keys are in `busy`.
     """
     turns = Run.objects.filter(owner=OuterRef("owner"), heartbeat_at__isnull=False)
     if lane is not None:
         turns = turns.filter(filter_lane(lane))
-    while True:
-        candidate = (
-            Run.objects.filter(filter_claimable(lane))
-            .exclude(owner__in=busy)
-            .annotate(
-                # None where no run of theirs had a turn yet: they come first.
-                last_turn=Subquery(turns.order_by("-heartbeat_at").values("heartbeat_at")[:1])
-            )
-            .order_by(
-                F("last_turn").asc(nulls_first=True),
-                Coalesce("heartbeat_at", "created_at"),
-                "pk",
-            )
-            .values("pk", "attempt", "state", "crashes")
-            .first()
+    automatic = Interim.objects.filter(run=OuterRef("pk"), by_itself=True)
+    return (
+        Run.objects.filter(waits)
+        .exclude(owner__in=busy)
+        .annotate(
+            # None where no run of theirs had a turn yet: they come first.
+            last_turn=Subquery(turns.order_by("-heartbeat_at").values("heartbeat_at")[:1]),
+            is_automatic=Exists(automatic),
         )
+        .order_by(
+            F("last_turn").asc(nulls_first=True),
+            "is_automatic",
+            Coalesce("heartbeat_at", "created_at"),
+            "pk",
+        )
+    )
+
+
+CANDIDATE = ("pk", "attempt", "state", "crashes")
+"""Columns of a run that `claim_run` compares with the row when it claims."""
+
+
+def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = ()) -> Claim | None:
+    """Claim the next queued run in fair order among owners; None if there is none.
+
+    With `lane` only runs in that lane; never runs of the owners whose keys are in `busy`. A run
+    whose process died `MOST_CRASHES` times is not claimed but stored as failed, with the reason.
+    """
+    while True:
+        runs = select_in_fair_order(filter_claimable(lane), lane, busy)
+        candidate = runs.values(*CANDIDATE).first()
         if candidate is None:
             return None
-        crashed = candidate["state"] == Run.State.RUNNING
-        # Only as it was seen: whoever is first changes the attempt, and the others look again.
-        unchanged = filter_claimable() & Q(attempt=candidate["attempt"])
-        # A killed process cannot count its own end, so the one that finds the expired lease does.
-        if crashed and candidate["crashes"] + 1 >= MOST_CRASHES:
-            store_failed_run(
-                candidate["pk"],
-                unchanged,
-                f"Its worker ended {MOST_CRASHES} times in the middle of the work (killed, "
-                "out of memory?). Look into the worker's log, then run it again.",
-                crashes=F("crashes") + 1,
-            )
-            continue
-        was_claimed = Run.objects.filter(unchanged, pk=candidate["pk"]).update(
-            state=Run.State.RUNNING,
-            attempt=F("attempt") + 1,
-            crashes=F("crashes") + (1 if crashed else 0),
-            # A run has many turns; its start is that of the first.
-            started_at=Coalesce(F("started_at"), Now()),
-            lease_owner=owner,
-            lease_until=build_future_time(get_lease_time()),
-            heartbeat_at=Now(),
-        )
-        if was_claimed:
-            return Claim(candidate["pk"], candidate["attempt"] + 1)
+        if (claim := claim_run(candidate, owner)) is not None:
+            return claim
+
+
+def claim_run(candidate: Mapping[str, Any], owner: str) -> Claim | None:
+    """Claim a run as it was read; None if another process was first, or if it has failed now."""
+    crashed = candidate["state"] == Run.State.RUNNING
+    # Only as it was seen: whoever is first changes the attempt, and the others look again.
+    as_read = Q(filter_claimable(), pk=candidate["pk"], attempt=candidate["attempt"])
+    # A killed process cannot count its own end, so the one that finds the expired lease does.
+    if crashed and candidate["crashes"] + 1 >= MOST_CRASHES:
+        crashes = F("crashes") + 1
+        if store_failed_run(candidate["pk"], as_read, format_crash_reason(), crashes=crashes):
+            RunTask.cancel(run=candidate["pk"])
+        return None
+    was_claimed = Run.objects.filter(as_read).update(
+        state=Run.State.RUNNING,
+        attempt=F("attempt") + 1,
+        crashes=F("crashes") + (1 if crashed else 0),
+        # A run has many turns; its start is that of the first.
+        started_at=Coalesce(F("started_at"), Now()),
+        lease_owner=owner,
+        lease_until=build_future_time(get_lease_time()),
+        heartbeat_at=Now(),
+    )
+    if not was_claimed:
+        return None
+    # Tasks of an earlier attempt count no more: this turn looks for what is missing itself.
+    RunTask.cancel(run=candidate["pk"])
+    return Claim(candidate["pk"], candidate["attempt"] + 1)
+
+
+def format_crash_reason() -> str:
+    """Return the reason of failure to store for a run whose processes died again and again."""
+    return (
+        f"Its worker ended {MOST_CRASHES} times in the middle of the work (killed, "
+        "out of memory?). Look into the worker's log, then run it again."
+    )
+
+
+class Renewable(Protocol):
+    """A claim on a run or on one of its tasks that a heartbeat renews."""
+
+    @property
+    def run_id(self) -> int:
+        """Return the key of the run."""
+
+    def renew(self) -> bool:
+        """Extend the lease from now; return False if the claim is lost."""
 
 
 class Heartbeat:
-    """Renews the claim on a run from its own thread while a block is executed.
+    """Renews the claim on a run or task from its own thread while a block is executed.
 
     `lost` is set as soon as the claim is lost; the work checks it between its parts.
     """
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: Renewable) -> None:
         self.claim = claim
         self.lost = threading.Event()
         self._every = settings.LEASE_SECONDS / BEATS
@@ -242,9 +319,9 @@ def notify_on_commit() -> None:
 
 
 def notify() -> bool:
-    """Wake the background processes; log and return False if the broker cannot take a message.
+    """Wake a background process; log and return False if the broker cannot take a message.
 
-    The run is in the database, and `notify_if_needed` sends another message for it.
+    The work is in the database, and `notify_if_needed` sends another message for it.
     """
     try:
         current_app.send_task(WORK)
@@ -255,11 +332,11 @@ def notify() -> bool:
 
 
 def notify_if_needed(lane: Lane | None = None) -> bool:
-    """Wake the background processes if a run can be claimed or data has to be deleted.
+    """Wake the background processes if a run or task can be claimed or data has to be deleted.
 
     Also if an interim grading is due, or done but not reported. With `lane` only runs in that lane.
     Returns whether a message was sent.
     """
-    waits = Run.objects.filter(filter_claimable(lane)).exists()
+    waits = Run.objects.filter(filter_claimable(lane)).exists() or select_tasks(lane).exists()
     removes = waits or Removal.objects.filter(finished_at=None).exists()
     return (removes or interims_wait()) and notify()

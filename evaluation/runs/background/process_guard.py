@@ -19,6 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import astuple, fields
 from functools import partial
 from pathlib import Path
 
@@ -27,9 +28,10 @@ from django.db import DatabaseError, connection
 
 from evaluation.models import Run
 from evaluation.runs.background.leases import Claim
-from evaluation.runs.steps.checkpoints import store_failed_run
+from evaluation.runs.background.run_tasks import TaskClaim
 
 ROOT = Path(__file__).resolve().parents[2]
+AnyClaim = Claim | TaskClaim
 GRACE_SECONDS = 15.0
 """Asking lets what is under way come in for ten seconds: it was paid for."""
 LOOK_EVERY = 1.0
@@ -48,15 +50,16 @@ class Watch:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._signs: dict[Claim, float] = {}
-        self._lost: dict[Claim, float] = {}
+        self._signs: dict[AnyClaim, float] = {}
+        self._lost: dict[AnyClaim, float] = {}
 
     def read_line(self, line: str) -> None:
-        """Record a reported line: run and attempt of a turn that begins or made progress.
+        """Record a reported line: the numbers of a claim whose work begins or made progress.
 
-        A line for the end of a turn begins with `ENDED`.
+        Two numbers are a claim on a run, four on a task. A line for the end begins with `ENDED`.
         """
-        claim = Claim(*map(int, line.removeprefix(ENDED).split()))
+        numbers = list(map(int, line.removeprefix(ENDED).split()))
+        claim = Claim(*numbers) if len(numbers) == len(fields(Claim)) else TaskClaim(*numbers)
         if line.startswith(ENDED):
             self._signs.pop(claim, None)
             self._lost.pop(claim, None)
@@ -77,18 +80,18 @@ class Watch:
             claim.release()
         return True
 
-    def _is_stuck(self, claim: Claim) -> bool:
+    def _is_stuck(self, claim: AnyClaim) -> bool:
         """Return whether a turn lost its claim long ago, or has stalled (its run then fails)."""
         now = self._clock()
-        run = Run.objects.filter(claim.held()).only("stage", "done", "total").first()
-        if run is None:
+        if not claim.is_held():
             # Not at once: work notices a lost claim at its next check, and may still save paid
             # replies.
             return now - self._lost.setdefault(claim, now) >= GRACE_SECONDS
         self._lost.pop(claim, None)
         if now - self._signs[claim] < settings.STALL_SECONDS:
             return False
-        store_failed_run(claim.run_id, claim.held(), format_stall_reason(run))
+        run = Run.objects.only("stage", "done", "total").get(pk=claim.run_id)
+        claim.fail(format_stall_reason(run))
         return True
 
 
@@ -121,7 +124,7 @@ class _GuardPipe:
         self._process: subprocess.Popen[bytes] | None = None
         # Runs are worked on in several threads, where they wait for servers.
         self._lock = threading.Lock()
-        self._reported: dict[Claim, float] = {}
+        self._reported: dict[AnyClaim, float] = {}
 
     def start(self) -> None:
         self._process = start_python(START, str(os.getpid()))
@@ -129,7 +132,7 @@ class _GuardPipe:
         # Where nobody reads any more the work goes on all the same.
         os.set_blocking(self._process.stdin.fileno(), False)
 
-    def report(self, claim: Claim, prefix: str = "") -> None:
+    def report(self, claim: AnyClaim, prefix: str = "") -> None:
         """Write a line on a turn of work to the pipe; restart a guard that has died."""
         with self._lock:
             if self._process is None or self._process.stdin is None:
@@ -142,10 +145,10 @@ class _GuardPipe:
             else:
                 self._reported[claim] = time.monotonic()
             with contextlib.suppress(OSError):
-                line = f"{prefix}{claim.run_id} {claim.attempt}\n"
-                os.write(self._process.stdin.fileno(), line.encode())
+                numbers = " ".join(map(str, astuple(claim)))
+                os.write(self._process.stdin.fileno(), f"{prefix}{numbers}\n".encode())
 
-    def report_sign(self, claim: Claim) -> None:
+    def report_sign(self, claim: AnyClaim) -> None:
         """Report a turn's sign of progress, at most once a second."""
         if time.monotonic() - self._reported.get(claim, 0.0) >= LOOK_EVERY:
             self.report(claim)
@@ -160,7 +163,7 @@ def start_guard() -> None:
 
 
 @contextlib.contextmanager
-def report_turn(claim: Claim) -> Iterator[Callable[[], None]]:
+def report_turn(claim: AnyClaim) -> Iterator[Callable[[], None]]:
     """Report a turn of work while the block lasts; yields a function that reports progress."""
     _guard.report(claim)
     try:

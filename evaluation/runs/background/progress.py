@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import DatabaseError, connection
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -22,13 +22,14 @@ from evaluation.models import BackgroundWorker, Run
 from evaluation.models.runs import ACTIVE
 from evaluation.runs.background import request_process
 from evaluation.runs.background.leases import notify_if_needed
+from evaluation.runs.background.run_tasks import cancel_stale_tasks
 from evaluation.runs.background.work import get_process_name
+from evaluation.runs.reports.work_log import count_tasks
+from evaluation.runs.steps.run_tasks import WAITS_FOR_TASKS
 
 logger = logging.getLogger(__name__)
 
 SECONDS_BETWEEN_SIGNS = 5.0
-# A worker that was silent for so long is taken for dead.
-SILENCE = timedelta(seconds=20)
 # What a page says to somebody who waits for nobody.
 HOW_TO_START = (
     "No worker is running, so nothing will happen. Start one: `python manage.py up` runs the site "
@@ -38,22 +39,17 @@ HOW_TO_START = (
 
 def is_any_running() -> bool:
     """Return whether any background process gave a sign of life in the last 20 seconds."""
-    return _filter_running().exists()
+    return BackgroundWorker.select_running().exists()
 
 
 def count_running_processes() -> int:
     """Return the number of background processes with a sign of life in the last 20 seconds."""
-    return _filter_running().count()
+    return BackgroundWorker.select_running().count()
 
 
 def count_running() -> TableCounts:
     """Return the count of running background processes, as a part of `read_numbers`."""
-    return TableCounts(_filter_running(), (Count("pk"),))
-
-
-def _filter_running() -> QuerySet[BackgroundWorker]:
-    """Return the rows of background processes with a sign of life in the last 20 seconds."""
-    return BackgroundWorker.objects.filter(seen_at__gt=Now() - SILENCE)
+    return TableCounts(BackgroundWorker.select_running(), (Count("pk"),))
 
 
 class Announcer:
@@ -91,6 +87,7 @@ class Announcer:
                     BackgroundWorker.objects.update_or_create(
                         name=name, defaults={"seen_at": Now()}
                     )
+                    cancel_stale_tasks()
                     # For this process's own lane: it could not claim the runs of the other one.
                     notify_if_needed(request_process.get_own_lane())
                 except DatabaseError as error:
@@ -175,6 +172,8 @@ def _format_line(run: Run, rate: float | None, left: str | None) -> str:
     if run.total is None or not run.stage:
         return "Loading the answers."
     line = f"{run.stage.capitalize()}: {run.done:,} of {run.total:,}"
+    if run.lease_owner == WAITS_FOR_TASKS:
+        line += f" ({count_tasks(run).format()})"
     if rate is not None and left is not None and run.done < run.total:
         line += f", {format_rate(rate)}, {left} left"
     return line

@@ -2,10 +2,10 @@
 
 A background process computes for one run at a time. A run that waits for a model's replies would
 block the others while the processor idles. So each background process starts a second process
-(`start`) that looks once a second (`main`) for runs whose next step asks a server, and works on
-`ASKING_RUNS` of them at a time: one thread for each, at most one of each requester, so that no
-requester takes all slots. It needs no message: the database holds what is queued. Where all slots
-are taken and another requester waits, the longest turn is ended. It also sends the events of
+(`start`) that looks once a second (`main`) for runs and tasks whose next step asks a server, and
+works on `ASKING_RUNS` of them at a time: one thread for each, at most one of each requester, so
+that no requester takes all slots. It needs no message: the database holds what is queued. Where all
+slots are taken and another requester waits, the longest turn is ended. It also sends the events of
 webhooks, and deletes what is stored for a limited time. The process ends with its parent; if it
 dies alone, the parent starts it again.
 """
@@ -25,12 +25,19 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import Error, connections
+from django.db.models import Exists, OuterRef, Q
 from django.utils.module_loading import import_string
 
 from evaluation.models import Run
 from evaluation.runs.background import process_guard
-from evaluation.runs.background.leases import Claim, claim_oldest, filter_claimable
-from evaluation.runs.background.work import TURN_SECONDS, get_process_name, work_on
+from evaluation.runs.background.leases import Claim, filter_claimable, select_tasks
+from evaluation.runs.background.run_tasks import TaskClaim, claim_next, claim_task
+from evaluation.runs.background.work import (
+    TURN_SECONDS,
+    get_process_name,
+    work_on,
+    work_on_task,
+)
 from evaluation.runs.steps.checkpoints import Lane, Turn
 
 logger = logging.getLogger(__name__)
@@ -53,12 +60,14 @@ class Slot:
     """One of the runs that this process works on at a time: owner, claim, start, and turn."""
 
     owner: int
-    claim: Claim
+    claim: Claim | TaskClaim
     since: float
     turn: Turn | None = None
+    is_ended: bool = False
 
     def end(self) -> None:
         """Make the turn of this run end once its requests under way have returned."""
+        self.is_ended = True  # also between two tasks
         if self.turn is not None:
             # min: a turn that is ending already must not get a later deadline.
             self.turn.deadline = min(self.turn.deadline, self.turn.clock())
@@ -66,7 +75,7 @@ class Slot:
     @property
     def is_ending(self) -> bool:
         """Whether the turn of this run starts no new requests."""
-        return self.turn is not None and self.turn.is_over()
+        return self.is_ended or (self.turn is not None and self.turn.is_over())
 
 
 class Slots:
@@ -85,7 +94,7 @@ class Slots:
     def fill(self) -> None:
         """Claim queued runs for free slots, one per owner; else end the longest turn."""
         while len(slots := self.list_taken()) < self._most:
-            claim = claim_oldest(get_process_name(), Lane.ASKING, busy={one.owner for one in slots})
+            claim = claim_next(get_process_name(), Lane.ASKING, busy={one.owner for one in slots})
             if claim is None:
                 return
             self._begin(claim)
@@ -102,7 +111,7 @@ class Slots:
             # Or another process would have to wait for the end of the lease, and count a crash.
             place.claim.release()
 
-    def _begin(self, claim: Claim) -> None:
+    def _begin(self, claim: Claim | TaskClaim) -> None:
         """Start a thread that works on the claimed run."""
         owner = Run.objects.values_list("owner_id", flat=True).get(pk=claim.run_id)
         place = Slot(owner, claim, self._clock())
@@ -116,9 +125,15 @@ class Slots:
 
         def store_turn(turn: Turn) -> None:
             place.turn = turn
+            if place.is_ended:
+                place.end()
 
+        deadline = self._clock() + TURN_SECONDS
         try:
-            work_on(place.claim, self._clock() + TURN_SECONDS, self._clock, Lane.ASKING, store_turn)
+            if isinstance(place.claim, Claim):
+                work_on(place.claim, deadline, self._clock, Lane.ASKING, store_turn)
+            else:
+                self._work_on_tasks(place, place.claim, deadline, store_turn)
         except Exception:
             logger.exception("run %s failed", place.claim.run_id)
         finally:
@@ -126,11 +141,23 @@ class Slots:
             with self._lock:
                 del self._taken[threading.current_thread()]
 
+    def _work_on_tasks(
+        self, place: Slot, task: TaskClaim, deadline: float, on_turn: Callable[[Turn], None]
+    ) -> None:
+        """Work on the tasks of a slot's run until none is left or its time is up."""
+        following: TaskClaim | None = task
+        while following is not None:
+            place.claim = following
+            work_on_task(following, self._clock, Lane.ASKING, on_turn)
+            if place.is_ended or self._clock() >= deadline:
+                return
+            following = claim_task(following.run_id, get_process_name(), Lane.ASKING)
+
     def _end_longest_turn(self, slots: list[Slot]) -> None:
         """End the longest turn if more run owners wait than turns are already ending."""
-        other_runs = Run.objects.filter(filter_claimable(Lane.ASKING)).exclude(
-            owner__in={one.owner for one in slots}
-        )
+        tasks = select_tasks(Lane.ASKING).filter(run=OuterRef("pk"))
+        waits = filter_claimable(Lane.ASKING) | Q(Exists(tasks))
+        other_runs = Run.objects.filter(waits).exclude(owner__in={one.owner for one in slots})
         # order_by() drops any order: its columns would make the rows of one owner distinct.
         n_waiting = other_runs.order_by().values("owner").distinct().count()
         active = [one for one in slots if not one.is_ending]

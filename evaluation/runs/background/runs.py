@@ -28,7 +28,7 @@ from annotations.models.access import AnyUser
 from annotations.web.scope import RefusedError
 from evaluation.core.options import OptionError, Parameters, Problem
 from evaluation.core.options.declaration import build_problem
-from evaluation.models import Run, WorkerVerdict
+from evaluation.models import Run, RunTask, WorkerVerdict
 from evaluation.models.collecting import being_undone
 from evaluation.models.runs import ACTIVE, GRADING, LONGEST_NAME, LONGEST_NOTES, UNFINISHED
 from evaluation.runs.background.leases import notify_on_commit
@@ -176,18 +176,23 @@ def _check_length(field: str, text: str, most: int) -> str:
     return text
 
 
+@transaction.atomic
 def cancel_run(run: Run) -> bool:
     """Cancel a queued, running or paused run; return False if it has ended already.
 
-    Only the state is changed: the process that works on it finds its claim lost and stops writing.
+    Only the states of the run and its tasks are changed: a process that works on it finds its claim
+    lost and stops writing.
     """
     cancelled = Run.objects.filter(pk=run.pk, state__in=UNFINISHED).update(
         state=Run.State.CANCELLED, finished_at=Now(), lease_until=None
     )
+    if cancelled:
+        RunTask.cancel(run=run)
     run.refresh_from_db()
     return bool(cancelled)
 
 
+@transaction.atomic
 def pause_run(run: Run) -> bool:
     """Pause a queued or running run until it is resumed; return False for other states.
 
@@ -197,6 +202,9 @@ def pause_run(run: Run) -> bool:
     paused = Run.objects.filter(pk=run.pk, state__in=ACTIVE).update(
         state=Run.State.PAUSED, lease_until=None, lease_owner="", heartbeat_at=Now()
     )
+    # The next turn after the pause stores tasks for what is missing then.
+    if paused:
+        RunTask.cancel(run=run)
     run.refresh_from_db()
     return bool(paused)
 

@@ -1,4 +1,4 @@
-"""Work on queued runs one after the other, a few minutes (a turn) at a time."""
+"""Work on queued runs and their tasks one after the other, a few minutes (a turn) at a time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from django.utils.module_loading import import_string
 
@@ -15,7 +16,8 @@ from evaluation.models import Run
 from evaluation.models.collecting import interims_wait
 from evaluation.models.runs import GRADING
 from evaluation.runs.background import log_context, process_guard
-from evaluation.runs.background.leases import Claim, Heartbeat, LeaseLostError, claim_oldest, notify
+from evaluation.runs.background.leases import Claim, Heartbeat, LeaseLostError, notify
+from evaluation.runs.background.run_tasks import TaskClaim, claim_next, count_helpers
 from evaluation.runs.run_types import UnknownKindError, get_run_kind
 from evaluation.runs.steps.checkpoints import (
     Lane,
@@ -23,8 +25,8 @@ from evaluation.runs.steps.checkpoints import (
     OutOfTimeError,
     RunInputError,
     Turn,
-    store_failed_run,
 )
+from evaluation.runs.steps.run_tasks import WORKERS, WaitsForTasksError
 
 logger = logging.getLogger(__name__)
 
@@ -47,14 +49,16 @@ def work_one_turn(
     clock: Callable[[], float] = time.monotonic,
     lane: Lane | None = None,
 ) -> bool:
-    """Claim the oldest free run, and work on it until it is done or the turn's time is up.
+    """Work on what is next: a run until it is done or its time is up, or tasks of runs.
 
-    `lane` is Lane.COMPUTING where another process does the work that waits for servers.
+    Tasks are computed one after the other until the time is up, or until a run is next, which then
+    has its turn. `lane` is Lane.COMPUTING where another process does the work that waits for
+    servers.
 
     Returns
     -------
-    Whether there was a run, or something to delete. If so, a message was sent for the next run, or
-    for the rest of the deletion.
+    Whether there was a run, a task, or something to delete. If so, a message was sent for what is
+    left.
 
     Raises
     ------
@@ -64,11 +68,20 @@ def work_one_turn(
     removed = import_string(REMOVAL_TURN)()
     if interims_wait():
         import_string(INTERIM_TURN)()
-    claim = claim_oldest(get_process_name(), lane)
+    claim = claim_next(get_process_name(), lane)
     if claim is None:
         if removed:
             notify()
         return removed
+    deadline = clock() + seconds
+    # Not a message for each task: a broker may take as long to deliver it as the task lasts.
+    while isinstance(claim, TaskClaim):
+        work_on_task(claim, clock, lane)
+        following = None if clock() >= deadline else claim_next(get_process_name(), lane)
+        if following is None:
+            notify()
+            return True
+        claim = following
     work_on(claim, clock() + seconds, clock, lane)
     return True
 
@@ -84,43 +97,99 @@ def work_on(
 
     `on_turn` gets the turn before the work begins. Raises what `work_one_turn` does.
     """
-    try:
-        run = Run.objects.only("kind", "public_id").get(pk=claim.run_id)
-        # It stays set, so that the record of an error that leaves this function has it too.
-        log_context.run_id.set(str(run.public_id))
+
+    def compute(turn: Turn, run: Run) -> None:
         kind = get_run_kind(run)
         assert kind.run is not None  # or it would be no kind of run
-        # The guard sees a hung process, the heartbeat a lost claim; every step checks both.
-        with process_guard.report_turn(claim) as sign, Heartbeat(claim) as heartbeat:
+        kind.run(turn)
 
-            def check() -> None:
-                sign()
-                heartbeat.check()
-
-            turn = Turn(claim.run_id, claim.fenced, check, deadline, clock, lane)
-            on_turn(turn)
-            kind.run(turn)
-        # The run is done by now: an error in here cannot mark it as failed, because `store_failure`
-        # changes running runs only.
+    try:
+        with _ending_stored(claim):
+            _compute(claim, compute, deadline, clock, lane, on_turn)
+        # The run is done by now: an error in here cannot mark it as failed, because `fail` changes
+        # running runs only.
         _admit_by_scores(claim.run_id)
+    except WaitsForTasksError as error:
+        # Each message wakes one process; the first one is sent below.
+        all(notify() for _ in range(count_helpers(error.n_tasks)))
+    finally:
+        # After a failure as well: one message is for one turn, and other runs may wait.
+        notify()
+
+
+def work_on_task(
+    claim: TaskClaim,
+    clock: Callable[[], float] = time.monotonic,
+    lane: Lane | None = None,
+    on_turn: Callable[[Turn], None] = lambda _: None,
+) -> None:
+    """Work on a claimed task until it is done; the last one puts its run back into the queue.
+
+    `on_turn` gets the turn, whose deadline it may set, before the work begins. Sends a message only
+    if it raises, which it does as `work_one_turn`.
+    """
+
+    def compute(turn: Turn, run: Run) -> None:
+        task = claim.load()
+        import_string(WORKERS[task.kind])(turn, task)
+        claim.finish()
+
+    try:
+        with _ending_stored(claim):
+            # Tasks are short: none is ended by the time.
+            _compute(claim, compute, float("inf"), clock, lane, on_turn)
+    except BaseException:
+        notify()
+        raise
+
+
+def _compute(
+    claim: Claim | TaskClaim,
+    compute: Callable[[Turn, Run], None],
+    deadline: float,
+    clock: Callable[[], float],
+    lane: Lane | None,
+    on_turn: Callable[[Turn], None],
+) -> None:
+    """Call `compute` with a turn and the run while the claim is renewed and guarded."""
+    run = Run.objects.only("kind", "public_id").get(pk=claim.run_id)
+    # It stays set, so that the record of an error that leaves this function has it too.
+    log_context.run_id.set(str(run.public_id))
+    # The guard sees a hung process, the heartbeat a lost claim; every step checks both.
+    with process_guard.report_turn(claim) as sign, Heartbeat(claim) as heartbeat:
+
+        def check() -> None:
+            sign()
+            heartbeat.check()
+
+        turn = Turn(claim.run_id, claim.fenced, check, deadline, clock, lane)
+        on_turn(turn)
+        compute(turn, run)
+
+
+@contextmanager
+def _ending_stored(claim: Claim | TaskClaim) -> Iterator[None]:
+    """Store how the block ends: released, handed over, or failed with the reason."""
+    try:
+        yield
+    except WaitsForTasksError:
+        raise  # the run has its tasks, and needs nothing more of this process
     except OutOfTimeError:
         claim.release()
     except OtherLaneError as error:
+        assert isinstance(claim, Claim)  # a task has its lane
         claim.hand_over(error.lane)
     except LeaseLostError:
         logger.info("run %s was cancelled or taken over", claim.run_id)
     except (RunInputError, BackendError, UnknownKindError) as error:
         # What the requester can mend is no fault of the worker's.
-        store_failure(claim, str(error))
+        claim.fail(str(error))
     except BaseException as error:
         if isinstance(error, Exception):
-            store_failure(claim, f"{type(error).__name__}: {error}")
+            claim.fail(f"{type(error).__name__}: {error}")
         else:  # the worker is being stopped: somebody else goes on
             claim.release()
         raise
-    finally:
-        # After a failure as well: one message is for one turn, and other runs may wait.
-        notify()
 
 
 def _admit_by_scores(run_id: int) -> None:
@@ -128,8 +197,3 @@ def _admit_by_scores(run_id: int) -> None:
     finished = Run.objects.filter(pk=run_id, state=Run.State.DONE, kind=GRADING)
     for question_set in finished.values_list("version__question_set", flat=True):
         import_string(FOLLOW_SCORES)(question_set)
-
-
-def store_failure(claim: Claim, reason: str) -> None:
-    """Store a run as failed, with the reason, unless the claim is lost."""
-    store_failed_run(claim.run_id, claim.held(), reason)

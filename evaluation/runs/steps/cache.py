@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.consensus.inputs import Embedded, build_truncation_warning, embed
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.backends import Embedder, EmbedderInfo, get_embedder, parse_spec
+from evaluation.core.backends import (
+    Embedder,
+    EmbedderInfo,
+    Progress,
+    Vectors,
+    get_embedder,
+    parse_spec,
+)
+from evaluation.core.backends.embedding.contract import PRECISIONS
 from evaluation.core.text.quality import check_language
-from evaluation.models import EmbedderVersion, Embedding, text_hash
-from evaluation.runs.steps.checkpoints import Lane, Turn
+from evaluation.models import EmbedderVersion, Embedding, RunTask, text_hash
+from evaluation.runs.steps.checkpoints import Lane, RunInputError, Turn
+from evaluation.runs.steps.run_tasks import (
+    count_truncated,
+    measure_speed,
+    split_by_work,
+    store_progress,
+    store_tasks,
+)
 
 # Texts embedded in one part: what a worker that dies may lose.
 PART = 128
@@ -71,6 +87,37 @@ def find_lane_of_embedder(spec: str) -> Lane:
     return Lane.ASKING if parse_spec(spec).kind == "openai" else Lane.COMPUTING
 
 
+class StoredEmbedder(Embedder):
+    """Embedder of a run's turn whose vectors are stored: by this turn, by tasks, or by other runs.
+
+    `embed` raises what `load_or_embed_vectors` does, which ends the turn; the next turn calls it
+    with the same texts and finds them stored.
+    """
+
+    def __init__(self, turn: Turn, spec: str, precision: str) -> None:
+        self.name = spec
+        self._turn, self._spec, self._precision = turn, spec, precision
+        self._info: EmbedderInfo | None = None
+
+    def describe(self) -> EmbedderInfo:
+        """Return the embedder's model, revision and other facts about its vectors."""
+        return self._info or load_embedder(self._spec, self._precision).describe()
+
+    def embed(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        """Return one vector per text; the turn reports the progress itself."""
+        if not texts:
+            return load_embedder(self._spec, self._precision).embed(texts)
+        vectors, self._info, self.n_truncated_ = load_or_embed_vectors(
+            self._spec, self._precision, texts, self._turn
+        )
+        return vectors
+
+
+def open_stored_embedder(turn: Turn, spec: str, precision: str) -> StoredEmbedder | None:
+    """Return an embedder whose vectors the database stores; None for other kinds of embedder."""
+    return StoredEmbedder(turn, spec, precision) if has_stored_vectors(spec) else None
+
+
 @lru_cache(maxsize=2)
 def load_embedder(spec: str, precision: str) -> Embedder:
     """Return an embedder, loaded; the latest two stay in memory."""
@@ -82,8 +129,9 @@ def load_or_embed_vectors(
 ) -> tuple[NDArray[np.float32], EmbedderInfo, int]:
     """Return one vector per text, the embedder's description, and how many texts were cut.
 
-    Missing vectors are computed in parts; each part is committed on its own, and the turn may end
-    between two parts. Longest texts come first, so that the time left is not underestimated.
+    Many missing vectors are computed by tasks of all background processes (`WaitsForTasksError`
+    ends the turn), few in this turn in parts: each part is committed on its own, and the turn may
+    end between two parts. Longest texts come first, so that the time left is not underestimated.
     """
     embedder = load_embedder(spec, precision)
     distinct = list(dict.fromkeys(texts))
@@ -94,37 +142,140 @@ def load_or_embed_vectors(
     missing.sort(key=len, reverse=True)
     done = len(distinct) - len(missing)
     turn.report("embedding", done, len(distinct))
+    # Of vectors that another run stored it is not known whether their texts were cut.
+    cut = count_truncated(turn.run_id, build_task_subject(spec, embedder))
     if missing:
         turn.go_on_in(find_lane_of_embedder(spec))
+        _distribute(turn, spec, precision, embedder, missing)
     for part in _split_into_parts(missing, PART):
         turn.between_parts()
-        # Little-endian on every machine: the bytes are stored, and read by others.
-        vectors = np.asarray(embedder.embed(part), dtype="<f4")
+        vectors = embed_part(embedder, part)
+        cut += embedder.n_truncated_
         with turn.fenced():
-            # Only now: a server tells the dimension by its first vector.
-            version = version or _get_or_create_version(embedder, vectors.shape[1])
-            Embedding.objects.bulk_create(
-                [
-                    Embedding(
-                        embedder=version,
-                        text_hash=text_hash(text),
-                        dimension=vectors.shape[1],
-                        vector=vector.tobytes(),
-                    )
-                    for text, vector in zip(part, vectors, strict=True)
-                ],
-                # Another run may have embedded the same text in the meantime.
-                ignore_conflicts=True,
-            )
+            store_vectors(embedder, part, vectors)
             done += len(part)
             turn.report("embedding", done, len(distinct))
+    # Only now: a server tells the dimension by its first vector.
+    version = version or _find_version(embedder)
     assert version is not None
     # Read back from the database also what was just embedded: of two runs at a time one stored it,
     # and both must compute with the same numbers.
     matrix = _load_matrix(version, by_hash)
     place = {text: at for at, text in enumerate(by_hash.values())}
     rows = np.array([place[text] for text in texts])
-    return matrix[rows], embedder.describe(), embedder.n_truncated_
+    info = embedder.describe()
+    # A server's embedder that has sent nothing in this process does not know it.
+    if info.dimension is None:
+        info = replace(info, dimension=version.dimension)
+    return matrix[rows], info, cut
+
+
+# Work of a task of texts: each character, and for each text as much as this many characters. So
+# counted, MiniLM's speed is about the same for short and long texts.
+WORK_OF_A_TEXT = 32
+# Work a second before any task was measured: MiniLM on one core of 2023.
+GUESSED_SPEED = 12_000.0
+
+
+def _distribute(
+    turn: Turn, spec: str, precision: str, embedder: Embedder, texts: Sequence[str]
+) -> None:
+    """Store tasks for the texts and end the turn; return if one turn embeds them soon enough."""
+    subject = build_task_subject(spec, embedder)
+    speed = measure_speed(subject, GUESSED_SPEED)
+    payloads = [
+        (
+            len(texts[part]),
+            {
+                "spec": spec,
+                # The one in use and not "auto": another machine must make the same vectors.
+                "precision": _choose_precision(precision, embedder),
+                "version": _build_version_key(embedder),
+                "texts": list(texts[part]),
+            },
+        )
+        for part in split_by_work([len(text) + WORK_OF_A_TEXT for text in texts], speed)
+    ]
+    if payloads:
+        store_tasks(turn, RunTask.Kind.EMBEDDING, subject, find_lane_of_embedder(spec), payloads)
+
+
+def embed_task_texts(turn: Turn, task: RunTask) -> None:
+    """Embed and store a task's texts in parts, without those that are stored by now.
+
+    Raises `RunInputError` if this process has another version of the embedder than the run.
+    """
+    data: dict[str, Any] = dict(task.payload or {})
+    embedder = load_embedder(data["spec"], data["precision"])
+    found = _build_version_key(embedder)
+    if found != data["version"]:
+        raise RunInputError(
+            "run.other_embedder", wanted=_name_version(data["version"]), found=_name_version(found)
+        )
+    texts = data["texts"]
+    while texts:
+        turn.between_parts()
+        part, texts = texts[:PART], texts[PART:]
+        version = _find_version(embedder)
+        stored = _find_stored_hashes(version, list(map(text_hash, part))) if version else set()
+        missing = [text for text in part if text_hash(text) not in stored]
+        began = turn.clock()
+        vectors = embed_part(embedder, missing) if missing else None
+        seconds = turn.clock() - began
+        with turn.fenced():
+            if vectors is not None:
+                store_vectors(embedder, missing, vectors)
+            store_progress(
+                task,
+                len(part),
+                {**data, "texts": texts},
+                sum(len(text) + WORK_OF_A_TEXT for text in missing),
+                seconds,
+                embedder.n_truncated_ if missing else 0,
+            )
+
+
+def build_task_subject(spec: str, embedder: Embedder) -> str:
+    """Return what identifies an embedder and its speed among tasks."""
+    return f"{spec} {embedder.describe().precision}"
+
+
+def embed_part(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return the vectors of texts as they are stored: float32, little-endian everywhere."""
+    return np.asarray(embedder.embed(texts), dtype="<f4")
+
+
+def store_vectors(
+    embedder: Embedder, texts: Sequence[str], vectors: NDArray[np.float32]
+) -> EmbedderVersion:
+    """Store the vectors of texts, without those that are stored; return the embedder's version."""
+    version = _get_or_create_version(embedder, vectors.shape[1])
+    rows = [
+        Embedding(
+            embedder=version,
+            text_hash=text_hash(text),
+            dimension=vectors.shape[1],
+            vector=vector.tobytes(),
+        )
+        for text, vector in zip(texts, vectors, strict=True)
+    ]
+    # In the order of the hashes: two processes that store some of the same texts at the same time
+    # would otherwise wait for each other's rows.
+    rows.sort(key=lambda row: bytes(row.text_hash))
+    # Another run may have embedded the same text in the meantime.
+    Embedding.objects.bulk_create(rows, ignore_conflicts=True)
+    return version
+
+
+def _choose_precision(precision: str, embedder: Embedder) -> str:
+    """Return the precision to name in `load_embedder` for the vectors of this embedder."""
+    found = embedder.describe().precision
+    return found if precision == "auto" and found in PRECISIONS else precision
+
+
+def _name_version(key: Mapping[str, object]) -> str:
+    """Return an embedder's version in one line."""
+    return " ".join(str(key[name]) for name in ("model", "revision", "precision") if key[name])
 
 
 def _find_version(embedder: Embedder) -> EmbedderVersion | None:

@@ -46,6 +46,7 @@ from evaluation.models import (
     PromptVersion,
     RawReply,
     Run,
+    RunTask,
 )
 from evaluation.runs.flow.asking import plan
 from evaluation.runs.steps.asking.registration import create_prompt
@@ -125,6 +126,9 @@ def world_of(name, owner):
         RawReply.objects.create(response=reply, request={"model": "m"}, reply={"text": name})
     create_prompt(owner.pk, name, plan.Prompt("closed", "{question}"))
     run = Run.objects.create(owner=owner, version=version)
+    RunTask.objects.create(
+        run=run, run_attempt=1, number=0, kind="embedding", n_items=1, payload={"texts": [name]}
+    )
     for answer in answers:
         AnswerScore.objects.create(run=run, response=answer, score=0.5)
     shown = Exhibit.objects.create(run=run, judging="x", place=0, seed=0, key=[name], shown=[])

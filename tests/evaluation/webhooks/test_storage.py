@@ -19,7 +19,7 @@ from evaluation.deletion.storage.record import hanging_on_set
 from evaluation.models import Alarm, Delivery, Event, Run, Webhook
 from evaluation.runs.background import runs
 from evaluation.runs.background.leases import claim_oldest
-from evaluation.runs.background.work import store_failure, work_one_turn
+from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.steps.checkpoints import record_run_end, store_failed_run
 from evaluation.webhooks.messages import EVENT_TYPES, WebhookError
 from evaluation.webhooks.storage import (
@@ -105,7 +105,7 @@ def test_a_grading_without_alarms_raises_none(hook, run):
 
 def test_each_way_in_which_a_run_fails_is_an_event_without_the_reason(hook, rivers, rana, settings):
     Run.objects.create(owner=rana, version=rivers)
-    store_failure(claim_oldest("ann"), "ValueError: north of the hills")
+    claim_oldest("ann").fail("ValueError: north of the hills")
     assert types() == ["run.failed"]
     assert body_of("run.failed")["run"]["state"] == "failed"
     assert "hills" not in Event.objects.get().body
@@ -122,7 +122,7 @@ def test_a_failure_that_a_lost_claim_reports_is_none(hook, rivers, rana):
     Run.objects.create(owner=rana, version=rivers)
     claim = claim_oldest("ann")
     Run.objects.update(attempt=9)
-    store_failure(claim, "too late")
+    claim.fail("too late")
     assert types() == []
 
 

@@ -169,6 +169,8 @@ class Scratch:
         command = [
             *(sys.executable, "-m", "celery", "-A", "crowdgrade", "worker"),
             *("--pool=solo", "--loglevel=WARNING", "--without-gossip", "--without-mingle"),
+            # RabbitMQ refuses a second process of the same name.
+            *("--hostname", f"{uuid.uuid4().hex}@%h"),
         ]
         with (self.home / "worker.log").open("ab") as log:
             worker = subprocess.Popen(

@@ -24,7 +24,7 @@ from evaluation.runs.background.leases import (
     get_lease_time,
 )
 from evaluation.runs.background.runs import cancel_run, pause_run, resume_run
-from evaluation.runs.background.work import TURN_SECONDS, store_failure, work_one_turn
+from evaluation.runs.background.work import TURN_SECONDS, work_one_turn
 from evaluation.runs.run_types import get_kind
 from tests.annotations.world import refused
 
@@ -109,7 +109,7 @@ def test_of_two_that_waited_equally_long_the_one_started_first_is_claimed(queue)
         assert claim_oldest("ann") == Claim(first.pk, attempt=1)
     assert claim_oldest("bob") == Claim(second.pk, attempt=1)
     # SQLite would find them in this order by itself; others need a second key to go by.
-    assert asked[0]["sql"].rpartition("ORDER BY")[2].count(" ASC") == 3
+    assert asked[0]["sql"].rpartition("ORDER BY")[2].count(" ASC") == 4
 
 
 def test_whose_runs_had_no_turn_for_the_longest_time_comes_first(queue):
@@ -173,7 +173,7 @@ def test_who_lost_a_run_can_neither_renew_nor_write_nor_release_nor_fail_it(queu
     claim_oldest("bob")
     assert not lost.renew()
     assert not lost.release()
-    store_failure(lost, "too late")
+    lost.fail("too late")
     with pytest.raises(LeaseLostError), lost.fenced():
         pytest.fail("the block must not run")
     run.refresh_from_db()
@@ -249,7 +249,7 @@ def test_a_run_that_loses_its_worker_again_and_again_is_failed_with_the_reason(q
 
 def test_a_failed_run_has_its_reason_its_end_and_no_lease(queue):
     run = queue()
-    store_failure(claim_oldest("ann"), "no more disk")
+    claim_oldest("ann").fail("no more disk")
     run.refresh_from_db()
     assert (run.state, run.error, run.lease_until) == (Run.State.FAILED, "no more disk", None)
     assert timezone.now() - run.finished_at < timedelta(hours=1)
@@ -334,7 +334,7 @@ def test_a_run_that_is_paused_under_a_worker_is_lost_to_it_at_its_next_fence(que
         pytest.fail("the block must not run")
     assert not claim.renew()
     assert not claim.release()
-    store_failure(claim, "too late")
+    claim.fail("too late")
     run.refresh_from_db()
     # What was committed before stays.
     assert (run.state, run.error, run.total, run.crashes) == (Run.State.PAUSED, "", 7, 0)

@@ -135,6 +135,7 @@ def test_a_database_that_is_away_is_told_in_the_log_and_asked_again(monkeypatch,
     away, closed, rung = Away(2), [], threading.Event()
     monkeypatch.setattr(progress, "BackgroundWorker", SimpleNamespace(objects=away))
     monkeypatch.setattr(progress, "connection", SimpleNamespace(close=lambda: closed.append(1)))
+    monkeypatch.setattr(progress, "cancel_stale_tasks", lambda: 0)
     monkeypatch.setattr(progress, "notify_if_needed", lambda lane: rung.set())
     announcer = progress.Announcer(every=0.01)
     announcer.start()

@@ -91,6 +91,8 @@ def test_what_a_turn_has_embedded_the_next_one_does_not_embed_again(monkeypatch)
 class Told:
     """A turn that goes on for ever, and remembers what it was told."""
 
+    run_id = 0
+
     def __init__(self):
         self.reports, self.parts, self.fences = [], 0, 0
 
@@ -235,3 +237,17 @@ def test_vectors_that_depend_on_the_other_texts_are_made_anew(monkeypatch):
     assert found.models.toarray().tolist() == [[1, 0], [0, 0]]
     assert turn.reports == [("embedding", 2, 4), ("embedding", 4, 4), ("grading", 0, 1)]
     assert not Embedding.objects.exists()
+
+
+def test_an_embedder_of_a_turn_stores_what_it_embeds_and_counts_what_was_cut(monkeypatch):
+    embedder = Cutting(1, replace(INFO, dimension=None))
+    monkeypatch.setattr(cache, "load_embedder", lambda spec, precision: embedder)
+    stored = cache.open_stored_embedder(Told(), "minilm", "float32")
+    assert stored.describe().dimension is None
+    assert stored.fit(["ab"]).embed(["ab", "abc", "ab"]).tolist() == [[2, 1], [3, 1], [2, 1]]
+    assert (stored.n_truncated_, stored.describe().dimension) == (2, 2)
+    assert Embedding.objects.count() == 2
+    # Found stored, it is not known what was cut.
+    again = cache.open_stored_embedder(Told(), "minilm", "float32")
+    assert (again.embed(["abc"]).tolist(), again.n_truncated_) == ([[3, 1]], 0)
+    assert embedder.parts == [["abc", "ab"]]

@@ -9,6 +9,12 @@ from tests.sentences import site_sentence
 
 SENTENCES = [
     ("unknown_parameters", {"names": "speed, size"}, "unknown parameters: speed, size"),
+    (
+        "other_embedder",
+        {"wanted": "small r1 float32", "found": "small r2 float32"},
+        "Two background processes have different versions of the embedder: small r1 float32 and "
+        "small r2 float32. Install the same version everywhere, then run it again.",
+    ),
     ("no_answer", {}, "There is no answer: import answers, or wait for some to be submitted."),
     (
         "no_answer_to_grade",

@@ -1,0 +1,145 @@
+"""Two background processes work on one run, and one goes on where the other is killed."""
+
+import os
+
+import pytest
+
+from evaluation.runs.steps.run_tasks import TASK_SECONDS
+from tests.evaluation.runs.background.embedding_server import EmbeddingServer
+from tests.evaluation.runs.background.scratch import Scratch, wait_until
+from tests.services import address_of
+
+WORKERS, QUESTIONS = 40, 20
+TEXTS = WORKERS * QUESTIONS
+PER_TASK = 40
+
+SMALL_TASKS = """
+from django.db.models.functions import Now
+from evaluation.models import Run, RunTask
+from evaluation.runs.steps.cache import WORK_OF_A_TEXT
+# As if the embedder's last task had taken this long: a text has up to 15 characters.
+old = Run.objects.get(pk=RUN)
+RunTask.objects.create(
+    run=old, run_attempt=0, number=0, kind="embedding", subject=SUBJECT, lane="computing",
+    n_items=1, state="done", ended_at=Now(), seconds=SECONDS,
+    work=PER_TASK * (15 + WORK_OF_A_TEXT))
+result = None
+"""
+
+LOG = """
+from evaluation.models import RunTask
+result = [
+    [task.process, task.state, task.n_items, task.crashes, task.payload is None,
+     task.started_at.timestamp() if task.started_at else None,
+     task.ended_at.timestamp() if task.ended_at else None]
+    for task in RunTask.objects.filter(run=RUN, run_attempt__gt=0)]
+"""
+
+RUNNING = """
+from evaluation.models import BackgroundWorker
+result = BackgroundWorker.objects.count()
+"""
+
+
+def start_two(site: Scratch) -> list:
+    processes = [site.start_worker() for _ in range(2)]
+    wait_until(lambda: site.python(RUNNING) == 2, 120, "two processes run", site.log)
+    return processes
+
+
+def seed(site: Scratch, spec: str) -> int:
+    """Store a set and a run over it that wants about twenty tasks."""
+    # The run waits for nobody until both processes run.
+    run = site.seed(spec, WORKERS, QUESTIONS)
+    names = {"RUN": run, "SUBJECT": f"{spec} float32", "PER_TASK": PER_TASK}
+    site.python(SMALL_TASKS, SECONDS=TASK_SECONDS, **names)
+    return run
+
+
+def both_work(site: Scratch, spec: str) -> None:
+    try:
+        start_two(site)
+        run = seed(site, spec)
+        wait_until(
+            lambda: site.state(run)["state"] in ("done", "failed"), 240, "the run ended", site.log
+        )
+        end = site.state(run)
+        assert (end["state"], end["error"], end["crashes"]) == ("done", "", 0)
+        assert (end["embeddings"], end["scores"]) == (TEXTS, TEXTS)
+        log = site.python(LOG, RUN=run)
+        assert sum(n_items for _, _, n_items, *_ in log) == TEXTS
+        assert {(state, crashes, empty) for _, state, _, crashes, empty, *_ in log} == {
+            ("done", 0, True)
+        }
+        assert len(log) >= TEXTS / PER_TASK - 1
+        assert len({process for process, *_ in log}) == 2
+        assert all(started <= ended for *_, started, ended in log)
+    finally:
+        site.close()
+
+
+def one_is_killed(site: Scratch) -> None:
+    # A task takes 2 s: time to kill the process in the middle of one.
+    server = EmbeddingServer(seconds_per_text=0.05)
+    try:
+        processes = start_two(site)
+        run = seed(site, server.spec)
+
+        def find_busy() -> set:
+            return {
+                process for process, state, *_ in site.python(LOG, RUN=run) if state == "running"
+            }
+
+        wait_until(lambda: len(find_busy()) == 2, 120, "both work on tasks", site.log)
+        site.kill(processes[0])
+        wait_until(
+            lambda: site.state(run)["state"] in ("done", "failed"), 240, "the run ended", site.log
+        )
+        end = site.state(run)
+        assert (end["state"], end["error"]) == ("done", "")
+        assert (end["embeddings"], end["scores"]) == (TEXTS, TEXTS)
+        log = site.python(LOG, RUN=run)
+        assert {(state, empty) for _, state, _, _, empty, *_ in log} == {("done", True)}
+        # It held one task, which the other one has done.
+        assert sum(crashes for *_, crashes, _, _, _ in log) == 1
+        # No more was asked twice than the task that was lost.
+        assert len(server.asked) - len(set(server.asked)) <= PER_TASK + 1
+    finally:
+        site.close()
+        server.close()
+
+
+def on_postgres(home, database: str, broker: str) -> Scratch:
+    site = Scratch(home, database, address_of(broker))
+    site.environment["OMP_NUM_THREADS"] = os.environ.get("OMP_NUM_THREADS", "1")
+    return site
+
+
+@pytest.mark.long
+def test_two_processes_embed_for_one_run_on_sqlite_with_files(sqlite_home):
+    both_work(Scratch(sqlite_home, None, None), "minilm")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("broker", ["REDIS_URL", "AMQP_URL"])
+def test_two_processes_embed_for_one_run_on_postgresql(tmp_path, postgres_database, broker):
+    both_work(on_postgres(tmp_path / "home", postgres_database, broker), "minilm")
+
+
+@pytest.mark.slow
+def test_two_processes_ask_an_embedding_server_for_one_run(tmp_path, postgres_database):
+    server = EmbeddingServer(seconds_per_text=0.01)
+    try:
+        both_work(on_postgres(tmp_path / "home", postgres_database, "AMQP_URL"), server.spec)
+    finally:
+        server.close()
+
+
+@pytest.mark.long
+def test_a_killed_process_s_task_is_done_by_the_other_on_sqlite_with_files(sqlite_home):
+    one_is_killed(Scratch(sqlite_home, None, None))
+
+
+@pytest.mark.slow
+def test_a_killed_process_s_task_is_done_by_the_other_on_postgresql(tmp_path, postgres_database):
+    one_is_killed(on_postgres(tmp_path / "home", postgres_database, "AMQP_URL"))
