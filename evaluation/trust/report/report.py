@@ -171,10 +171,7 @@ NOT_SEEN = (
     "Colluders who keep half of their own right content: their answers look like those of honest "
     "people, to every statistic of likeness.",
     "An error that everybody shares. If the whole crowd believes it, it is the consensus.",
-    "An answer that says the contrary of the right one. Similarity of meaning hardly sees it: "
-    "among real students such an answer scored as high as a partly right one. With an entailment "
-    "model (an option of the grading) answers that contradict the exemplary one are marked, in no "
-    "grade.",
+    "",
     "Which of two camps is right. Only an expert can decide: let one grade a few answers that "
     "separate the camps.",
     "Why two answers are alike: copied from each other, taken from the same page, or both right.",
