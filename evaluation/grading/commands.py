@@ -130,7 +130,7 @@ def format_grading(grading_rows: GradingRows) -> str:
         _format_changes(grading_rows),
         _format_ceiling(grading_rows.ceiling),
         _format_facts(grading_rows.facts),
-        textwrap.fill(TERMINAL.said(describe_contradictions(grading_rows.facts)), WIDE),
+        textwrap.fill(TERMINAL.format(describe_contradictions(grading_rows.facts)), WIDE),
         format_alarms([*grading_rows.alarms, *grading_rows.gone], grading_rows.rest("alarms")),
         format_checks(grading_rows.checks),
         "\n".join(f"Warning: {warning}" for warning in grading_rows.warnings),

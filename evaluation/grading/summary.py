@@ -177,7 +177,7 @@ class FactTotals:
     read_by: ReadByModel | None = None
 
 
-def describe_contradictions(facts: FactsFound | None) -> Message:
+def describe_contradictions(facts: FactTotals | None) -> Message:
     """Return what an entailment model found; without one, that contradictions are not seen.
 
     Similarity does not separate contradictory answers from partly right ones, so a run without

@@ -131,7 +131,7 @@ def _build_contradictions(grading: Grading) -> dict[str, Any]:
     return {
         "checked": found.code == "meaning.found",
         "code": found.code,
-        "message": TERMINAL.said(found),
+        "message": TERMINAL.format(found),
     }
 
 
