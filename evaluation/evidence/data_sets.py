@@ -192,6 +192,19 @@ def load_beetle_questions(folder: Path) -> dict[str, str]:
     return dict(_read_rows(folder, BEETLE_QUESTIONS, ("question", "text")))
 
 
+def load_beetle_references(folder: Path, students: StudentAnswers) -> dict[str, str]:
+    """Return the reference answer of each question, in the order of the answers.
+
+    From the column `reference` of beetle2013/questions.csv; empty unless it has one for each.
+    """
+    if not (folder / BEETLE_QUESTIONS).exists():
+        return {}
+    rows = _read_rows(folder, BEETLE_QUESTIONS, ("question",), ("reference",))
+    known = {question: reference for question, reference in rows if reference}
+    asked = dict.fromkeys(students.questions.tolist())
+    return {name: known[name] for name in asked} if asked.keys() <= known.keys() else {}
+
+
 def list_crowdwsa_files(name: str) -> tuple[str, str]:
     """Return the relative paths of the answers and of the true translations."""
     return f"crowdwsa2019/{name}_label_anonymous.tsv", f"crowdwsa2019/{name}_gt.tsv"

@@ -15,7 +15,7 @@ from typing import Any
 from evaluation.consensus.methods.scale import Ceiling
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.console import format_table, remove_control_characters
-from evaluation.core.messages.message import Message
+from evaluation.core.messages.message import Message, format_count
 from evaluation.core.messages.reasons import WHY_EMPTY
 from evaluation.core.options import TERMINAL
 from evaluation.grading.alarms.messages import RESULTS, format_needs
@@ -34,7 +34,12 @@ from evaluation.grading.results.report.tables import (
     read_workers,
 )
 from evaluation.grading.run.results import GradeChanges, ModelRow, WorkerRow
-from evaluation.grading.summary import FactTotals, Looked, read_summary
+from evaluation.grading.summary import (
+    FactTotals,
+    Looked,
+    describe_contradictions,
+    read_summary,
+)
 from evaluation.models import Run
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.files.study import EndedEarlyError
@@ -116,13 +121,16 @@ def format_file_report(graded: FileGrading, output: Path) -> str:
 def format_grading(grading_rows: GradingRows) -> str:
     """Return the terminal text of a grading: tables, alarms, checks and warnings."""
     parts = [
-        f"{grading_rows.n_answers} answers of {grading_rows.n_workers} workers to "
-        f"{grading_rows.n_questions} questions, {grading_rows.n_iterations} iterations",
+        f"{format_count(grading_rows.n_answers, 'answer')} of "
+        f"{format_count(grading_rows.n_workers, 'worker')} to "
+        f"{format_count(grading_rows.n_questions, 'question')}, "
+        f"{format_count(grading_rows.n_iterations, 'iteration')}",
         _format_workers(grading_rows),
         _format_models(grading_rows.models),
         _format_changes(grading_rows),
         _format_ceiling(grading_rows.ceiling),
         _format_facts(grading_rows.facts),
+        textwrap.fill(TERMINAL.format(describe_contradictions(grading_rows.facts)), WIDE),
         format_alarms([*grading_rows.alarms, *grading_rows.gone], grading_rows.rest("alarms")),
         format_checks(grading_rows.checks),
         "\n".join(f"Warning: {warning}" for warning in grading_rows.warnings),
@@ -230,8 +238,6 @@ def _format_facts(facts: FactTotals | None) -> str:
     messages = [Message("facts.found", asdict(facts))]
     for code, n in facts.silent.items():
         messages.append(Message("facts.silent", {"n": n, "why": WHY_EMPTY[code]}))
-    if facts.meaning is not None:
-        messages.append(Message("meaning.found", asdict(facts.meaning)))
     if facts.read_by is not None:
         messages.append(Message("facts.read_by", asdict(facts.read_by)))
     return textwrap.fill(" ".join(map(TERMINAL.format, messages)), WIDE)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from evaluation.consensus.methods.scale import Ceiling
+from evaluation.core.messages.message import Message
 from evaluation.grading.methods.check_results import Result, classify_check, find_needed
 from evaluation.runs.flow.stored import RunSummary
 
@@ -174,6 +175,17 @@ class FactTotals:
     silent: Mapping[str, int] = field(default_factory=dict)
     meaning: MeaningCounts | None = None
     read_by: ReadByModel | None = None
+
+
+def describe_contradictions(facts: FactTotals | None) -> Message:
+    """Return what an entailment model found; without one, that contradictions are not seen.
+
+    Similarity does not separate contradictory answers from partly right ones, so a run without
+    such a model must not look as if it had compared them.
+    """
+    if facts is None or facts.meaning is None:
+        return Message("meaning.unseen")
+    return Message("meaning.found", asdict(facts.meaning))
 
 
 @dataclass(frozen=True)

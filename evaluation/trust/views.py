@@ -23,6 +23,7 @@ from evaluation.grading.results.views.alarms import (
     build_links_without,
     read_what_if,
 )
+from evaluation.grading.summary import describe_contradictions, read_summary
 from evaluation.models import Run
 from evaluation.models.runs import GRADING, run_that_counts
 from evaluation.runs.reports.graded import KIND as OWN_DOMAIN
@@ -170,6 +171,7 @@ def summary(request: HttpRequest, run: Run) -> Context:
         "title": f"Summary of {report.decision.about.name}",
         "report": report,
         "marks": report.marks,
+        "contradictions": describe_contradictions(read_summary(run).facts),
         **build_applied_context(run),
     }
 
@@ -190,6 +192,7 @@ def trust(request: HttpRequest, run: Run) -> Context:
         "own_start": may_start
         and reverse("admin:start", kwargs={"set_id": question_set.public_id, "name": OWN_DOMAIN}),
         "proven": PROVEN,
+        "contradictions": describe_contradictions(read_summary(run).facts),
         "not_seen": NOT_SEEN,
         "experts_link": reverse("admin:results-audit", kwargs={"run": run.public_id}),
         "alarms_link": reverse("admin:results-alarms", kwargs={"run": run.public_id}),

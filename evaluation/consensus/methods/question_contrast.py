@@ -423,7 +423,8 @@ def _scale(x: Any, factor: Floats) -> Any:
 def _multiply_rows(x: Any, y: Any) -> Floats:
     """Return the inner product of each row of x with the same row of y."""
     if sparse.issparse(x) and sparse.issparse(y):
-        return np.asarray((x * y).sum(axis=1)).ravel()
+        # Not x * y, which multiplies matrices where x is one of SciPy's old sparse matrices.
+        return np.asarray(x.multiply(y).sum(axis=1)).ravel()
     return np.asarray(np.einsum("rd,rd->r", convert_to_dense(x), convert_to_dense(y)))
 
 

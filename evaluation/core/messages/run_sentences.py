@@ -160,6 +160,9 @@ WARNINGS: Mapping[str, Sentence] = {
     "reranked_nothing": "No replies are compared by their meaning here, so the model that chooses "
     "among replies with the same meaning (the re-ranker) was not used",
     "too_few_workers": "Too few workers ({workers}): grades and ranks need at least 3 who answered",
+    "equal_scores": "All {workers:worker} have the same score, so grades of 1 and equal ranks do "
+    "not tell them apart. Check whether all answers are the same, or each question has a single "
+    "answer",
     "not_converged": "Grades still changed after {iterations:round}: allow more "
     "({option[max_iterations]}), and do not rely on close ranks",
     "disconnected": "Some workers share no question with the others, not even through a third "

@@ -42,6 +42,7 @@ from evaluation.evidence.data_sets import (
     BEETLE_QUESTIONS,
     StudentAnswers,
     load_beetle_questions,
+    load_beetle_references,
     load_labelled_beetle,
 )
 from evaluation.evidence.entailment.table import (
@@ -213,7 +214,8 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
     # Before the output folder is staged: the replies are stored in the folder itself.
     likelihoods = _measure_likelihoods(students, request, progress)
     with OutputFolder(request.output) as folder:
-        vectors = CorpusVectors(students.texts, progress)
+        references = load_beetle_references(request.data, students)
+        vectors = CorpusVectors(students.texts, progress, list(references.values()) or None)
         corpus, judge_settings = build_corpus(
             students.texts,
             students.questions,
@@ -221,6 +223,8 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
             request,
             progress,
             asked=_load_question_texts(request, students),
+            references=bool(references),
+            reference_texts=references or None,
         )
         values = (students.labels == CORRECT).astype(np.float64)
         contrasts = _build_contrasts(students)

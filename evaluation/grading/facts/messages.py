@@ -99,6 +99,9 @@ FACTS: Mapping[str, Sentence] = {
     "meaning.too_few": "too few others answered to find contradictions",
     "meaning.found": "By meaning ({model}), in no grade: {contradicts:answer} contradict the "
     "crowd, {contested} contested, {agrees} agree, {open} open, on {questions:question}.",
+    "meaning.unseen": "Contradictions are not seen: no entailment model compared the answers "
+    "({option[nli]}). An answer that contradicts the right one can score as high as one that is "
+    "partly right.",
     "facts.standing": _format_agreement,
     "facts.found": "Facts, in no grade: {agreed:value} agreed on and {contested} contested, on "
     "{spoken} of {questions:question}.",

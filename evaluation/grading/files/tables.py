@@ -44,6 +44,7 @@ from evaluation.grading.run.results import (
     WorkerRow,
     compute_left_out_means,
 )
+from evaluation.grading.summary import describe_contradictions
 from evaluation.runs.files.problem_messages import build_error
 
 
@@ -107,6 +108,7 @@ def build_summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
         "alarm_checks": grading_summary["alarm_checks"],
         "length": grading_summary["length"],
         "facts": _build_facts(grading),
+        "contradictions": _build_contradictions(grading),
         **({"asked": graded.asked} if graded.asked else {}),
         "undefined": undefined.as_list(),
         "versions": grading_summary["versions"],
@@ -121,6 +123,16 @@ def _build_facts(grading: Grading) -> dict[str, Any] | None:
         return None
     counts = asdict(count_facts(grading.facts))
     return {name: value for name, value in counts.items() if value is not None}
+
+
+def _build_contradictions(grading: Grading) -> dict[str, Any]:
+    """Return whether an entailment model compared the answers, with the message on it."""
+    found = describe_contradictions(None if grading.facts is None else count_facts(grading.facts))
+    return {
+        "checked": found.code == "meaning.found",
+        "code": found.code,
+        "message": TERMINAL.format(found),
+    }
 
 
 def build_alarm_cells(alarm: Alarm) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from evaluation.consensus.inputs import (
     embed,
     embed_graded_answers,
 )
+from evaluation.consensus.methods.fixed_point import scale_to_grades
 from evaluation.consensus.methods.resampling import DrawStore
 from evaluation.consensus.signatures import build_aqer_signature, collect_versions
 from evaluation.core.backends.cross_encoder import ContradictionModel
@@ -287,6 +288,12 @@ def _convert_to_seconds(times: Sequence[datetime | None]) -> list[float]:
     return [math.nan if time is None else time.timestamp() for time in times]
 
 
+def has_equal_scores(aqer: AQER) -> bool:
+    """Return whether all raw scores are equal, so that every grade is 1 without a comparison."""
+    known = aqer.raw_[~np.isnan(aqer.raw_)]
+    return bool((scale_to_grades(known[:, None]) == 1.0).all()) if len(known) else False
+
+
 def build_grading_warnings(
     aqer: AQER,
     models: ModelScores | None,
@@ -308,6 +315,8 @@ def build_grading_warnings(
         warnings.append(Message("too_few_workers", {"workers": len(aqer.workers_)}))
     elif aqer.converged_ is False:
         warnings.append(Message("not_converged", {"iterations": aqer.n_iter_}))
+    elif has_equal_scores(aqer):
+        warnings.append(Message("equal_scores", {"workers": len(aqer.workers_)}))
     if aqer.reason_ == "disconnected":
         warnings.append(Message("disconnected"))
     elif aqer.groups_.any():

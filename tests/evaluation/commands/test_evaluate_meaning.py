@@ -87,7 +87,7 @@ def test_what_the_model_says_by_itself_stands_in_the_tables_and_no_grade_moves(t
         assert found[verdict] == verdicts.count(verdict)
     assert f"By meaning ({nli}), in no grade:" in " ".join(ran.out.split()).replace("- ", "-")
 
-    plain, _ = evaluate(tmp_path, file, "--models", models, out="plain")
+    plain, plain_ran = evaluate(tmp_path, file, "--models", models, out="plain")
     for name in ("workers.csv", "models.csv", "answers.csv"):
         kept = [
             [list(row.values())[:-4] if name != "answers.csv" else list(row.values())
@@ -97,6 +97,14 @@ def test_what_the_model_says_by_itself_stands_in_the_tables_and_no_grade_moves(t
         assert kept[0] == kept[1]
     told = json.loads((plain / "summary.json").read_text())
     assert "meaning" not in told["facts"]
+    assert told["contradictions"]["checked"] is False
+    assert told["contradictions"]["code"] == "meaning.unseen"
+    compared = json.loads((out / "summary.json").read_text())["contradictions"]
+    assert (compared["checked"], compared["code"]) == (True, "meaning.found")
+    # Printed in both runs, so that a run without the model does not look as if it had one.
+    assert compared["message"] in " ".join(ran.out.split()).replace("- ", "-")
+    assert told["contradictions"]["message"] in " ".join(plain_ran.out.split())
+    assert told["contradictions"]["message"] not in " ".join(ran.out.split())
     assert told["signature"] == json.loads((out / "summary.json").read_text())["signature"]
 
 

@@ -11,7 +11,8 @@ from evaluation.core.text.quality import check_language
 from evaluation.models import ExemplaryAnswer, Run
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import looked
-from tests.evaluation.site.handles import states
+from tests.evaluation.site.handles import element_text, states
+from tests.sentences import site_sentence
 
 pytestmark = pytest.mark.django_db
 COPIES = {
@@ -133,3 +134,19 @@ def test_a_run_that_is_not_done_says_so(site, rana):
     run = world.ended("failed", error="the server answered 401", owner=rana)
     response = site.get(reverse("admin:results-trust", kwargs={"run": run.public_id}))
     assert "run_failed" in states(response.content.decode())
+
+
+@pytest.mark.parametrize("place", ["trust", "people", "summary"])
+def test_a_run_without_an_entailment_model_says_that_contradictions_are_not_seen(site, rana, place):
+    run = world.finished(owner=rana)
+    address = reverse(f"admin:results-{place}", kwargs={"run": run.public_id})
+
+    def said():
+        return element_text(site.get(address).content.decode(), "contradictions")
+
+    assert said().startswith(site_sentence("meaning.unseen"))
+    found = {"model": "small", "contradicts": 1, "contested": 2, "agrees": 3, "open": 4}
+    meaning = {**found, "questions": 5}
+    summary = run.summary | {"facts": {"questions": 5, "meaning": meaning}}
+    Run.objects.filter(pk=run.pk).update(summary=summary)
+    assert said().startswith(site_sentence("meaning.found", **meaning))

@@ -73,7 +73,7 @@ from evaluation.grading.results.views.alarms import (
     build_verdict_context,
     read_what_if,
 )
-from evaluation.grading.summary import read_summary
+from evaluation.grading.summary import describe_contradictions, read_summary
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.runs.result_pages import Context, question_link, status_link, worker_link
@@ -127,6 +127,7 @@ def show_results(request: HttpRequest, run: Run) -> Context:
             "convergence": build_convergence_chart(report.trace) if report.trace else None,
         },
         "facts": build_run_facts(run),
+        "contradictions": describe_contradictions(read_summary(run).facts),
         "same_inputs": has_same_answers(run) if query.get("check") == "inputs" else None,
     }
 

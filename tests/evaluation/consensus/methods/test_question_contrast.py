@@ -164,6 +164,20 @@ def test_models_are_compared_with_all_voters_and_leave_nobody_out():
     np.testing.assert_allclose(found.means, [np.mean(expected[:7]), np.mean(expected[7:])])
 
 
+@pytest.mark.parametrize("convert", [sparse.csr_array, sparse.csr_matrix])
+def test_sparse_vectors_of_both_kinds_of_scipy_give_the_contrast_of_dense_ones(convert):
+    # scikit-learn may return the old kind, whose * multiplies matrices.
+    rng = np.random.default_rng(9)
+    answers = {key: np.resize(x, 14) for key, x in draw_answers(rng, missing=0.0).items()}
+    nobody = np.zeros(14, dtype=int)
+    u = rng.normal(size=(14, 14))
+    dense, _ = build_crowd(answers, np.ones(7))
+    crowd, _ = build_crowd(answers, np.ones(7), convert=convert)
+    expected = dense.compare_others(u, nobody, np.arange(14), 1).answers
+    found = crowd.compare_others(convert(u), nobody, np.arange(14), 1).answers
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
 def test_the_standard_error_counts_a_question_among_the_others_of_the_rest():
     # With c_jk the cosine of answer j to exemplary answer k, and question j counted t_j times, the
     # contrast is the mean of c_jj less the mean over k of c_jk. The standard error is that of the

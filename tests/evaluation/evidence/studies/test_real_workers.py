@@ -5,7 +5,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from evaluation.evidence.data_sets import BEETLE, load_beetle
+from evaluation.evidence.data_sets import (
+    BEETLE,
+    BEETLE_QUESTIONS,
+    load_beetle,
+    load_beetle_references,
+)
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage
 from tests.evaluation.core.backends.chat.fake import FakeChat, said
@@ -58,6 +63,26 @@ def test_the_first_attempt_is_the_one_of_lowest_order_and_its_label_counts(tmp_p
     rows = [("ann", "q", 10, "late", "correct"), ("ann", "q", 9, "early", "incorrect")]
     found = load_beetle(folder_of(tmp_path, rows))
     assert (found.texts, found.labels.tolist()) == (["early"], ["incorrect"])
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "found"),
+    [
+        # In the order of the answers, whose first question is b.
+        (("question", "reference"), [("a", "A"), ("b", "B")], [("b", "B"), ("a", "A")]),
+        (("question", "reference"), [("a", "A"), ("b", "")], []),
+        (("question", "reference"), [("a", "A")], []),
+        (("question", "text"), [("a", "Why?"), ("b", "Why?")], []),
+    ],
+)
+def test_reference_answers_are_used_where_each_question_has_one(tmp_path, header, rows, found):
+    answers = [("ann", "b", 1, "said", "correct"), ("ann", "a", 2, "said", "correct")]
+    folder = folder_of(tmp_path, answers)
+    students = load_beetle(folder)
+    assert load_beetle_references(folder, students) == {}
+    with (folder / BEETLE_QUESTIONS).open("w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    assert list(load_beetle_references(folder, students).items()) == found
 
 
 @pytest.mark.model

@@ -20,6 +20,7 @@ def fitted(**changes):
         "reason_": None,
         "converged_": True,
         "n_iter_": 7,
+        "raw_": np.array([0.2, 0.4, 0.3, 0.5]),
         "out_of_ranking_": [None] * 4,
         "n_workers_of_question_": np.array([4, 3]),
         "supported_": np.array([True] * 4),
@@ -42,6 +43,10 @@ def told(found):
             {"reason_": "fewer_than_3_workers", "converged_": None},
             [("too_few_workers", {"workers": 4})],
         ),
+        ({"raw_": np.full(4, 0.7)}, [("equal_scores", {"workers": 4})]),
+        # One score is no comparison either; a score that is unknown does not differ.
+        ({"raw_": np.array([0.7, np.nan, 0.7, 0.7])}, [("equal_scores", {"workers": 4})]),
+        ({"raw_": np.full(4, np.nan)}, []),
         ({"reason_": "disconnected"}, [("disconnected", {})]),
         (
             {"reason_": "disconnected", "converged_": False},
