@@ -118,13 +118,13 @@ def postgres_database(migrated_postgres: str) -> Iterator[str]:
 def rendered_messages(monkeypatch: pytest.MonkeyPatch) -> list[Message]:
     """The messages (code and values) that were turned into sentences since the test began."""
     rendered: list[Message] = []
-    said = Catalogue.said
+    format_message = Catalogue.format
 
     def record(catalogue: Catalogue, message: Message | Mapping[str, Any] | str) -> str:
         rendered.append(Message.from_stored(message))
-        return said(catalogue, message)
+        return format_message(catalogue, message)
 
-    monkeypatch.setattr(Catalogue, "said", record)
+    monkeypatch.setattr(Catalogue, "format", record)
     return rendered
 
 

@@ -26,8 +26,8 @@ REFUSALS: Mapping[str, str] = {
     "command export_scorer.",
     "no_grading_folder": "{folder} holds no results of evaluate aqer: {cause}.",
     "answers_differ": "{file} is not the file of answers that was graded (its SHA-256 differs).",
-    "answers_needed": "The results hold no texts of answers. Name the graded file with --answers "
-    "FILE.",
+    "answers_needed": "The results hold no texts of answers. Name the file of answers that was "
+    "graded.",
 }
 """Why a scorer cannot be exported, by code."""
 
@@ -41,6 +41,6 @@ NO_FACTS: Mapping[str, str] = {
     "not_asked_for": "The run compared no facts.",
     "read_by_model": "A chat model extracted the run's facts; an exported scorer cannot ask it.",
     "changed": "Answers changed since the run. Grade again to compare facts.",
-    "no_answers_file": "Facts need the graded file of answers (--answers FILE).",
+    "no_answers_file": "Facts need the graded file of answers.",
 }
 """Why an exported scorer compares no facts, by code."""

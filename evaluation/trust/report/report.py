@@ -21,6 +21,7 @@ from evaluation.core.messages.message import Message
 from evaluation.grading.alarms.report import (
     Check,
     ChecksOfResult,
+    build_checks,
     count_alarms,
     group_checks,
     read_checks,
@@ -264,7 +265,8 @@ def trust_of(
     rows = _facts(run, report, answers, alarms, load_experts_check(run, numbers))
     found = sorted(rows, key=lambda fact: WORST_FIRST.index(fact.level))
     verdict = Verdict.from_facts(found)
-    return TrustReport(build_about(run), verdict, found, report.changed, read_checks(run))
+    checks = read_checks(run) if alarms else build_checks(run, ())
+    return TrustReport(build_about(run), verdict, found, report.changed, checks)
 
 
 def _facts(

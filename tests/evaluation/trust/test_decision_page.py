@@ -245,7 +245,7 @@ def test_the_last_step_has_the_caution_of_the_verdict(site, run, level, label, m
     monkeypatch.setattr("evaluation.trust.report.decision._step", lambda *_: Step.TAKE_AWAY)
     text = Message(f"verdict.{level}.text", {"count": 1, "all": 3})
     verdict = Verdict(level, Message(f"verdict.{level}.headline"), text)
-    monkeypatch.setattr(Verdict, "of", lambda _: verdict)
+    monkeypatch.setattr(Verdict, "from_facts", lambda _: verdict)
     response = site.get(at("results-run", run))
     assert (response.context_data["next"].level, response.context_data["next"].label) == (
         level,
