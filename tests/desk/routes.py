@@ -484,17 +484,8 @@ ROUTES: dict[str, Route] = {
 
 
 OF_NO_ONE = {
-    *(
-        "kind",
-        "place",
-        "name",
-        "language",
-        "id",
-        "object_id",
-        "content_type_id",
-        "app_label",
-        "url",
-    ),
+    *("kind", "place", "name", "language", "id", "object_id", "content_type_id", "app_label"),
+    "url",
 }
 
 

@@ -1,7 +1,5 @@
 """Measure how well grades and facts agree with tutors' labels of real students.
 
-Count real students' answers that contradict the crowd's facts, and how many are wrong.
-
 Facts are used only for questions where most answers are short and state the same slot. The tables
 show which questions of Beetle these are, and which answers would be flagged if fewer answers had to
 state the slot, with the tutors' labels of the flagged answers.
@@ -9,8 +7,7 @@ state the slot, with the tutors' labels of the flagged answers.
 Beetle (Dzikovska et al. 2013): students answered questions of a tutoring system on electricity, and
 every answer was called correct, contradictory or incorrect (partly right, irrelevant or off the
 topic). The students are the workers, with their first attempts; a student's true value is the share
-of correct ones among these. The workers are real, not simulated, so these are the numbers to
-quote first.
+of correct ones among these. The workers are real, not simulated.
 
 Settings: all, and 40-percent: 40% of the answers, drawn one by one without replacement, regardless
 of worker and question, in each repetition. The true values are the shares among the drawn answers.
