@@ -233,7 +233,7 @@ def test_a_private_model_s_details_are_not_read_by_sending_an_answer_in_its_name
         {"file": file},
         follow=True,
     )
-    assert b"which you do not see" in shown.content
+    assert b"which you may not see" in shown.content
     assert member.get("language-models/").json()["results"] == []
     # A model of their own making, and one that the owner brought into this set, will do.
     assert member.post(f"{address}model-answers/", {"rows": [theirs]}).json()["n_new"] == 1

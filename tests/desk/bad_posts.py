@@ -378,5 +378,7 @@ ASKED: dict[str, list[Bad]] = {
         Bad({"amount": "much", "share": "500", "least": "x"}, ("amount", "share", "least"))
     ],
     "admin:paying-invite": [Bad({"at_least": "9999"}, ("at_least",))],
+    "admin:audit-exports": [Bad({"since": "soon"}, ("since",))],
+    "admin:audit-decisions": [Bad({"until": "soon"}, ("until",))],
 }
 """The same of forms that only ask: their numbers stand in the address."""

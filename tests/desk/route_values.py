@@ -37,6 +37,8 @@ from evaluation.triage import storage as triaging
 from evaluation.webhooks.storage import create_webhook, queue_test
 from tests.annotations import world as crowd
 
+MAIL = "ada@example.org"
+
 
 def _image(of: Any) -> Any:
     found = of.set.images.first()
@@ -272,8 +274,10 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "verify_id": _candidate,
     "member_id": lambda of: begun_writing(of).members.first().public_id,
     "share_id": lambda of: of.set.shares.first().public_id,
-    "link_id": lambda of: create_link(of.owner.pk, "viewer", question_set=of.set)[0].public_id,
-    "requester_link_id": lambda of: create_link(of.owner.pk, "requester")[0].public_id,
+    "link_id": lambda of: (
+        create_link(of.owner.pk, "viewer", question_set=of.set, email=MAIL)[0].public_id
+    ),
+    "requester_link_id": lambda of: create_link(of.owner.pk, "requester", email=MAIL)[0].public_id,
     "invitation_id": lambda of: of.set.shares.first().public_id,
     "collection_id": lambda of: collecting_of(of).public_id,
     "seat": lambda of: build_token(reserve(collecting_of(of), Visitor("walker"))),

@@ -38,6 +38,12 @@ OF_RUN = (
     "worker",
 )
 BEYOND = {
+    # What needs attention, with webhooks that were switched off: a table of their own.
+    "index": 13,
+    # The checks of the run take each alarm with its state, beside the page's own alarms.
+    "results-run": 13,
+    "results-summary": 13,
+    "results-worker": 13,
     # The worker's grade, the queue, alarms with evidence, decisions, whom alarms name beside the
     # worker, by whose texts it is chosen which two are read side by side, facts, signals, and
     # whether single keys are taken: other tables, or rows that hang on what was read before.
@@ -51,8 +57,9 @@ BEYOND = {
 BEYOND_IN_RICH_SETS = BEYOND | {
     # People with all that panels know of them, the page of the list, what is counted, the run,
     # payments, decisions with appeals, grades, evidence in answers, how answers were written,
-    # alarms, batches: tables of their own, but for the page, which the database sorts and cuts.
-    "paying": 15,
+    # alarms, batches: tables of their own, but for the page, which the database sorts and cuts. The
+    # groups of fairness are read from columns of the file of answers and from joined files.
+    "paying": 17,
     # The person, the times of everybody, the run, payments, decisions, grades, evidence in answers,
     # how answers were written, alarms, and facts that contradict the crowd.
     "paying-person": 14,

@@ -50,6 +50,7 @@ SUMMARY = {
     "warnings",
     "alarms",
     "alarm_checks",
+    "contradictions",
     "facts",
     "length",
     "undefined",

@@ -146,7 +146,7 @@ def test_blocks_equal_the_whole(similarity, leave_one_out):
 def test_blocks_keep_no_vectors_and_refuse_a_question_in_two_of_them():
     x, workers, questions = crowd(7)
     model = AQER(n_draws=0).fit_blocks([(x, workers, questions)])
-    with pytest.raises(ValueError, match="not kept"):
+    with pytest.raises(ValueError, match="not stored"):
         model.exemplars()
     with pytest.raises(ValueError, match=r"\bblock\b"):
         AQER(n_draws=0).fit_blocks([(x, workers, questions)] * 2)
