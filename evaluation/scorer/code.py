@@ -45,7 +45,7 @@ def collect_code() -> dict[str, str]:
         source = path.read_text("utf-8")
         sources[_place(module, path)] = rename_imports(source)
         waiting += _find_imports(source)
-    # Packages whose content nobody imports are empty: theirs would import the rest of the project.
+    # A package file is copied empty: its own would import the rest of the project.
     for place in list(sources):
         for parent in Path(place).parents:
             if parent != Path():

@@ -116,13 +116,11 @@ def measure_recovery(site: ChaosSite) -> float:
     """Return the seconds until a page is shown and a small run, started now, is done."""
     began = time.monotonic()
     site.wait_for_page(2 * MOST_SECONDS)
-    probe = Load.send
-    sets = site.people["rana"]["set"]
-    sender = _Probe(site, 0)
-    body = {"question_set": sets, "parameters": PROBE}
-    run = probe(sender, "POST", "runs/", json=body).json()["id"]
+    probe = _Probe(site, 0)
+    body = {"question_set": site.people["rana"]["set"], "parameters": PROBE}
+    run = probe.send("POST", "runs/", json=body).json()["id"]
     while time.monotonic() - began < 3 * MOST_SECONDS:
-        state = probe(sender, "GET", f"runs/{run}/").json()["state"]
+        state = probe.send("GET", f"runs/{run}/").json()["state"]
         if state in ("done", "failed"):
             break
         time.sleep(0.5)

@@ -24,7 +24,7 @@ class Fault:
 
     Attributes
     ----------
-    begin, end : break it and mend it; a kill is mended by whoever starts the process again.
+    begin, end : break it and mend it. The supervisor mends a killed process by starting it again.
     lasts : whether the fault lasts for a while between them.
     """
 
@@ -48,7 +48,7 @@ def list_site_faults(site: ChaosSite) -> list[Fault]:
     faults = [
         Fault("kill -9 background process", lambda: site.kill_children_with("celery"), lasts=False),
         Fault("kill -9 web server", lambda: site.kill_children_with("web_server"), lasts=False),
-        Fault("power failure of the site", site.kill_all, site.start_again),
+        Fault("power failure of the site", site.kill_all, site.start),
     ]
     if site.has_clock:
         faults += [

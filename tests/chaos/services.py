@@ -69,7 +69,7 @@ class Service(ABC):
         """End the server and its children as a power failure would."""
         if self.process is None:
             return
-        for pid in (*_list_descendants(self.process.pid), self.process.pid):
+        for pid in (*list_descendants(self.process.pid), self.process.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.process.wait()
@@ -187,11 +187,11 @@ class RabbitServer(Service):
         return True
 
 
-def _list_descendants(pid: int) -> list[int]:
+def list_descendants(pid: int) -> list[int]:
     """Return the process ids below a process, the deepest first."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
         return []
     found = [int(child) for child in children]
-    return [deeper for child in found for deeper in (*_list_descendants(child), child)]
+    return [deeper for child in found for deeper in (*list_descendants(child), child)]

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.attack.site import PASSWORD, SEED, Site
+from tests.chaos.services import list_descendants
 from tests.evaluation.runs.background.scratch import Console, wait_until
 
 CLOCK = Path(__file__).with_name("clock.c")
@@ -83,19 +84,15 @@ class ChaosSite(Site):
     def kill_children_with(self, command: str) -> None:
         """End these children as a power failure would. The supervisor starts them again."""
         for pid in self.list_children(command):
-            for one in (*_list_below(pid), pid):
+            for one in (*list_descendants(pid), pid):
                 _kill(one)
 
     def kill_all(self) -> None:
         """End the supervisor and all its processes."""
-        below = [one for pid in self.children() for one in (*_list_below(pid), pid)]
+        below = [one for pid in self.children() for one in (*list_descendants(pid), pid)]
         for pid in (self.up.pid, *below):
             _kill(pid)
         self.up.wait()
-
-    def start_again(self) -> None:
-        """Start it again and wait for its first page."""
-        self.start()
 
     def wait_for_page(self, seconds: float) -> None:
         """Wait until it shows a page."""
@@ -118,14 +115,6 @@ def _read_command(pid: int) -> str:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
     except OSError:
         return ""
-
-
-def _list_below(pid: int) -> list[int]:
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return []
-    return [one for child in children for one in (*_list_below(int(child)), int(child))]
 
 
 def _kill(pid: int) -> None:

@@ -1,4 +1,4 @@
-"""What an operator is told in a terminal of an outage, and of a failed mail, each sentence once."""
+"""Sentences for operators about an outage and a failed mail, each asserted once."""
 
 import pytest
 

@@ -85,7 +85,7 @@ def read_sample(
 
 
 @dataclass(frozen=True)
-class _Said:
+class _MessageContent:
     """Text, thinking and refusal in the content of a message."""
 
     text: str = ""
@@ -99,10 +99,10 @@ class _Texts:
     def __init__(self, attachments: Any) -> None:
         self._attachments = attachments if isinstance(attachments, Mapping) else {}
 
-    def read(self, content: Any) -> _Said:
+    def read(self, content: Any) -> _MessageContent:
         """Return what a message says: a text, or a list of parts."""
         if isinstance(content, str):
-            return _Said(self._resolve(content))
+            return _MessageContent(self._resolve(content))
         parts = [one for one in content or () if isinstance(one, Mapping | str)]
         texts, thinking, refusals = [], [], 0
         for part in parts:
@@ -114,9 +114,9 @@ class _Texts:
             elif part.get("type") == "reasoning" and not part.get("redacted"):
                 thinking.append(self._resolve(_as_text(part.get("reasoning"))))
         is_refusal = bool(texts) and refusals == len(texts)
-        return _Said("\n".join(texts), "\n".join(filter(None, thinking)), is_refusal)
+        return _MessageContent("\n".join(texts), "\n".join(filter(None, thinking)), is_refusal)
 
-    def read_last(self, messages: Any) -> _Said | None:
+    def read_last(self, messages: Any) -> _MessageContent | None:
         """Return the last words of the model among the messages; None without any."""
         for message in reversed(messages if isinstance(messages, Sequence) else ()):
             if isinstance(message, Mapping) and message.get("role") == "assistant":

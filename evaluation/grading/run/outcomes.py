@@ -315,5 +315,5 @@ def _is_split_of_crowd(alarm: Alarm, alarms: Sequence[Alarm]) -> bool:
     if alarm.kind != "two_camps" or alarm.workers:
         return False
     same = alarm.message.values.get("same_as_crowd")
-    ring = any(one.kind == "two_camps" and one.workers for one in alarms)
-    return ring and same is not None and same >= SAME_CAMPS
+    is_raised = any(one.kind == "two_camps" and one.workers for one in alarms)
+    return is_raised and same is not None and same >= SAME_CAMPS

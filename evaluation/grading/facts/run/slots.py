@@ -60,7 +60,7 @@ class SlotConsensus:
             Mentions(np.array(voters, dtype=np.int64), low, high, bound), weights
         )
         contexts: list[frozenset[str]] = []
-        # Which of several agreed values an answer contradicts is told by the words around it.
+        # The words around a value decide which of several agreed values it contradicts.
         if slot == NUMBER or sum(state == State.AGREED for state in crowd.states) > 1:
             for first, last in zip(crowd.low[:SHOWN], crowd.high[:SHOWN], strict=True):
                 near = np.flatnonzero((low <= last) & (high >= first)).tolist()

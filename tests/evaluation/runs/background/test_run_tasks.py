@@ -397,7 +397,7 @@ def test_what_somebody_started_comes_before_automatic_gradings_of_the_same_reque
 
 def test_tasks_that_no_run_waits_for_are_cancelled(run):
     assert cancel_stale_tasks() == 0
-    # As somebody does who knows of no tasks.
+    # As a process of an older version does, which knows no tasks.
     Run.objects.filter(pk=run.pk).update(
         state="failed", error="x", finished_at=Now(), lease_until=None
     )
@@ -439,7 +439,7 @@ def test_the_guard_fails_the_run_of_a_task_without_progress(run, settings):
 
 
 def test_new_tasks_wake_the_other_processes_that_run(run, monkeypatch):
-    assert count_helpers(12) == 0  # nobody has given a sign of life
+    assert count_helpers(12) == 0  # no process has given a sign of life
     for n in range(3):
         BackgroundWorker.objects.create(name=f"here:{n}", seen_at=timezone.now())
     BackgroundWorker.objects.create(name="gone", seen_at=timezone.now() - timedelta(hours=1))
