@@ -6,9 +6,11 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 PORT   ?= 8000
 SERVE  ?= 1
 STAMPS := $(VENV)/.stamps
-# A process a core, but four at most: each may hold PyTorch and a model (1 GB). A process begins
-# with neighbouring tests, which share the worlds of their modules, and then takes from the others.
-BESIDE := -n logical --maxprocesses 4 --dist worksteal
+# Tests wait for databases, servers and threads for a third of their time: a process more than cores
+# uses it. Four at most: each may hold PyTorch and a model (1 GB). A process begins with neighbouring
+# tests, which share the worlds of their modules, and then takes from the others.
+CORES  := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+BESIDE := -n $(shell expr $(CORES) + 1) --maxprocesses 4 --dist worksteal
 WANTS  := pyproject.toml platform/deploy/constraints.txt
 
 .DEFAULT_GOAL := help
@@ -66,7 +68,7 @@ local-model: PORT := $(if $(filter file,$(origin PORT)),8081,$(PORT))
 local-model: $(STAMPS)/local  ## serve SmolLM2-135M on this machine until Ctrl-C, and register it with the site and the demo (PORT=8081)
 	@$(BIN)/python manage.py local_model --port $(PORT)
 
-test: $(STAMPS)/test  ## the tests, a process a core (what needs missing data or services is skipped, with the reason)
+test: $(STAMPS)/test  ## the tests, in parallel (what needs missing data or services is skipped, with the reason)
 	$(BIN)/python -m pytest -m "not slow and not long" $(BESIDE)
 
 test-push: $(STAMPS)/test  ## what every push is tested by: also each address as each role, each page in Chromium, one killed process

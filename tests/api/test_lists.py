@@ -37,6 +37,7 @@ def pages_of(asking, address, limit):
     return rows
 
 
+@pytest.mark.slow
 def test_every_row_comes_once_however_long_the_pages_are(api, rana):
     run = graded.finished(n_workers=5, n_questions=4, n_models=3, owner=rana)
     asking = api(rana)

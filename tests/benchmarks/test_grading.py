@@ -8,6 +8,7 @@ pytest.importorskip("crowdkit", reason="crowd-kit is not installed: `make benchm
 SAME = "greatest difference: "
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("slow_rounds", [None, 2])
 def test_a_comparison_times_every_peer_and_finds_the_same_grades(slow_rounds):

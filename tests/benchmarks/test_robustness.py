@@ -20,6 +20,7 @@ def test_the_made_choices_are_as_often_right_as_they_are_made_to_be(tmp_path):
     assert found["seconds"] == pytest.approx(found["rest"])
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_the_made_free_texts_are_embedded_and_clustered(tmp_path):
     write_free(tmp_path, 5)

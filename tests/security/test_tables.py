@@ -19,6 +19,7 @@ def test_everything_that_bandit_finds_is_judged_and_stands_in_the_document():
     assert put(TEXT, FINDINGS, findings.table(VERDICTS["findings"])) == TEXT, "make security"
 
 
+@pytest.mark.slow
 def test_every_licence_of_a_running_site_is_judged_and_stands_in_the_document():
     pytest.importorskip("piplicenses", reason="pip-licenses is not installed")
     found = licences.licences_of(licences.needed("crowdgrade"))

@@ -70,6 +70,7 @@ def test_every_kind_that_tells_views_stands_beside_the_others(
     assert reverse("admin:start", args=[rivers.public_id, "maqa"]) in yak
 
 
+@pytest.mark.slow
 def test_no_page_of_any_kind_makes_more_statements_than_a_dozen(client, rivers, asked):  # noqa: F811
     client.force_login(rivers.owner)
     found = {}

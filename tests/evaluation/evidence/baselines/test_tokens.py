@@ -22,6 +22,7 @@ def test_a_text_without_tokens_scores_0():
     assert compute_bertscore_f1([np.empty((0, 2))]).tolist() == [[0]]
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_token_vectors_are_those_that_the_model_averages():
     from evaluation.core.backends.embedding.sentences import load_minilm
