@@ -8,7 +8,7 @@ import pytest
 from annotations.exchange import AnswerStatus
 from evaluation.core.backends.chat.registry import ScriptedChat
 from evaluation.core.text.items import MultiqaItem
-from evaluation.experts import files as experts_files
+from evaluation.experts import commands as experts_files
 from evaluation.maqa.composing import LAYOUT, read_yes_no
 from evaluation.multiqa.files.evaluation import read_labelled_pairs
 from evaluation.multiqa.files.reading import MultiqaColumns, read_items, read_replies
@@ -169,7 +169,7 @@ READERS = {
         record={"author": "w1", "question": "q1", "score": 0.5},
         bare={"author": "w1", "question": "q1", "score": 0.5},
         values={"id_missing": {"name": "worker"}},
-        module="evaluation.experts.files",
+        module="evaluation.experts.commands",
     ),
     "yes/no questions": Reader(
         read_yes_no,
