@@ -10,7 +10,7 @@ from evaluation.core.messages.console import format_table
 from evaluation.core.messages.message import format_count
 from evaluation.core.options import TERMINAL
 from evaluation.crowd_vs_llm.files import PanelsRequest, compare_files
-from evaluation.crowd_vs_llm.options import PanelsParameters
+from evaluation.crowd_vs_llm.run.comparison import PanelsParameters
 from evaluation.crowd_vs_llm.run.summary import PanelsSummary
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.run_types.kind import Progress

@@ -20,10 +20,10 @@ from evaluation.consensus.inputs import Progress, select_graded_answers
 from evaluation.consensus.signatures import combine_hashes
 from evaluation.core.backends import parse_spec
 from evaluation.core.options import TERMINAL
-from evaluation.crowd_vs_llm.options import PanelsParameters
 from evaluation.crowd_vs_llm.run.comparison import (
     NoModelsError,
     PanelComparison,
+    PanelsParameters,
     QuestionRow,
     compute_comparison,
 )

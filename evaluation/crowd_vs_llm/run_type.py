@@ -7,7 +7,7 @@ PANELS = Kind(
     title="Crowd and models compared",
     words="Computes exemplary answers from workers, from models and from both, and compares the "
     "three; also without workers who answer like a model.",
-    options="evaluation.crowd_vs_llm.options.PanelsParameters",
+    options="evaluation.crowd_vs_llm.run.comparison.PanelsParameters",
     run="evaluation.crowd_vs_llm.storage.compare_panels",
     is_research=True,
     summary="evaluation.crowd_vs_llm.run.summary.PanelsSummary",

@@ -8,10 +8,10 @@ from typing import Any
 
 from annotations.models import Question
 from evaluation.consensus.inputs import select_graded_answers
-from evaluation.crowd_vs_llm.options import PanelsParameters
 from evaluation.crowd_vs_llm.run.comparison import (
     NoModelsError,
     PanelComparison,
+    PanelsParameters,
     compute_comparison,
 )
 from evaluation.crowd_vs_llm.run.summary import PanelsSummary

@@ -26,7 +26,7 @@ from evaluation.evidence.data_sets import (
     load_mohler_questions,
 )
 from evaluation.evidence.tables import Request
-from evaluation.llm_judge.prompts import SCORE
+from evaluation.llm_judge.options import SCORE
 
 
 class CorpusVectors:

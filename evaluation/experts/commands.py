@@ -1,16 +1,180 @@
-"""Command ``manage.py evaluate experts``: evaluate a file of experts' grades."""
+"""Command ``manage.py evaluate experts``: read a file of experts' grades, write the tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from annotations.exchange import ColumnNames, InputError, OutputFolder, read_answer_grades
+from annotations.exchange.header import Column
+from annotations.exchange.ids import clean_id
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.answer_grades import GradeFile, refuse_unknown_answers
+from annotations.exchange.reading.tables import open_table
 from evaluation.core.messages.console import format_table
-from evaluation.experts.files import ExpertsRequest, evaluate_experts
 from evaluation.experts.messages import LEVELS
-from evaluation.experts.options import ExpertsParameters
-from evaluation.experts.run import ExpertFindings, agreement_rows
+from evaluation.experts.run import (
+    AGREEMENT,
+    DIFFICULTY,
+    ESTIMATES,
+    Answer,
+    ExpertFindings,
+    ExpertsParameters,
+    GradedAnswer,
+    agreement_rows,
+    difficulty_rows,
+    estimate_rows,
+    find,
+)
+from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace
+from evaluation.runs.flow.metrics import Exclusions
 from evaluation.runs.run_types.kind import Progress
+
+TABLES = ("agreement.csv", "difficulty.csv", "estimates.csv")
+
+# What `evaluate aqer` writes: the file, whose answers, and the column of the score.
+SCORES = (
+    ("answers.csv", "worker", "score_leave_one_out"),
+    ("model_answers.csv", "model", "score"),
+)
+HIGHEST = 5.0
+
+
+@dataclass(frozen=True)
+class ExpertsRequest:
+    """Paths and options of one evaluation of experts' grades from files.
+
+    Attributes
+    ----------
+    scores : folder that `evaluate aqer` wrote; None for none. chosen : whether the graded answers
+        were picked by somebody, and not drawn at random.
+    """
+
+    judgements: Path
+    scores: Path | None
+    columns: ColumnNames
+    parameters: ExpertsParameters
+    output: Path
+    chosen: bool = False
+
+
+def evaluate_experts(request: ExpertsRequest) -> ExpertFindings:
+    """Evaluate experts' grades from files and write the tables; on `InputError` write nothing."""
+    paths = [request.scores / name for name, *_ in SCORES] if request.scores else []
+    refuse_to_replace(request.output, (*TABLES, SUMMARY), (request.judgements, *paths))
+    grades = read_answer_grades(request.judgements, request.columns, (0.0, HIGHEST), weighted=True)
+    hashes = {"judgements": grades.sha256}
+    answers = list(_scores(request.scores, hashes)) if request.scores else []
+    if answers and request.scores:
+        known = {_key(answer) for answer in answers}
+        refuse_unknown_answers(grades, known, str(request.scores))
+    findings = find(
+        _graded(grades, answers), answers, request.parameters, random=not request.chosen
+    )
+    with OutputFolder(request.output) as folder:
+        folder.write_csv(TABLES[0], AGREEMENT, agreement_rows(findings))
+        folder.write_csv(TABLES[1], DIFFICULTY, difficulty_rows(findings))
+        folder.write_csv(TABLES[2], ESTIMATES, estimate_rows(findings))
+        folder.write_json(SUMMARY, _summary(request, findings, hashes))
+    return findings
+
+
+def _graded(grades: GradeFile, answers: list[Answer]) -> list[GradedAnswer]:
+    """Return the graded answers in file order; several settling grades of one are averaged."""
+    answer_of = {_key(one): one for one in answers}
+    own: dict[tuple[str, str, str], dict[str, float]] = {}
+    settled: dict[tuple[str, str, str], list[float]] = {}
+    weight_of = {record.answer: record.weight for record in grades.records}
+    for record in grades.records:
+        mine = own.setdefault(record.answer, {})
+        if record.settles:
+            settled.setdefault(record.answer, []).append(record.grade)
+        else:
+            mine[record.expert] = record.grade
+    result = []
+    for key, own_grades in own.items():
+        worker, model, question = key
+        answer = answer_of.get(key) or Answer(worker or model, not worker, question)
+        by_third = settled.get(key)
+        settled_by = sum(by_third) / len(by_third) if by_third else None
+        result.append(GradedAnswer(answer, own_grades, settled_by, weight_of[key]))
+    return result
+
+
+def _key(answer: Answer) -> tuple[str, str, str]:
+    return (
+        ("", answer.author, answer.question)
+        if answer.of_model
+        else (answer.author, "", answer.question)
+    )
+
+
+def _scores(folder: Path, hashes: dict[str, str]) -> Iterator[Answer]:
+    """Yield the answers of a folder with their scores; raise `InputError` for invalid files."""
+    if not (folder / SCORES[0][0]).exists():
+        raise InputError.single(
+            str(folder),
+            f"there is no {SCORES[0][0]} in it",
+            "Give the --output of evaluate aqer.",
+        )
+    for name, author, score in SCORES:
+        path = folder / name
+        if not path.exists():
+            continue
+        problems = Problems(name)
+        columns = [Column(one, (one,), renamed_by="") for one in (author, "question", score)]
+        table = open_table(path, columns, problems)
+        for line, cells, _ in table.rows:
+            by, question = clean_id(cells[0]), clean_id(cells[1])
+            for column, found in ((author, by), ("question", question)):
+                if not found:
+                    problems.add_code(line, column, "id_missing", name=column)
+            number = _number(problems, line, score, cells[2])
+            yield Answer(by, author == "model", question, number)
+        problems.raise_if_any()
+        hashes[name] = table.sha256
+
+
+def _number(problems: Problems, line: int, column: str, cell: str) -> float | None:
+    if not cell.strip():
+        return None
+    try:
+        number = float(cell)
+    except ValueError:
+        number = math.nan
+    # One NaN would make every correlation NaN, without a word.
+    if not math.isfinite(number):
+        problems.add(line, column, f"{cell[:40]} is no number", "Write evaluate aqer’s file anew.")
+        return None
+    return number
+
+
+def _summary(
+    request: ExpertsRequest, findings: ExpertFindings, hashes: dict[str, str]
+) -> dict[str, Any]:
+    panel = findings.panel
+    counts = {
+        "experts": len(findings.experts),
+        "answers": findings.n_graded,
+        "by_two": panel.n_by_two,
+        "by_all": panel.n_complete,
+        "missing": panel.n_missing,
+        "settled": findings.n_settled,
+        "questions": len(findings.difficulty),
+        "estimates": len(findings.means),
+    }
+    more = {
+        "level": findings.level,
+        "experts": findings.experts,
+        "without_means": findings.without_means,
+    }
+    return build_study_summary(
+        "experts", request.parameters, hashes, counts, Exclusions(), more=more
+    )
+
 
 HEADER = ("coefficient", "value", "low", "high", "answers", "questions")
 

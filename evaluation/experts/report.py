@@ -16,13 +16,13 @@ from scipy import stats
 from annotations.models import Share
 from evaluation.core.stats.inference.clustered import ClusteredEstimate
 from evaluation.core.stats.inference.correlations import estimate_correlation, forecast_interval
-from evaluation.experts.options import ExpertsParameters
 from evaluation.experts.run import (
     AGREEMENT,
     DIFFICULTY,
     ESTIMATES,
     Answer,
     ExpertFindings,
+    ExpertsParameters,
     GradedAnswer,
     agreement_rows,
     difficulty_rows,

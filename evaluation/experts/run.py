@@ -11,6 +11,8 @@ from dataclasses import astuple, dataclass, field, fields
 
 import numpy as np
 
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.options import Parameters, Whole, declare_option
 from evaluation.core.stats.inference.clustered import NO_ROWS, ClusteredEstimate
 from evaluation.core.stats.inference.correlations import estimate_correlation
 from evaluation.core.stats.inference.prediction_powered import (
@@ -19,11 +21,29 @@ from evaluation.core.stats.inference.prediction_powered import (
     estimate_powered_group_means,
 )
 from evaluation.core.stats.inference.raters import PanelAgreement, compute_panel_agreement
-from evaluation.experts.options import ExpertsParameters
+
+
+@dataclass(frozen=True)
+class ExpertsParameters(Parameters):
+    """Options of the evaluation of experts' grades: number of bootstrap draws of questions."""
+
+    bootstrap: int = declare_option(
+        400,
+        Whole(
+            label="Bootstrap draws",
+            help="Draws of questions for the intervals of agreement and correlation.",
+            lowest=2,
+            highest=100_000,
+            signed_as="draws",
+        ),
+    )
+    seed: int = declare_option(0, AqerParameters.options()["seed"])
+
 
 HIGHEST = 5.0
 WORKER, MODEL = "worker", "model"
 NOT_RANDOM = "not_drawn_at_random"
+
 # Levels of agreement by Krippendorff's alpha (Krippendorff 2019, "Content analysis", 4th edition,
 # section 12.4.2): reliable from .8, for tentative conclusions from .667.
 RELIABLE, TENTATIVE = 0.8, 0.667
@@ -316,6 +336,7 @@ def _correlation(
 AGREEMENT, DIFFICULTY, ESTIMATES = (
     tuple(field.name for field in fields(row)) for row in (Coefficient, Difficulty, TrueMean)
 )
+
 # How the scores go with the grades stands below the coefficients of agreement.
 CORRELATIONS = ("score_correlation_people", "score_correlation_models")
 

@@ -7,6 +7,6 @@ EXPERTS = Kind(
     title="Expert judgements",
     words="Agreement of experts, difficulty of questions, and grades of workers and models by "
     "experts.",
-    options="evaluation.experts.options.ExpertsParameters",
+    options="evaluation.experts.run.ExpertsParameters",
     evaluate="evaluation.experts.arguments.EVALUATE",
 )

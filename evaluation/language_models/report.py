@@ -1,4 +1,4 @@
-"""Answers and history of language models as plain records.
+"""Answers and history of language models as plain records; the terminal report of a run.
 
 Tables of a run that asked models: models, their replies, and errors. History of a language model
 over the sets that a user may see, with related models.
@@ -15,13 +15,14 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from annotations.models.access import AnyUser
-from evaluation.core.messages.message import Message
+from evaluation.core.messages.console import format_table, remove_control_characters
+from evaluation.core.messages.message import Message, format_count
 from evaluation.core.messages.reasons import Reasoned
 from evaluation.core.messages.run_sentences import build_trend_messages
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.significance import Trend, estimate_trend
 from evaluation.models import LanguageModel, LLMResponse, LLMScore, Run
-from evaluation.runs.flow.asking.summary import AskSummary
+from evaluation.runs.flow.asking.summary import ENDS, AskSummary, ModelOutcome
 from evaluation.runs.reports.across import Counted, load_counted_runs
 from evaluation.runs.reports.lists import Table
 from evaluation.runs.steps.asking.replies import ERROR
@@ -241,3 +242,58 @@ def _related(user: AnyUser, runs: Counted, model: LanguageModel) -> list[Related
             better = sum(difference > 0 for difference in differences)
             made.append(Related(public_id, name, version, n, sum(differences) / n, better))
     return made[:MOST_RELATED]
+
+
+HEADER = (
+    *("model", "answered", "empty", "refused", "cut off", "errors", "not asked", "asked"),
+    *("cost", "s each"),
+)
+
+
+def report_of_run(run: Run) -> str:
+    """Return the numbers of replies of each model, and reasons for missing ones."""
+    summary = AskSummary.from_json(run.summary)
+    rows = [
+        (
+            *(
+                model.name,
+                model.answered,
+                model.empty,
+                model.refused,
+                model.cut_off,
+                model.failures,
+            ),
+            *(model.not_asked, model.asked, round(model.cost, 6), model.seconds_per_reply),
+        )
+        for model in summary.models
+    ]
+    n_models = format_count(len(summary.models), "model")
+    head = f"{format_count(summary.questions, 'question')}, {n_models}"
+    if summary.samples > 1:
+        head += f", {summary.samples} samples of each"
+    lines = [line for model in summary.models for line in _format_outcome(model)]
+    return "\n\n".join([head, format_table(HEADER, rows), *(["\n".join(lines)] if lines else [])])
+
+
+def _format_outcome(one: ModelOutcome) -> list[str]:
+    lines = []
+    if one.reason:
+        lines.append(f"{one.name}: {ENDS.get(one.end, one.end)}: {one.reason}")
+    for code, count in one.errors.items():
+        lines.append(f"{one.name}: {count:,} {code}: {one.error_messages.get(code, '')}")
+    limit = f" of {one.max_tokens:,} tokens" if one.max_tokens else ""
+    if one.cut_off:
+        lines.append(
+            f"{one.name}: {one.cut_off:,} cut off: the length{limit} was used up before an answer "
+            "came: raise --max-tokens"
+        )
+    if one.cut_short:
+        lines.append(
+            f"{one.name}: {one.cut_short:,} answers end at the length{limit}: raise --max-tokens "
+            "to have them whole"
+        )
+    if one.with_thinking:
+        lines.append(f"{one.name}: the thinking in {one.with_thinking:,} replies was put aside")
+    if one.adapted:
+        lines.append(f"{one.name}: request adapted to the server: {'; '.join(one.adapted)}")
+    return [remove_control_characters(line) for line in lines]

@@ -19,7 +19,7 @@ ASK = Kind(
         "answers": "evaluation.language_models.report.answers_table",
         "errors": "evaluation.language_models.report.errors_table",
     },
-    text="evaluation.language_models.commands.report_of_run",
+    text="evaluation.language_models.report.report_of_run",
     needs_answers=False,
     check="evaluation.runs.steps.asking.model_askings.find_problems_at_start",
     pages=("evaluation.language_models.views.asking.RESULTS",),

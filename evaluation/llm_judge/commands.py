@@ -10,8 +10,7 @@ from evaluation.core.messages.console import format_table, remove_control_charac
 from evaluation.core.options import TERMINAL
 from evaluation.llm_judge.files import JudgeRequest, judge_file, load_prompt
 from evaluation.llm_judge.messages import METRICS
-from evaluation.llm_judge.options import JudgeParameters
-from evaluation.llm_judge.prompts import COMPARE, SCORE
+from evaluation.llm_judge.options import COMPARE, SCORE, JudgeParameters
 from evaluation.llm_judge.report import build_report, load_corrected_rows
 from evaluation.llm_judge.run import CorrectedRow
 from evaluation.models import Run

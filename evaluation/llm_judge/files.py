@@ -31,8 +31,7 @@ from evaluation.core.backends import parse_spec
 from evaluation.core.messages.message import Message
 from evaluation.core.options import TERMINAL
 from evaluation.grading.run.fitting import compute_aqer_scores
-from evaluation.llm_judge.options import JudgeParameters
-from evaluation.llm_judge.prompts import COMPARE, HIGHEST, LOWEST, SCORE
+from evaluation.llm_judge.options import COMPARE, HIGHEST, LOWEST, SCORE, JudgeParameters
 from evaluation.llm_judge.run import (
     CORRECTED,
     PAIRS,

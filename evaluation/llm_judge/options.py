@@ -1,7 +1,11 @@
-"""Options of the LLM judge."""
+"""Options and prompts of the LLM judge.
+
+An ambiguous reply gives no score. A missing score is never replaced by a number such as 0.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -9,7 +13,10 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import EXCLUDED, EXCLUDED_SENTENCES
 from evaluation.core.options import Parameters, RegisteredModel, Whole, declare_option
 from evaluation.core.options.declaration import ADVANCED, BASIC
+from evaluation.llm_judge.methods import BETTER, TIE, WORSE
 from evaluation.runs.flow.asking.options import OF_REPLIES
+from evaluation.runs.flow.asking.plan import PASSAGE
+from evaluation.runs.flow.asking.reading import PromptWithReminder
 
 _AQER_OPTIONS = AqerParameters.options()
 MOST_SEED = 2**31 - 1
@@ -100,3 +107,80 @@ class JudgeParameters(Parameters):
             bootstrap=0,
             seed=self.seed,
         )
+
+
+LOWEST, HIGHEST = 0.0, 5.0
+SCORE_FIELDS = ("question", "answer", PASSAGE)
+COMPARE_FIELDS = ("question", "first", "second", PASSAGE)
+
+
+SCORE = PromptWithReminder(
+    "Grade an answer to a question.\n\n"
+    "{passage}Question: {question}\n\n"
+    "Answer: {answer}\n\n"
+    "How good is the answer, from 0 (wrong, or no answer) to 5 (right and complete)? "
+    "Reply with one number and nothing else.",
+    "Reply with one number from 0 to 5 and nothing else.",
+    SCORE_FIELDS,
+)
+COMPARE = PromptWithReminder(
+    "Compare two answers to a question.\n\n"
+    "{passage}Question: {question}\n\n"
+    "Answer A: {first}\n\n"
+    "Answer B: {second}\n\n"
+    "Which answer is better? Reply with A, B or tie and nothing else.",
+    "Reply with A, B or tie and nothing else.",
+    COMPARE_FIELDS,
+)
+
+NO_NUMBER, SEVERAL_NUMBERS, OUT_OF_RANGE = "no_number", "several_numbers", "out_of_range"
+NO_VERDICT, SEVERAL_VERDICTS = "no_verdict", "several_verdicts"
+
+# Reasons for a second request.
+UNREADABLE = (NO_NUMBER, SEVERAL_NUMBERS, OUT_OF_RANGE, NO_VERDICT, SEVERAL_VERDICTS)
+
+# "/5" and "out of 5" name the scale and are no second number.
+_OUT_OF_FIVE = re.compile(
+    r"(?<=\d)\W{0,4}(?:/|\bout of\b|\bof\b)\s*5(?:[.,]0+)?(?![\w.,]*\d)", re.I
+)
+_NUMBER = re.compile(r"(?<![\w.,])[-−]?\d+(?:[.,]\d+)?(?!\w|[.,]\d)")
+
+# A lower-case "a" is an article, unless it is the whole reply.
+_VERDICT = re.compile(r"(?<![\w'])(?:A|B|[Tt]ie|TIE|[Ee]qual)(?![\w'])")
+_VERDICTS = {"a": BETTER, "b": WORSE, "tie": TIE, "equal": TIE}
+
+
+def read_score(reply: str) -> tuple[float | None, str | None]:
+    """Return the judge's score in a reply, 0 to 5, and None; or None and the reason.
+
+    The reply must have one number: "4", "4.5", "**4**", "Score: 4", "4/5" or "4 out of 5". The same
+    number may occur twice. Two different numbers, such as the range "3-4", give no score.
+    """
+    text = _OUT_OF_FIVE.sub("", reply)
+    # Many languages write a decimal comma, and some models U+2212 as the minus sign.
+    matches = {match.replace(",", ".").replace("−", "-") for match in _NUMBER.findall(text)}
+    numbers = {float(match) for match in matches}
+    if not numbers:
+        return None, NO_NUMBER
+    if len(numbers) > 1:
+        return None, SEVERAL_NUMBERS
+    (score,) = numbers
+    if not LOWEST <= score <= HIGHEST:
+        return None, OUT_OF_RANGE
+    return score, None
+
+
+def read_verdict(reply: str) -> tuple[float | None, str | None]:
+    """Return the judge's verdict in a reply: 1 for answer A, 0 for B, 0.5 for a tie.
+
+    Without a verdict return None and the reason.
+    """
+    bare = reply.strip().strip("*_`\"'.()[] ").lower()
+    if bare in _VERDICTS:
+        return _VERDICTS[bare], None
+    verdicts = {_VERDICTS[match.lower()] for match in _VERDICT.findall(reply)}
+    if not verdicts:
+        return None, NO_VERDICT
+    if len(verdicts) > 1:
+        return None, SEVERAL_VERDICTS
+    return verdicts.pop(), None

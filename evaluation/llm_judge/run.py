@@ -19,14 +19,14 @@ from evaluation.core.stats.inference.clustered import ClusteredEstimate
 from evaluation.core.stats.inference.prediction_powered import PoweredMean
 from evaluation.core.stats.statistics.agreement import compare_experts
 from evaluation.llm_judge.methods import JudgeAnalysis, PairVerdicts
-from evaluation.llm_judge.options import JudgeParameters
-from evaluation.llm_judge.prompts import (
+from evaluation.llm_judge.options import (
     COMPARE,
     HIGHEST,
     LOWEST,
     NO_NUMBER,
     NO_VERDICT,
     SCORE,
+    JudgeParameters,
     read_score,
     read_verdict,
 )

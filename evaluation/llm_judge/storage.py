@@ -24,8 +24,7 @@ from evaluation.core.messages.message import Message
 from evaluation.core.options import Problem, build_problem, build_signature_parts
 from evaluation.core.options.parameters import SHORT
 from evaluation.grading.run.fitting import compute_aqer_scores
-from evaluation.llm_judge.options import JudgeParameters
-from evaluation.llm_judge.prompts import COMPARE, SCORE
+from evaluation.llm_judge.options import COMPARE, SCORE, JudgeParameters
 from evaluation.llm_judge.run import CorrectedRow, Findings, Tables, collect_grades, judge_answers
 from evaluation.models import AuditItem, HumanJudgement, JudgementRequest, LanguageModel, Run
 from evaluation.runs.flow.asking.plan import Item

@@ -1,14 +1,16 @@
-"""Base class of commands that start a run and show its progress."""
+"""Base classes of commands: start a run and show its progress; need a source checkout."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations.exchange.reading.outside_information import read_worker_argument
 from annotations.management.importing import SetCommand
@@ -44,6 +46,7 @@ from evaluation.runs.run_types import Kind
 
 # Rows of a table shown on a terminal; the files hold all of them.
 MAX_SHOWN = 40
+
 # Excluded workers who are named.
 NAMED = 20
 PAUSED = "the run is paused; it continues when a user resumes it"
@@ -221,3 +224,40 @@ def tables_as_text(kind: Kind, run: Run) -> str:
         more = "\n..." if len(rows) > MAX_SHOWN else ""
         parts.append(f"{name}\n{format_table(table.header, rows[:MAX_SHOWN])}{more}")
     return "\n\n".join(parts)
+
+
+MISSING = (
+    "this command is part of a checkout of Crowdgrade and not of the installed package: {name} is "
+    "missing. Clone the repository and run the command there."
+)
+
+
+class CheckoutCommand(BaseCommand):
+    """Command that a module of the source checkout declares and runs.
+
+    The module has two functions: `add_arguments(parser)` and `run(command, options)`. It is loaded
+    when the command is called.
+    """
+
+    module: ClassVar[str]
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the arguments of the checkout's module; raise CommandError without a checkout."""
+        try:
+            self._load().add_arguments(parser)
+        except CommandError as error:
+            parser.error(str(error))
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run the command of the checkout's module."""
+        self._load().run(self, options)
+
+    def _load(self) -> ModuleType:
+        try:
+            return import_module(self.module)
+        except ModuleNotFoundError as error:
+            # What the module itself imports, such as a peer, is reported as it is.
+            if error.name is None or not f"{self.module}.".startswith(f"{error.name}."):
+                raise
+            package = self.module.rpartition(".")[0]
+            raise CommandError(MISSING.format(name=package)) from None

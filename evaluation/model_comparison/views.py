@@ -34,7 +34,7 @@ from evaluation.model_comparison.report.scores import ScoreTable, group_tables
 from evaluation.models import Run
 from evaluation.runs.result_pages import Context, asked_correction, start_link
 from evaluation.runs.run_types import list_run_kinds
-from evaluation.runs.run_types.run_list import list_runs
+from evaluation.runs.run_types.registry import list_runs
 
 MOST = 30
 

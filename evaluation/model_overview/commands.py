@@ -19,9 +19,9 @@ from evaluation.model_overview.files import (
     views_of_files,
 )
 from evaluation.model_overview.messages import CLAIMS, QUESTIONS, SIDES
-from evaluation.model_overview.options import ViewsParameters
 from evaluation.model_overview.run.conclusions import answered, portrait
 from evaluation.model_overview.run.findings import ViewsSummary
+from evaluation.model_overview.run.gathering import ViewsParameters
 from evaluation.model_overview.storage import kinds_of_files
 from evaluation.models import Run
 from evaluation.runs.run_types.kind import Progress

@@ -18,7 +18,6 @@ from annotations.exchange.problems import Problems
 from annotations.exchange.reading.questions import read_questions
 from annotations.exchange.reading.tables import open_table
 from evaluation.core.options import TERMINAL
-from evaluation.model_overview.options import ViewsParameters
 from evaluation.model_overview.run.conclusions import answered, cell_header, cell_rows, model_rows
 from evaluation.model_overview.run.findings import (
     CorrelationRow,
@@ -29,7 +28,12 @@ from evaluation.model_overview.run.findings import (
     disagreement_rows,
     find_views,
 )
-from evaluation.model_overview.run.gathering import Gathering, NoObservationsError, Source
+from evaluation.model_overview.run.gathering import (
+    Gathering,
+    NoObservationsError,
+    Source,
+    ViewsParameters,
+)
 from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace
 from evaluation.runs.flow.metrics import Exclusions
 from evaluation.runs.flow.stored import ViewedObservation, ViewSource, read_views

@@ -7,7 +7,7 @@ VIEWS = Kind(
     title="Model overview",
     words="Combines the results of other runs for each model and question: crowd score, "
     "uncertainty, robustness, answerability; and shows where they disagree.",
-    options="evaluation.model_overview.options.ViewsParameters",
+    options="evaluation.model_overview.run.gathering.ViewsParameters",
     run="evaluation.model_overview.storage.execute_run",
     summary="evaluation.model_overview.run.findings.ViewsSummary",
     tables={

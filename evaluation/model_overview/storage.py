@@ -16,13 +16,13 @@ from annotations.models import QuestionSetVersion
 from evaluation.core.options import Problem, build_problem, build_signature_parts
 from evaluation.core.options.parameters import SHORT
 from evaluation.core.stats.cells import Floats
-from evaluation.model_overview.options import ViewsParameters
 from evaluation.model_overview.run.findings import ViewsSummary, find_views
 from evaluation.model_overview.run.gathering import (
     AlignedMetrics,
     Gathering,
     NoObservationsError,
     Source,
+    ViewsParameters,
 )
 from evaluation.models import Run, RunData
 from evaluation.runs.flow.stored import ViewedObservation

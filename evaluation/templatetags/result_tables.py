@@ -10,7 +10,7 @@ from django.template.defaultfilters import floatformat
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from evaluation.runs.run_types.columns import HEADINGS, Heading, find_column_description
+from evaluation.runs.run_types.data_sheets import HEADINGS, Heading, find_column_description
 
 register = template.Library()
 MISSING = "–"

@@ -24,8 +24,12 @@ from annotations.web.scope import get_answered_set, get_editable
 from evaluation.grading.results.pages import GradingViewSet
 from evaluation.runs.rest.views import CURSOR, LIMIT, PageSerializer
 from evaluation.waves import storage
-from evaluation.waves.report.comparison import WavesReport, build_report, list_earlier_runs
-from evaluation.waves.report.questions import QuestionDrift
+from evaluation.waves.report.comparison import (
+    QuestionDrift,
+    WavesReport,
+    build_report,
+    list_earlier_runs,
+)
 from evaluation.waves.report.scores import PairedWorker, People
 
 

@@ -18,8 +18,14 @@ from evaluation.models import Delivery, Webhook
 from evaluation.runs.background.leases import build_future_time
 from evaluation.runs.steps.asking.registration import build_address_check
 from evaluation.webhooks.messages import TEST
-from evaluation.webhooks.request import Outcome, build_headers, send
-from evaluation.webhooks.storage import derive_secret, has_valid_secret, may_receive
+from evaluation.webhooks.storage import (
+    Outcome,
+    build_headers,
+    derive_secret,
+    has_valid_secret,
+    may_receive,
+    send,
+)
 
 logger = logging.getLogger(__name__)
 

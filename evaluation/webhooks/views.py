@@ -24,8 +24,8 @@ from evaluation.models import Delivery, Webhook
 from evaluation.models.webhooks import LONGEST_URL
 from evaluation.runs.background.progress import HOW_TO_START, is_any_running
 from evaluation.webhooks.messages import EVENT_TYPES, FAILURES, LABELS, TEST, WebhookError
-from evaluation.webhooks.request import SECONDS
 from evaluation.webhooks.storage import (
+    SECONDS,
     create_webhook,
     edit_webhook,
     queue_again,

@@ -21,7 +21,7 @@ from crowdgrade.audit.entries import Wanted, build_sources, read_decisions
 from crowdgrade.audit.middleware import LineCounter
 from crowdgrade.audit.views import KINDS
 from crowdgrade.models.tokens import make_token
-from evaluation.deletion.storage import removals, retention
+from evaluation.deletion.storage import removals
 from evaluation.models import Alarm, AlarmReview, Run, WorkerVerdict
 from evaluation.models.runs import choose
 from tests.annotations import world as crowd
@@ -152,7 +152,7 @@ def test_old_entries_are_deleted_after_the_days_that_the_operator_set(world, set
     ExportRead.objects.filter(pk=first.pk).update(
         created_at=timezone.now() - timedelta(days=10, minutes=1)
     )
-    assert retention.delete_expired()["downloads"] == 1
+    assert removals.delete_expired()["downloads"] == 1
     assert first not in ExportRead.objects.all()
     assert ExportRead.objects.count() == 1
 

@@ -25,8 +25,15 @@ from evaluation.core.options.declaration import (
     build_problem,
     declare_option,
 )
-from evaluation.core.options.parameters import Parameters, Setting, build_signature_parts
-from evaluation.core.options.words import API, SITE, TERMINAL, Words
+from evaluation.core.options.parameters import (
+    API,
+    SITE,
+    TERMINAL,
+    Parameters,
+    Setting,
+    Words,
+    build_signature_parts,
+)
 
 __all__ = [
     "API",

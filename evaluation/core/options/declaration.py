@@ -1,6 +1,6 @@
 """Types of run options, their values as objects, JSON and text, and problems of values.
 
-A problem has a code and values; the sentences are in `evaluation.core.options.words`.
+A problem has a code and values; the sentences are in `evaluation.core.options.parameters`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Problem:
 
     Attributes
     ----------
-    code : what, for programs; `evaluation.core.options.words` has the sentences. The codes of a
+    code : what, for programs; `core.options.parameters` has the sentences. The codes of a
         value that is wrong by itself are those of Django and of its REST framework: "invalid" (of
         another type), "invalid_choice", "min_value", "max_value", "max_length", "null".
     option : the option where it shows.

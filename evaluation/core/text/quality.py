@@ -27,12 +27,16 @@ from collections.abc import Iterable, Sequence
 from importlib import metadata
 from typing import Any
 
+import numpy as np
+
 from evaluation.core.backends.embedding.contract import EmbedderInfo, import_library
 from evaluation.core.backends.errors import BackendError, SpellingError
 from evaluation.core.messages.message import Message
+from evaluation.core.stats.cells import Floats
 
 # Most words of a text besides the phrase: a longer text contains an answer after all.
 MOST_OTHERS = 5
+
 # The same for writing without spaces: characters of the whole.
 MOST_CHARACTERS = 25
 
@@ -71,6 +75,7 @@ PHRASES = tuple(
 
 _WORD = re.compile(r"[\w?]+")
 _APOSTROPHES = str.maketrans("", "", "'’`´")
+
 # What `fold` makes of each character of ASCII: words in small letters, parted by spaces.
 _OF_ASCII = {
     code: None if chr(code) in "'`" else chr(code).lower() if _WORD.match(chr(code)) else " "
@@ -97,11 +102,13 @@ def _fold_all(phrases: Iterable[str]) -> tuple[str, ...]:
 
 
 _WHOLE = frozenset(_fold_all(WHOLE))
+
 # Words of a script with spaces match as whole words, others anywhere.
 _SPACED = re.compile(
     r"\b(?:" + "|".join(p for p in _fold_all(PHRASES) if ord(p[0]) < 0x2E80) + r")\b"
 )
 _UNSPACED = re.compile("|".join(p for p in _fold_all(PHRASES) if ord(p[0]) >= 0x2E80))
+
 # Every spaced phrase has one of these words, its longest: a text without them is not searched,
 # nor one with more words than the longest phrase and what may stand beside it.
 _TELLING = frozenset(
@@ -126,8 +133,10 @@ def is_dont_know(text: str) -> bool:
 WHAT = "correcting the spelling"
 PACKAGE = "pyspellchecker"
 LANGUAGES = ("ar", "de", "en", "es", "eu", "fa", "fr", "it", "lv", "nl", "pt", "ru")
+
 # Shorter words are a letter away from too many.
 SHORTEST = 4
+
 # A word in so many answers, and in this share of them, is a term of the subject.
 TERM = 3
 TERM_SHARE = 0.01
@@ -208,6 +217,7 @@ FOREIGN_SHARE = 0.2
 FEWEST_SENTENCES = 5
 FEWEST_LETTERS = 20
 WORDS_OF_A_SENTENCE = 5
+
 # Below it the identifier itself hesitates. On 2,113 and 1,818 English answers of two public
 # data sets it gave no other language this probability.
 SURE = 0.5
@@ -302,3 +312,67 @@ def _load_identifier() -> Any:
     """Return the library's language identifier, loaded once. Raises BackendError."""
     langid = import_library("py3langid.langid", "the check of the answers' language")
     return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
+
+
+# Chinese and Japanese have no spaces: each of their letters counts as a word.
+_COUNTED_WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff]|[^\\W\u3040-\u30ff\u3400-\u9fff]+")
+
+_NUMBER = re.compile(r"[-+]?\d+(?:[.,:/]\d+)*")
+
+
+def count_numbers(text: str) -> int:
+    """Return the number of numbers in a text; 1:25 or 3.5 is one."""
+    return len(_NUMBER.findall(text))
+
+
+def count_words(text: str) -> int:
+    """Return the number of words in a text, numbers included."""
+    return len(_COUNTED_WORD.findall(_NUMBER.sub(" ", text))) + count_numbers(text)
+
+
+def compute_log_words(texts: Sequence[str]) -> Floats:
+    """Return the natural logarithm of each text's number of words; 0 for none. Shape (N,)."""
+    return np.log(np.maximum([count_words(text) for text in texts], 1))
+
+
+# How well cosine tells a paraphrase from a sentence with one wrong fact, on the project's 200
+# minimal pairs: 1 always, .5 as a coin does. From `manage.py reproduce minimal-pairs`, kind all; a
+# slow test measures it anew.
+MINIMAL_PAIRS_AUC = {"minilm": 0.263, "tfidf-word": 0.009, "tfidf-char": 0.004, "bow": 0.003}
+
+# Words of a short answer.
+FEW = 3
+
+# Characters beyond which no answer is short; it spares counting the words of long ones.
+LONG = 60
+
+# Share of short answers from which on they are most.
+MOST = 0.5
+
+
+def is_short(text: str) -> bool:
+    """Return whether an answer has at most 3 words, or at least half of its words are numbers."""
+    text = text.strip()
+    if len(text) > LONG:
+        return False
+    words = count_words(text)
+    return words <= FEW or 2 * count_numbers(text) >= words
+
+
+def compute_short_share(texts: Sequence[str]) -> float | None:
+    """Return the share of short or numeric answers, 0 to 1; None without answers."""
+    return sum(map(is_short, texts)) / len(texts) if texts else None
+
+
+def check_short_answers(texts: Sequence[str], embedder: str) -> Message | None:
+    """Return a warning if most answers are short, with the embedder's AUC on such; else None.
+
+    `embedder` is the SPEC of the run.
+    """
+    share = compute_short_share(texts)
+    if share is None or share <= MOST:
+        return None
+    auc = MINIMAL_PAIRS_AUC.get(embedder)
+    if auc is None:
+        return Message("short_answers_unmeasured", {"share": share})
+    return Message("short_answers", {"share": share, "embedder": embedder, "auc": auc})

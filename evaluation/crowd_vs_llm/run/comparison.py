@@ -24,9 +24,9 @@ from evaluation.consensus.inputs import (
     embed,
     embed_graded_answers,
 )
-from evaluation.consensus.signatures import collect_versions
+from evaluation.consensus.signatures import OF_GRADING, CrowdParameters, collect_versions
 from evaluation.core.messages.message import Message
-from evaluation.core.options import build_signature_parts
+from evaluation.core.options import Whole, build_signature_parts, declare_option
 from evaluation.core.options.parameters import SHORT
 from evaluation.core.stats.cells import Floats, convert_nan_to_none
 from evaluation.core.stats.inference.comparison import compare_models, rank_by_significance
@@ -47,7 +47,6 @@ from evaluation.crowd_vs_llm.methods import (
     compute_panels,
     compute_row_cosines,
 )
-from evaluation.crowd_vs_llm.options import PanelsParameters
 from evaluation.crowd_vs_llm.run.summary import (
     VERSION,
     Alikeness,
@@ -58,6 +57,24 @@ from evaluation.crowd_vs_llm.run.summary import (
 )
 from evaluation.grading.alarms.run.detection import GradedAnswers, detect_alarms
 from evaluation.grading.crowd import ModelColumns, build_labels
+
+
+@dataclass(frozen=True)
+class PanelsParameters(CrowdParameters):
+    """Options of a comparison of panels: grading of each panel, and bootstrap draws."""
+
+    bootstrap: int = declare_option(
+        400,
+        Whole(
+            label="Bootstrap draws",
+            help="Draws of questions for the intervals.",
+            lowest=2,
+            highest=100_000,
+            signed_as="draws",
+        ),
+    )
+    seed: int = declare_option(0, OF_GRADING["seed"])
+
 
 # Workers of this kind of alarm are left out of the panel of unflagged people.
 MODEL_LIKE = "model_like"

@@ -12,14 +12,17 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Model, Q
+from django.db.models import Count, Model, Q, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from annotations.models import AuditEntry, QuestionSet
+from annotations.models import AuditEntry, ExportRead, QuestionSet
 from evaluation.core.messages.message import format_count as number_of
 from evaluation.deletion.storage import erasing, undoing
 from evaluation.deletion.storage.record import (
@@ -43,6 +46,7 @@ from evaluation.deletion.storage.record import (
 from evaluation.models import (
     AnswerFact,
     AuditItem,
+    Event,
     HumanJudgement,
     JudgementRequest,
     LanguageModel,
@@ -301,3 +305,40 @@ def _runs_of(thing: Thing) -> Any:
 def follow_scores(question_set: int) -> None:
     """Update the admission lists that use the scores of a question set."""
     import_string(FOLLOW_SCORES)(question_set)
+
+
+EVENTS_STORED: Final = timedelta(days=30)
+"""Age at which events are deleted, with their deliveries."""
+SECONDS_BETWEEN: Final = 3_600.0
+
+
+@dataclass
+class Retention:
+    """Deletes expired rows once an hour."""
+
+    clock: Callable[[], float] = time.monotonic
+    _done: float | None = None
+
+    def step(self) -> None:
+        """Delete expired rows if the last time is an hour ago."""
+        if self._done is None or self.clock() - self._done >= SECONDS_BETWEEN:
+            self._done = self.clock()
+            delete_expired()
+
+
+def delete_expired() -> dict[str, int]:
+    """Delete expired events and entries of downloads; return the numbers by kind."""
+    now = timezone.now()
+    expired: dict[str, QuerySet[Any, Any]] = {
+        "events": Event.objects.filter(created_at__lt=now - EVENTS_STORED),
+        "downloads": ExportRead.objects.filter(
+            created_at__lt=now - timedelta(days=settings.EXPORT_LOG_DAYS)
+        ),
+    }
+    numbers = {}
+    for kind, rows in expired.items():
+        # Most of the time there are none, and a query takes no write lock.
+        numbers[kind] = rows.count()
+        if numbers[kind]:
+            rows.delete()
+    return numbers

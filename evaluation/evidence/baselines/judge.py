@@ -13,8 +13,8 @@ from evaluation.core.backends.errors import ChatError
 from evaluation.core.backends.server import Patience
 from evaluation.core.stats.cells import Floats
 from evaluation.evidence.baselines.corpus import Crowd, MeanAnswer, UnavailableError
-from evaluation.llm_judge.prompts import SCORE
-from evaluation.llm_judge.prompts import read_score as read_score
+from evaluation.llm_judge.options import SCORE
+from evaluation.llm_judge.options import read_score as read_score
 from evaluation.runs.flow.asking.asker import Settings, ask
 from evaluation.runs.flow.asking.plan import Item, MemoryStore, plan_requests
 

@@ -17,7 +17,7 @@ from scipy import sparse
 from evaluation.core.backends import BackendError
 from evaluation.core.stats.cells import Floats, Integers, divide_where_positive
 from evaluation.core.stats.grams import convert_to_dense
-from evaluation.core.text.length import compute_log_words
+from evaluation.core.text.quality import compute_log_words
 from evaluation.evidence.baselines.corpus import Corpus, Crowd, MeanAnswer, UnavailableError
 
 WORD = re.compile(r"\w+")

@@ -6,6 +6,6 @@ PROMPTING = Kind(
     name="prompting",
     title="Two prompts",
     words="Asks models the same questions by two prompts and scores both replies against a crowd.",
-    options="evaluation.evidence.prompting.options.PromptingParameters",
+    options="evaluation.evidence.prompting.study.PromptingParameters",
     study="evaluation.evidence.prompting.command.STUDY",
 )

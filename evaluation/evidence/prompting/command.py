@@ -9,10 +9,10 @@ from typing import Any
 
 from evaluation.core.messages.console import build_minimum_type, format_table
 from evaluation.core.messages.reasons import describe_reason
-from evaluation.evidence.prompting.options import PromptingParameters
 from evaluation.evidence.prompting.study import (
     FILES,
     Prompting,
+    PromptingParameters,
     PromptingRequest,
     study_prompting,
 )

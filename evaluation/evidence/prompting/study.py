@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.questions import read_questions
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import Progress
+from evaluation.consensus.parameters import SEED_OF_DRAWS, AqerParameters, build_draws_option
+from evaluation.core.options import Parameters, declare_option
 from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.stats.inference.comparison import compare_models
@@ -26,7 +28,6 @@ from evaluation.core.stats.inference.significance import CORRECTIONS
 from evaluation.core.stats.statistics.descriptive import pearson, spearman
 from evaluation.evidence.baselines import Corpus, Crowd, UnavailableError, list_methods
 from evaluation.evidence.corpus import CorpusVectors
-from evaluation.evidence.prompting.options import PromptingParameters
 from evaluation.evidence.tables import write_table
 from evaluation.runs.files.answers import read_worker_answers
 from evaluation.runs.files.asking import AskSettings
@@ -42,12 +43,28 @@ from evaluation.runs.flow.asking.plan import (
 )
 from evaluation.runs.flow.metrics import Exclusions
 
+
+@dataclass(frozen=True)
+class PromptingParameters(Parameters):
+    """Embedder of answers, and bootstrap of the differences between two prompts."""
+
+    embedder: str = declare_option("minilm", AqerParameters.options()["embedder"])
+    bootstrap: int = declare_option(400, build_draws_option("questions"))
+    seed: int = declare_option(0, SEED_OF_DRAWS)
+
+    sentences: ClassVar = {
+        **Parameters.sentences,
+        "unreadable": AqerParameters.sentences["unreadable"],
+    }
+
+
 PROMPTS = ("first", "second")
 SCORES, AGREEMENT, REPLIES, SUMMARY = "prompting", "agreement", "model_answers.csv", "summary.json"
 FILES = (f"{SCORES}.csv", f"{AGREEMENT}.csv", REPLIES, SUMMARY)
 NOT_BOTH = "no_text_by_both_prompts"
 NO_WORKER = "no_answers"
 AQER_METHOD = "aqer"
+
 # With 2 models a correlation is 1 or -1.
 FEWEST_MODELS = 3
 

@@ -27,7 +27,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
 from evaluation.core.stats.cells import Booleans, Floats, Integers, encode_labels
 from evaluation.core.stats.grams import convert_to_dense
-from evaluation.core.text.length import count_words
+from evaluation.core.text.quality import count_words
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import (
     BEETLE,

@@ -29,7 +29,7 @@ from evaluation.consensus.methods.resampling import DrawStore
 from evaluation.consensus.signatures import build_aqer_signature, collect_versions
 from evaluation.core.backends.cross_encoder import ContradictionModel
 from evaluation.core.messages.message import Message
-from evaluation.core.text.length import check_short_answers
+from evaluation.core.text.quality import check_short_answers
 from evaluation.grading.alarms.run.detection import (
     Alarms,
     GradedAnswers,

@@ -15,7 +15,7 @@ import numpy as np
 from evaluation.consensus import AQER
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.statistics.descriptive import pearson
-from evaluation.core.text.length import compute_log_words
+from evaluation.core.text.quality import compute_log_words
 from evaluation.grading.alarms.methods.survey import BY_LENGTH, FEWEST_RANKED, TOO_FEW_RANKED
 from evaluation.grading.run.results import compute_left_out_means
 from evaluation.grading.summary import LengthEffect

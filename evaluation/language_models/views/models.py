@@ -33,9 +33,14 @@ from evaluation.core.backends.chat import smollm2
 from evaluation.core.charts.chart import Chart, Occasion, draw_history
 from evaluation.deletion.storage.removals import MODEL
 from evaluation.language_models.report import ModelHistory, model_history
-from evaluation.language_models.views import trials
-from evaluation.language_models.views.model_form import ModelForm, NoteForm, name_taken
-from evaluation.language_models.views.trials import TryForm, prepared
+from evaluation.language_models.views import model_form
+from evaluation.language_models.views.model_form import (
+    ModelForm,
+    NoteForm,
+    TryForm,
+    name_taken,
+    prepared,
+)
 from evaluation.model_overview.views import model_link
 from evaluation.models import LanguageModel, LLMResponse, Removal
 from evaluation.runs.flow.asking.options import LOCAL, parse_url
@@ -116,7 +121,7 @@ def models(request: HttpRequest) -> HttpResponse:
 def model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Show a model: description, connection, and a form for a trial question."""
     language_model = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
-    trial = trials.load_trial(get_user_id(request), request.GET.get("trial", ""))
+    trial = model_form.load_trial(get_user_id(request), request.GET.get("trial", ""))
     if trial is None:
         return shown_model(request, language_model)
     form = TryForm(request.user, initial=dict(trial.asked))
@@ -144,8 +149,10 @@ def try_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     if not form.is_valid():
         return shown_model(request, language_model, form, status=400)
     try:
-        name = trials.begin(get_user_id(request), prepared(language_model, form), form.cleaned_data)
-    except trials.TrialRefusedError as error:
+        name = model_form.begin(
+            get_user_id(request), prepared(language_model, form), form.cleaned_data
+        )
+    except model_form.TrialRefusedError as error:
         form.add_error(None, forms.ValidationError(REFUSED[error.code], error.code))
         return shown_model(request, language_model, form, status=429)
     return redirect(f"{trial_address(language_model, name)}#reply")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.management.checkout_command import CheckoutCommand
+from evaluation.management.running import CheckoutCommand
 
 
 class Command(CheckoutCommand):

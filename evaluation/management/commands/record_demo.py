@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.core.backends.chat.smollm2 import INSTALL
-from evaluation.management.checkout_command import CheckoutCommand
+from evaluation.management.running import CheckoutCommand
 
 
 class Command(CheckoutCommand):

@@ -17,23 +17,22 @@ from annotations.writing import NewCandidate, add_candidates
 from evaluation.core.options import Problem, build_problem, build_signature_parts
 from evaluation.core.options.parameters import SHORT
 from evaluation.maqa.construction.asking import (
-    ParsedReply,
-    VerdictReader,
-    ask_readable,
-    read_batch,
-    reject_unreadable,
-)
-from evaluation.maqa.construction.filters import Filters, merge_answers
-from evaluation.maqa.construction.options import MOST_TOPICS, ConstructionOptions
-from evaluation.maqa.construction.prompts import (
     GENERATE,
     VERIFY,
     Answers,
+    Filters,
     ModelVerdict,
+    ParsedReply,
+    VerdictReader,
+    ask_readable,
     build_batch_messages,
     build_check_messages,
     join_answers,
+    merge_answers,
+    read_batch,
+    reject_unreadable,
 )
+from evaluation.maqa.construction.options import MOST_TOPICS, ConstructionOptions
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.summary import StudySummary, cut_off_warnings

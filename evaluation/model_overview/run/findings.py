@@ -18,8 +18,12 @@ from evaluation.model_overview.methods import (
     disagreement,
     standings,
 )
-from evaluation.model_overview.options import ViewsParameters
-from evaluation.model_overview.run.gathering import AlignedMetrics, ModelNumber, Source
+from evaluation.model_overview.run.gathering import (
+    AlignedMetrics,
+    ModelNumber,
+    Source,
+    ViewsParameters,
+)
 from evaluation.runs.flow.stored import RunSummary, Side, View
 
 Progress = Callable[[str, int, int], None]

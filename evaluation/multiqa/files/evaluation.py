@@ -43,13 +43,13 @@ from evaluation.multiqa.run.evaluation import (
     evaluate,
     score_by_crowd,
 )
-from evaluation.multiqa.run.rows import CROWD, ITEM_COLUMNS
-from evaluation.multiqa.run.threshold import (
+from evaluation.multiqa.run.judging import (
     LabelledPair,
     find_tuned_cosine,
     measure_pairs,
     use_recorded_cosine,
 )
+from evaluation.multiqa.run.rows import CROWD, ITEM_COLUMNS
 from evaluation.runs.files.metrics import (
     FILES,
     ITEMS,

@@ -29,11 +29,13 @@ from evaluation.grading.run.fitting import compute_aqer_scores
 from evaluation.multiqa.items import EMPTY, NO_REPLY, REFUSED, STATUS_CODES, STATUSES, TEXT, Replies
 from evaluation.multiqa.methods.robustness import METRIC_NAMES, Robustness, robustness
 from evaluation.multiqa.options import MultiqaParameters
-from evaluation.multiqa.run.judging import JudgedSystem, Judgement, judge
-from evaluation.multiqa.run.threshold import (
+from evaluation.multiqa.run.judging import (
+    JudgedSystem,
+    Judgement,
     build_error_message,
     build_error_rows,
     find_recorded_errors,
+    judge,
 )
 from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow, build_group_name
 

@@ -20,9 +20,8 @@ from evaluation.core.text.matching import normalise
 from evaluation.multiqa.items import build_messages
 from evaluation.multiqa.options import BY_KIND, MultiqaRunOptions
 from evaluation.multiqa.run import study
-from evaluation.multiqa.run.judging import find_fault
+from evaluation.multiqa.run.judging import find_fault, find_tuned_cosine
 from evaluation.multiqa.run.study import Rewording, build_conversations, list_wordings
-from evaluation.multiqa.run.threshold import find_tuned_cosine
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.metrics import Exclusions
 from evaluation.runs.steps.answers import find_worker_problems, remove_workers

@@ -26,6 +26,7 @@ from evaluation.multiqa.run.evaluation import (
     evaluate,
     score_by_crowd,
 )
+from evaluation.multiqa.run.judging import use_recorded_cosine
 from evaluation.multiqa.run.rows import (
     COMPARISONS,
     CROWD,
@@ -56,7 +57,6 @@ from evaluation.multiqa.run.study import (
     request_rewordings,
     summarize_rejected,
 )
-from evaluation.multiqa.run.threshold import use_recorded_cosine
 from evaluation.multiqa.storage.questions import VersionItems, find_problem, load
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.summary import StudySummary, Usage, cut_off_warnings

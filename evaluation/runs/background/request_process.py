@@ -51,7 +51,7 @@ LONGEST_PAUSE = 30.0
 """Seconds before a process that dies at once is started again."""
 # Features, which import this package.
 SENDER = "evaluation.webhooks.turns.Sender"
-RETENTION = "evaluation.deletion.storage.retention.Retention"
+RETENTION = "evaluation.deletion.storage.removals.Retention"
 START = f"import django; django.setup(); from {__name__} import main; main()"
 
 

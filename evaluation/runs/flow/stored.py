@@ -98,7 +98,7 @@ class ResultTable(Generic[RowT]):
     row : a named tuple or a dataclass; its fields are the columns, with their types.
     file : the CSV file that commands write; "" if only runs have the table.
     help : what a column holds, with its unit or range, where
-        `evaluation.runs.run_types.columns` does not describe it for all tables.
+        `evaluation.runs.run_types.data_sheets` does not describe it for all tables.
     """
 
     name: str

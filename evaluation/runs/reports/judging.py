@@ -26,7 +26,7 @@ from evaluation.core.stats.inference.correlations import (
 )
 from evaluation.core.stats.inference.raters import RaterAgreement, compute_rater_agreement
 from evaluation.core.stats.statistics.descriptive import compute_partial_correlation
-from evaluation.core.text.length import compute_log_words
+from evaluation.core.text.quality import compute_log_words
 from evaluation.models import Audit, AuditItem, Exhibit, HumanJudgement, Run, WorkerGrade
 from evaluation.runs.judging import ExpertJudgement, Judging, list_progress, load_judgements
 from evaluation.runs.judging.declaration import Choice, ExpertProgress, Key

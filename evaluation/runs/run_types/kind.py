@@ -322,7 +322,7 @@ class Kind:
         the summary alone does not hold them.
     tables : by name, as in URLs; each reads a finished run, row by row.
     columns : descriptions of columns, by name, or by table and name ("items.score"), where
-        `evaluation.runs.run_types.columns` does not describe it; for the README of the download.
+        `run_types.data_sheets` does not describe it; for the README of the download.
     files : further files of a run's download, by name, as bytes.
     charts : charts to download by name, as in URLs; each returns None without data.
     report : returns the results of a run as a dataclass; None if the summary is enough.

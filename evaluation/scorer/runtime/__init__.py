@@ -1,1 +1,1 @@
-"""Code that an exported scorer holds; `evaluation.scorer.code` copies it with what it imports."""
+"""Code that an exported scorer holds; `scorer.writing` copies it with what it imports."""

@@ -48,12 +48,7 @@ from evaluation.umwp.run.result_tables import (
     ReplyRow,
 )
 from evaluation.umwp.run.study import ERROR, NO_REPLY, ItemRow, UmwpStudy, evaluate_replies
-from evaluation.umwp.run.tables import (
-    SizeRow,
-    TrendRow,
-    build_size_rows,
-    build_trend_rows,
-)
+from evaluation.umwp.run.tables import SizeRow, TrendRow, build_size_rows, build_trend_rows
 from evaluation.umwp.storage.questions import (
     compute_input_hash,
     has_labels,

@@ -5,7 +5,7 @@ import sys
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluation.management.checkout_command import MISSING
+from evaluation.management.running import MISSING
 
 
 @pytest.mark.parametrize("command", ["benchmark", "record_demo"])

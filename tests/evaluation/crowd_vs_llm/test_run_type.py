@@ -15,8 +15,8 @@ from annotations.models import QuestionSet, Response, Worker
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.message import Message
 from evaluation.core.options import API, SITE, OptionError
-from evaluation.crowd_vs_llm.options import PanelsParameters
 from evaluation.crowd_vs_llm.report import PANEL_NAMES
+from evaluation.crowd_vs_llm.run.comparison import PanelsParameters
 from evaluation.crowd_vs_llm.run.summary import PanelsSummary
 from evaluation.models import LLMResponse
 from evaluation.runs.background import runs

@@ -29,7 +29,7 @@ from annotations.models import (
     WorkerNote,
 )
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.crowd_vs_llm.options import PanelsParameters
+from evaluation.crowd_vs_llm.run.comparison import PanelsParameters
 from evaluation.deletion.storage import erasing
 from evaluation.deletion.storage.erasing import Texts
 from evaluation.models import (

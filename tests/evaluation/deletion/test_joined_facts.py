@@ -9,7 +9,7 @@ from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import AuditEntry, Import, JoinedFacts, QuestionSet, Response
 from evaluation.deletion.storage import record, undoing
 from evaluation.deletion.storage.joined_facts import FACTS
-from evaluation.payments.storage.worker_facts import load_worker_facts
+from evaluation.payments.storage.fairness import load_worker_facts
 from evaluation.runs.background.work import work_one_turn
 from tests.annotations.exchange.presets.test_demographics import ANA, BEN, DAN, survey
 from tests.annotations.exchange.presets.test_survey_tools import table

@@ -9,8 +9,14 @@ from evaluation.core.stats.inference.prediction_powered import (
     estimate_powered_group_means,
 )
 from evaluation.core.stats.statistics.agreement import intraclass_correlation
-from evaluation.experts.options import ExpertsParameters
-from evaluation.experts.run import AGREEMENT, Answer, GradedAnswer, agreement_rows, find
+from evaluation.experts.run import (
+    AGREEMENT,
+    Answer,
+    ExpertsParameters,
+    GradedAnswer,
+    agreement_rows,
+    find,
+)
 
 PARAMETERS = ExpertsParameters(bootstrap=50)
 

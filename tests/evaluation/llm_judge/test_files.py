@@ -6,7 +6,7 @@ import json
 import pytest
 
 from evaluation.core.stats.inference.prediction_powered import estimate_powered_mean
-from evaluation.llm_judge.prompts import SCORE
+from evaluation.llm_judge.options import SCORE
 from tests.evaluation.commands.running import manage
 from tests.evaluation.runs.run_types.crowds import answers_of, grade_of, write, write_files
 from tests.problems import check_problem

@@ -7,8 +7,7 @@ import pytest
 
 from annotations.exchange import read_answer_grades
 from annotations.exchange.records import AnswerStatus
-from evaluation.llm_judge.options import JudgeParameters
-from evaluation.llm_judge.prompts import COMPARE, SCORE
+from evaluation.llm_judge.options import COMPARE, SCORE, JudgeParameters
 from evaluation.llm_judge.run import collect_grades, draw_pairs, judge_answers
 from evaluation.runs.flow.asking.plan import TemplateError
 from evaluation.runs.flow.asking.reading import AnswerColumns, PromptWithReminder

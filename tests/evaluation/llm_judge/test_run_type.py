@@ -12,8 +12,7 @@ from rest_framework.test import APIClient
 
 from evaluation.core.messages.message import Message
 from evaluation.core.options import OptionError
-from evaluation.llm_judge.options import JudgeParameters
-from evaluation.llm_judge.prompts import SCORE
+from evaluation.llm_judge.options import SCORE, JudgeParameters
 from evaluation.models import JudgementRequest, LanguageModel, Run, RunData
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn

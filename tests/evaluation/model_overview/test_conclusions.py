@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.model_overview.options import ViewsParameters
 from evaluation.model_overview.run.conclusions import (
     against,
     answered,
@@ -22,7 +21,12 @@ from evaluation.model_overview.run.findings import (
     disagreement_rows,
     find_views,
 )
-from evaluation.model_overview.run.gathering import Gathering, NoObservationsError, Source
+from evaluation.model_overview.run.gathering import (
+    Gathering,
+    NoObservationsError,
+    Source,
+    ViewsParameters,
+)
 from evaluation.runs.flow.stored import Observation, Side, View, ViewedObservation
 
 NEAR = View("near", Side.CROWD, "Near", "How near.")

@@ -15,8 +15,8 @@ from evaluation.core.messages.message import Message
 from evaluation.core.options import OptionError
 from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.model_overview.messages import CLAIMS, QUESTIONS
-from evaluation.model_overview.options import ViewsParameters
 from evaluation.model_overview.run.findings import ViewsSummary
+from evaluation.model_overview.run.gathering import ViewsParameters
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMResponse, LLMScore, Run
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn

@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.evidence.data_sets import load_beetle
 from evaluation.multiqa.options import MultiqaParameters
-from evaluation.multiqa.run.threshold import RECORDED, LabelledPair, measure_pairs
+from evaluation.multiqa.run.judging import RECORDED, LabelledPair, measure_pairs
 from tests.evaluation.commands.running import manage
 from tests.evaluation.multiqa.test_evaluate import write
 

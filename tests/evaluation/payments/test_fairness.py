@@ -9,8 +9,7 @@ from django.core.management import call_command
 from annotations.models import Decision, Response, Submission
 from evaluation.core.options import TERMINAL
 from evaluation.core.stats.inference.intervals import compare_selection_rates
-from evaluation.payments.storage.fairness import TOO_FEW, fairness, format_groups
-from evaluation.payments.storage.worker_facts import find_age_band
+from evaluation.payments.storage.fairness import TOO_FEW, fairness, find_age_band, format_groups
 from tests.annotations import world
 from tests.numbers import numbers_in
 from tests.sentences import terminal_sentence

@@ -11,7 +11,6 @@ import pytest
 import yaml
 
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.scorer.code import collect_code, rename_imports
 from evaluation.scorer.preview import LeftOut, build_preview
 from evaluation.scorer.run import (
     NotExportableError,
@@ -24,8 +23,10 @@ from evaluation.scorer.run import (
 from evaluation.scorer.writing import (
     build_files,
     check_name,
+    collect_code,
     make_name,
     parse_formats,
+    rename_imports,
     write_folder,
 )
 from tests.evaluation.scorer.world import content, question

@@ -6,8 +6,7 @@ from django.urls import reverse
 from evaluation.consensus.inputs import build_truncation_warning
 from evaluation.core.backends import EmbedderInfo
 from evaluation.core.options import SITE
-from evaluation.core.text.length import check_short_answers
-from evaluation.core.text.quality import check_language
+from evaluation.core.text.quality import check_language, check_short_answers
 from evaluation.models import ExemplaryAnswer, Run
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import looked

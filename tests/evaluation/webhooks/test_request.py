@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from annotations.outgoing.addresses import vetting
-from evaluation.webhooks import request
+from evaluation.webhooks import turns
 from evaluation.webhooks.messages import WebhookError
-from evaluation.webhooks.request import build_headers, check_url, send, sign
+from evaluation.webhooks.storage import build_headers, check_url, send, sign
 
 DOCS = Path(__file__).resolve().parents[3] / "platform" / "docs"
 HERE = vetting(["127.0.0.0/8"])
@@ -83,11 +83,11 @@ def test_a_body_without_end_is_not_read(receiver):
     receiver.endless = True
     outcome = send(receiver.url, {}, BODY, HERE)
     assert (outcome.error, outcome.status) == ("", 204)
-    assert outcome.seconds < request.SECONDS / 2
+    assert outcome.seconds < turns.SECONDS / 2
 
 
 def test_a_receiver_that_says_nothing_is_given_up(receiver, monkeypatch):
-    monkeypatch.setattr(request, "SECONDS", 0.2)
+    monkeypatch.setattr(turns, "SECONDS", 0.2)
     receiver.silent = threading.Event()
     outcome = send(receiver.url, {}, BODY, HERE)
     assert (outcome.error, outcome.status) == ("timeout", None)

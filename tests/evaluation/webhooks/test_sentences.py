@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.webhooks.messages import FAILURES, PROBLEMS, WebhookError
-from evaluation.webhooks.request import SECONDS
+from evaluation.webhooks.storage import SECONDS
 
 OF_ATTEMPTS = {
     "timeout": "no response within 10 s",

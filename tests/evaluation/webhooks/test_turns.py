@@ -9,12 +9,12 @@ import pytest
 from django.db.models import F, Q
 from django.utils import timezone
 
-from evaluation.deletion.storage import retention
+from evaluation.deletion.storage import removals
 from evaluation.models import Delivery, Event, Run, Webhook
 from evaluation.runs.steps.checkpoints import store_failed_run
 from evaluation.webhooks.messages import EVENT_TYPES
-from evaluation.webhooks.request import Outcome
 from evaluation.webhooks.storage import (
+    Outcome,
     create_webhook,
     queue_again,
     queue_test,
@@ -256,18 +256,18 @@ def test_an_outcome_of_a_deleted_webhook_is_dropped(delivery):
 def test_events_of_a_month_ago_are_deleted_with_their_deliveries(delivery, rivers, rana):
     failed_run(rana, rivers)
     Event.objects.filter(deliveries=delivery).update(
-        created_at=timezone.now() - retention.EVENTS_STORED - timedelta(minutes=1)
+        created_at=timezone.now() - removals.EVENTS_STORED - timedelta(minutes=1)
     )
-    assert retention.delete_expired()["events"] == 1
+    assert removals.delete_expired()["events"] == 1
     assert (Event.objects.count(), Delivery.objects.count()) == (1, 1)
-    assert retention.delete_expired()["events"] == 0
+    assert removals.delete_expired()["events"] == 0
 
 
 def test_what_is_expired_is_looked_for_once_an_hour(monkeypatch):
     calls = []
-    monkeypatch.setattr(retention, "delete_expired", lambda: calls.append(True))
+    monkeypatch.setattr(removals, "delete_expired", lambda: calls.append(True))
     now = [0.0]
-    hourly = retention.Retention(clock=lambda: now[0])
+    hourly = removals.Retention(clock=lambda: now[0])
     for now[0] in (0.0, 10.0, 3599.0, 3600.0, 3601.0):
         hourly.step()
     assert len(calls) == 2

@@ -62,7 +62,7 @@ def read_model_options(model: LanguageModel) -> ModelOptions:
 def find_registration_problems(options: ModelOptions, user: AnyUser) -> list[Problem]:
     """Return the problems of a model's registration: in itself, or for this user.
 
-    `evaluation.core.options.words` has the sentences: ``SITE.sentence(ModelOptions, problem)``.
+    `core.options.parameters` has the sentences: ``SITE.sentence(ModelOptions, problem)``.
     """
     return options.problems() or _find_refusals(options, user)
 

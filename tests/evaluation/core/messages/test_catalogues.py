@@ -13,7 +13,7 @@ from evaluation.core.messages.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCH
 from evaluation.core.messages.run_sentences import FAILURES, GRADED, WARNINGS
 from evaluation.core.messages.table import Blanks, build_document
 from evaluation.core.options import API, SITE, TERMINAL
-from evaluation.core.options.words import LABELS
+from evaluation.core.options.parameters import LABELS
 from evaluation.crowd_vs_llm.messages import PANELS
 from evaluation.eloquent.options import EloquentRunOptions
 from evaluation.grading.alarms.messages import ALARMS

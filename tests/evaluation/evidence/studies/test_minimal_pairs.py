@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.options import TERMINAL
-from evaluation.core.text.length import (
+from evaluation.core.text.quality import (
     MINIMAL_PAIRS_AUC,
     check_short_answers,
     compute_short_share,

@@ -11,7 +11,7 @@ from django.utils.html import escape
 from annotations.models import Response, Worker
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.reasons import describe_unchecked
-from evaluation.core.options.words import LABELS
+from evaluation.core.options.parameters import LABELS
 from evaluation.grading.alarms.messages import (
     OF_QUESTIONS,
     SEVERITIES,

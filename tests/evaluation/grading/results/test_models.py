@@ -14,7 +14,7 @@ from django.utils.html import escape
 from evaluation.core.backends.chat import smollm2
 from evaluation.core.messages.reasons import get_fault_words
 from evaluation.core.options import SITE
-from evaluation.language_models.views import trials
+from evaluation.language_models.views import model_form
 from evaluation.models import LanguageModel
 from evaluation.runs.flow.asking.options import ModelOptions
 from evaluation.runs.flow.asking.plan import SYSTEM
@@ -233,14 +233,14 @@ def test_a_server_that_does_not_answer_holds_no_web_thread_and_one_trial_a_user(
         assert error_codes(again.context["form"].non_field_errors().as_data()) == ["one_at_a_time"]
         other = Client()
         other.force_login(User.objects.create_user("olga", is_staff=True, is_superuser=True))
-        monkeypatch.setattr(trials, "_places", threading.BoundedSemaphore(1))
-        trials._places.acquire()
+        monkeypatch.setattr(model_form, "_places", threading.BoundedSemaphore(1))
+        model_form._places.acquire()
         busy = other.post(address, asked)
         assert busy.status_code == 429
         assert error_codes(busy.context["form"].non_field_errors().as_data()) == ["trials_busy"]
         # Another one's trial is nobody's to look at.
         assert "asking" not in states(text_of(other.get(began.url)))
-        trials._places.release()
+        model_form._places.release()
     finally:
         answers.set()
     assert element_text(text_of(reply_at(site, began.url)), "reply_text") == "It rains here."

@@ -9,7 +9,7 @@ from evaluation.consensus import AQER
 from evaluation.core.backends.embedding.contract import LexicalEmbedder
 from evaluation.core.stats.cells import encode_labels
 from evaluation.core.stats.statistics.descriptive import compute_partial_correlation, pearson
-from evaluation.core.text.length import compute_log_words, count_words
+from evaluation.core.text.quality import compute_log_words, count_words
 from evaluation.evidence.data_sets import load_labelled_beetle
 from evaluation.grading.run.length import check_length, measure_length
 from evaluation.grading.summary import LengthEffect

@@ -3,8 +3,13 @@
 import pytest
 
 from annotations.writing.candidates import FILTER_REASONS, VERDICTS
-from evaluation.maqa.construction.filters import Filters, check_alone, merge_answers
-from evaluation.maqa.construction.prompts import parse_batch, parse_verdict
+from evaluation.maqa.construction.asking import (
+    Filters,
+    check_alone,
+    merge_answers,
+    parse_batch,
+    parse_verdict,
+)
 
 
 def several(*texts):

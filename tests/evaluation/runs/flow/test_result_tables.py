@@ -14,7 +14,7 @@ from evaluation.maqa.run_type import MAQA
 from evaluation.runs.files.metrics import write_table
 from evaluation.runs.flow.metrics import MetricRow
 from evaluation.runs.flow.stored import ResultTable, StudyTable, list_file_names
-from evaluation.runs.run_types.columns import find_column_description
+from evaluation.runs.run_types.data_sheets import find_column_description
 from evaluation.umwp.report.results import TABLES as UMWP_TABLES
 from evaluation.umwp.run import result_tables as umwp
 

@@ -13,8 +13,12 @@ from rest_framework.test import APIClient
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.run_types import list_kinds
-from evaluation.runs.run_types.columns import find_column_description
-from evaluation.runs.run_types.data_sheets import build_readme, build_workbook, build_zip
+from evaluation.runs.run_types.data_sheets import (
+    build_readme,
+    build_workbook,
+    build_zip,
+    find_column_description,
+)
 from tests.evaluation.runs.run_types.words import WORDS, WordOptions
 
 

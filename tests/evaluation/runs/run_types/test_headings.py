@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from django.template import Context, Template
 
-from evaluation.runs.run_types.columns import HEADINGS, find_column_description
+from evaluation.runs.run_types.data_sheets import HEADINGS, find_column_description
 
 TEMPLATES = Path(__file__).resolve().parents[4] / "templates"
 TAG = re.compile(r"""{% heading "(\w+)"(?: "([\w-]+)")? %}""")
