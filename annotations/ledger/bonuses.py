@@ -98,14 +98,6 @@ class Batch:
         return sum((payment.amount for payment in self.payments), Decimal(0))
 
 
-@dataclass(frozen=True, slots=True)
-class ConfirmedPayments:
-    """Confirmed, unsent payments, split into those that can be sent and those held back."""
-
-    sendable: list[Payment]
-    held_back: list[Payment]
-
-
 class Payer(Protocol):
     """Interface of an object that pays a batch through a panel."""
 
@@ -139,8 +131,8 @@ def load_payments(
 
 def split_confirmed(
     payments: Iterable[Payment], log: Mapping[int, Sequence[Decision]] | None = None
-) -> ConfirmedPayments:
-    """Return the confirmed payments, split into those that can be sent and those held back.
+) -> tuple[list[Payment], list[Payment]]:
+    """Return the confirmed, unsent payments that can be sent, and those held back.
 
     A payment is held back if the work was rejected after the payment was planned. If the work was
     already rejected then, the bonus was intended: no rule plans that. Pass as `log` the decisions
@@ -161,7 +153,7 @@ def split_confirmed(
     held_back: list[Payment] = []
     for payment in waiting:
         (held_back if is_held_back(payment) else sendable).append(payment)
-    return ConfirmedPayments(sendable, held_back)
+    return sendable, held_back
 
 
 def has_confirmed(version: QuestionSetVersion) -> Q:
@@ -432,7 +424,7 @@ def _advance(
             for payment in load_payments(version, submissions)
             if payment.state in states and is_in_round(payment, round_)
         ]
-        return (split_confirmed(payments).sendable if event == Event.SENT else payments)[:most]
+        return (split_confirmed(payments)[0] if event == Event.SENT else payments)[:most]
 
     with transaction.atomic():
         keys = {payment.submission for payment in select()}

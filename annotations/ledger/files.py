@@ -151,8 +151,8 @@ def _warn_bonus_of_rejected(
     """Yield a warning on bonuses in rows that also reject the worker."""
     if not rejected:
         return
-    waiting = split_confirmed(load_payments(version, rejected, round_))
-    n_held, n_paid = len(waiting.held_back), len(waiting.sendable)
+    sendable, held_back = split_confirmed(load_payments(version, rejected, round_))
+    n_held, n_paid = len(held_back), len(sendable)
     if n_paid:
         yield DECISIONS.text("bonus_of_rejected", n=n_paid)
     if n_held:

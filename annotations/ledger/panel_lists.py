@@ -106,11 +106,11 @@ def _list_bonuses(version: QuestionSetVersion, request: ListRequest) -> ListOutp
         return _write_again(version, request.batch, "bonuses", of_parts=False)
     bonuses = [payment for payment in load_payments(version) if payment.round != PART]
     past_planning = [payment for payment in bonuses if payment.state != "planned"]
-    waiting = split_confirmed(past_planning)
-    n_held = len(waiting.held_back)
-    if past_planning and not waiting.sendable:
+    sendable, held_back = split_confirmed(past_planning)
+    n_held = len(held_back)
+    if past_planning and not sendable:
         raise NoListError("no_bonus_left", n_held=n_held, batch=_find_last_batch(past_planning))
-    chunks, notes = _claim_as_list(version, request, BONUSES, expected=bool(waiting.sendable))
+    chunks, notes = _claim_as_list(version, request, BONUSES, expected=bool(sendable))
     if n_held:
         notes.append(LISTS.text("held_back", n=n_held))
     if planned := len(bonuses) - len(past_planning):

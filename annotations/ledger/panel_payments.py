@@ -118,19 +118,21 @@ def select_next_bonuses(
     Workers of Mechanical Turk are left out. The panel does not know their ids and would refuse the
     whole list.
     """
-    waiting = _split_confirmed(version, round_).sendable
-    return [payment for payment in waiting if payment.panel != MTURK][:MOST_BONUSES]
+    sendable, _ = _split_confirmed(version, round_)
+    return [payment for payment in sendable if payment.panel != MTURK][:MOST_BONUSES]
 
 
 def count_left_out(version: QuestionSetVersion, round_: str | None = None) -> list[tuple[int, str]]:
     """Return (count, reason) of confirmed payments that cannot be sent, by reason code."""
-    confirmed = _split_confirmed(version, round_)
-    n_mturk = sum(payment.panel == MTURK for payment in confirmed.sendable)
-    counts = [(len(confirmed.held_back), "held_back"), (n_mturk, "of_mturk")]
+    sendable, held_back = _split_confirmed(version, round_)
+    n_mturk = sum(payment.panel == MTURK for payment in sendable)
+    counts = [(len(held_back), "held_back"), (n_mturk, "of_mturk")]
     return [(n, why) for n, why in counts if n]
 
 
-def _split_confirmed(version: QuestionSetVersion, round_: str | None) -> bonuses.ConfirmedPayments:
+def _split_confirmed(
+    version: QuestionSetVersion, round_: str | None
+) -> tuple[list[bonuses.Payment], list[bonuses.Payment]]:
     payments = bonuses.load_payments(version, round_=round_)
     return bonuses.split_confirmed(
         payment for payment in payments if bonuses.is_in_round(payment, round_)

@@ -227,9 +227,9 @@ def run_study(
         judge_key_variable=arguments["judge_key_variable"] or asking.key_variable,
         submitter=submitter,
     )
-    done = execute_study(request, asking, progress)
+    evaluated, complete = execute_study(request, asking, progress)
     with OutputFolder(request.output) as folder:
-        write_tables_and_chart(folder, done.evaluated)
-        for form in build_submissions(done.evaluated.findings.replies, submitter):
+        write_tables_and_chart(folder, evaluated)
+        for form in build_submissions(evaluated.findings.replies, submitter):
             folder.write_json(build_file_name(form), form)
-    return Studied(format_evaluation(done.evaluated, request.output), done.complete)
+    return Studied(format_evaluation(evaluated, request.output), complete)

@@ -311,16 +311,12 @@ class StudyRequest:
     submitter: Submitter = field(default_factory=Submitter)
 
 
-@dataclass(frozen=True)
-class StudyResult:
-    """Evaluation of a study's replies, and whether every request has a reply."""
-
-    evaluated: FileEvaluation
-    complete: bool
-
-
-def execute_study(request: StudyRequest, asking: AskSettings, progress: Progress) -> StudyResult:
+def execute_study(
+    request: StudyRequest, asking: AskSettings, progress: Progress
+) -> tuple[FileEvaluation, bool]:
     """Send the requests missing in the folder's journal, and evaluate; writes no tables.
+
+    The second value is whether every request has a reply.
 
     Raises
     ------
@@ -379,7 +375,7 @@ def execute_study(request: StudyRequest, asking: AskSettings, progress: Progress
             },
         },
     )
-    return StudyResult(evaluated, complete)
+    return evaluated, complete
 
 
 def _refuse_foreign_tables(output: Path) -> None:

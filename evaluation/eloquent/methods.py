@@ -86,15 +86,7 @@ def compute_set_scores(
     )
 
 
-@dataclass(frozen=True)
-class SumRank:
-    """Rank of a system by its sum of scores, 1 for the highest; None with a reason."""
-
-    rank: int | None
-    reason: str | None
-
-
-def rank_by_sum(scored: Sequence[Mapping[Any, float]]) -> list[SumRank]:
+def rank_by_sum(scored: Sequence[Mapping[Any, float]]) -> list[tuple[int | None, str | None]]:
     """Rank systems by the sum of their scores, if all are scored on the same reply sets.
 
     Parameters
@@ -103,8 +95,9 @@ def rank_by_sum(scored: Sequence[Mapping[Any, float]]) -> list[SumRank]:
 
     Returns
     -------
-    A rank for each system, or one reason for all: one_system, no_score (a system has none),
-    different_counts (a sum over more sets is higher for that alone), different_sets.
+    A rank (1 for the highest sum) and None for each system; or None and one reason for all:
+    one_system, no_score (a system has none), different_counts (a sum over more sets is higher for
+    that alone), different_sets.
     """
     reason = None
     if len(scored) < 2:
@@ -116,10 +109,10 @@ def rank_by_sum(scored: Sequence[Mapping[Any, float]]) -> list[SumRank]:
     elif any(scores.keys() != scored[0].keys() for scores in scored):
         reason = DIFFERENT_SETS
     if reason:
-        return [SumRank(None, reason)] * len(scored)
+        return [(None, reason)] * len(scored)
     # Rounded, because equal sums can differ by the order of addition.
     sums = np.round([sum(scores.values()) for scores in scored], 9)
-    return [SumRank(1 + int((sums > own).sum()), None) for own in sums]
+    return [(1 + int((sums > own).sum()), None) for own in sums]
 
 
 NO_COMMON_SETS = "no_common_sets"

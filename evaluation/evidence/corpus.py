@@ -234,9 +234,7 @@ class GradedCorpus:
         """Read the data set of Mohler et al. and embed it. Raises `InputError`, `BackendError`."""
         graded, question_texts = load_mohler(request.data), load_mohler_questions(request.data)
         questions: Sequence[str] = list(dict.fromkeys(graded.questions.tolist()))
-        references = [
-            question_texts[name].reference for name in questions if name in question_texts
-        ]
+        references = [question_texts[name][1] for name in questions if name in question_texts]
         complete = len(references) == len(questions)
         vectors = CorpusVectors(graded.texts, progress, references if complete else None)
         corpus, judged = build_corpus(
@@ -245,9 +243,9 @@ class GradedCorpus:
             vectors,
             request,
             progress,
-            asked={name: found.question for name, found in question_texts.items()},
+            asked={name: text for name, (text, _) in question_texts.items()},
             references=complete,
-            reference_texts={name: found.reference for name, found in question_texts.items()}
+            reference_texts={name: reference for name, (_, reference) in question_texts.items()}
             if complete
             else None,
         )

@@ -63,14 +63,6 @@ class GradedAnswers:
 
 
 @dataclass(frozen=True)
-class LabelledQuestion:
-    """The text of a question of Mohler et al. and the instructor's reference answer."""
-
-    question: str
-    reference: str
-
-
-@dataclass(frozen=True)
 class Translations:
     """Sentences translated by crowd workers, with true translations (Li and Fukumoto 2019).
 
@@ -118,13 +110,13 @@ def load_mohler(folder: Path) -> GradedAnswers:
     )
 
 
-def load_mohler_questions(folder: Path) -> dict[str, LabelledQuestion]:
-    """Read mohler2011/questions.csv by question id; empty without the file."""
+def load_mohler_questions(folder: Path) -> dict[str, tuple[str, str]]:
+    """Return each question's text and reference answer by id; empty without questions.csv."""
     if not (folder / MOHLER_QUESTIONS).exists():
         return {}
     rows = _read_rows(folder, MOHLER_QUESTIONS, ("question_id", "question", "reference_answer"))
     return {
-        name: LabelledQuestion(question.replace("<br>", " "), reference.replace("<br>", " "))
+        name: (question.replace("<br>", " "), reference.replace("<br>", " "))
         for name, question, reference in rows
     }
 

@@ -287,7 +287,14 @@ class ComparedWithPlain:
 
 @dataclass(frozen=True)
 class Camp:
-    """A camp (group of one opinion) after a remedy, and how the ranking agrees with it."""
+    """A camp (group of one opinion) of the crowd, and how the final ranking agrees with it.
+
+    Attributes
+    ----------
+    workers : ids. agreement : Spearman's correlation of the run's raw scores with those of a
+        grading in which this camp alone votes; None where one is undefined.
+    follows : whether it is the camp that the ranking follows.
+    """
 
     workers: tuple[str, ...]
     agreement: float | None

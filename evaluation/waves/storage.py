@@ -128,35 +128,25 @@ def copy_replies(later: QuestionSet) -> Replies:
     """
     if later.earlier_wave is None:
         raise waves.WaveError("no_link")
-    plan = plan_copy(later, later.earlier_wave)
+    keys, numbers = plan_copy(later, later.earlier_wave)
     # In batches, because replies are long and only their keys are in memory so far.
-    for start_index in range(0, len(plan.keys), BATCH):
-        batch = plan.keys[start_index : start_index + BATCH]
+    for start_index in range(0, len(keys), BATCH):
+        batch = keys[start_index : start_index + BATCH]
         old_replies = LLMResponse.objects.filter(pk__in=[key for key, _ in batch]).in_bulk()
         new_replies = []
         for key, question in batch:
             copied = {field: getattr(old_replies[key], field) for field in COPIED_FIELDS}
             new_replies.append(LLMResponse(question_id=question, **copied))
         LLMResponse.objects.bulk_create(new_replies)
-    return plan.numbers
+    return numbers
 
 
-@dataclass(frozen=True, slots=True)
-class CopyPlan:
-    """Planned copy of model replies from an earlier wave.
+def plan_copy(
+    later: QuestionSet, earlier: QuestionSet
+) -> tuple[Sequence[tuple[int, int]], Replies]:
+    """Return the replies of the earlier wave that the later one lacks, and counts.
 
-    Attributes
-    ----------
-    keys : pairs of a reply and the question of the later wave that gets its copy. numbers : counts.
-    """
-
-    keys: Sequence[tuple[int, int]]
-    numbers: Replies
-
-
-def plan_copy(later: QuestionSet, earlier: QuestionSet) -> CopyPlan:
-    """Return the replies of the earlier wave that the later one lacks; changes nothing.
-
+    A reply comes with the question of the later wave that gets its copy. Nothing is changed.
     Two replies are the same if question id, model, request and sample number agree.
     """
     later_version, earlier_version = (
@@ -165,7 +155,7 @@ def plan_copy(later: QuestionSet, earlier: QuestionSet) -> CopyPlan:
     )
     matching_ids = set(waves.match_questions(later, earlier).same)
     if later_version is None or earlier_version is None or not matching_ids:
-        return CopyPlan([], Replies())
+        return [], Replies()
     new_questions = dict(later_version.questions.values_list("external_id", "pk"))
     identity = ("question__external_id", "model_id", "request", "sample")
     existing = set(
@@ -182,7 +172,7 @@ def plan_copy(later: QuestionSet, earlier: QuestionSet) -> CopyPlan:
             continue
         keys.append((key, new_questions[name]))
         models.add(model)
-    return CopyPlan(keys, Replies(len(keys), len(models), n_there))
+    return keys, Replies(len(keys), len(models), n_there)
 
 
 # Largest number of answers of both waves that a page tests (data-formats.md has the times).

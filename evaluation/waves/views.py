@@ -182,7 +182,7 @@ def edit_link(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "match": _summarize_match(match_questions(question_set, matched_set))
         if matched_set
         else None,
-        "replies": storage.plan_copy(question_set, source_set).numbers if source_set else None,
+        "replies": storage.plan_copy(question_set, source_set)[1] if source_set else None,
     }
     has_error = bool(form.errors or error)
     return TemplateResponse(

@@ -120,14 +120,6 @@ class FaultError(Exception):
         self.status, self.content, self.headers = status, content, headers
 
 
-@dataclass(frozen=True)
-class Received:
-    """A server's response with status 200: its JSON and its headers."""
-
-    payload: Any
-    headers: httpx.Headers
-
-
 class OpenAIServer:
     """An OpenAI-compatible server, with its API key and retry rules.
 
@@ -213,8 +205,10 @@ class OpenAIServer:
                 ) from None
             raise self.error(fault.problem, fault.remedy, fault.code, **status) from None
 
-    async def attempt(self, client: httpx.AsyncClient, body: dict[str, Any]) -> Received:
-        """Send a request once and return the response. Raises FaultError."""
+    async def attempt(
+        self, client: httpx.AsyncClient, body: dict[str, Any]
+    ) -> tuple[Any, httpx.Headers]:
+        """Send a request once; return the response's JSON and headers. Raises FaultError."""
         key = self._read_key()
         content = bytearray()
         try:
@@ -238,7 +232,7 @@ class OpenAIServer:
                         )
         except Exception as error:
             raise self._classify_exception(error) from None
-        return self._parse_response(response, bytes(content), key)
+        return self._parse_response(response, bytes(content), key), response.headers
 
     def _send_once(self, client: httpx.Client, body: dict[str, Any]) -> Any:
         """Send a request once, synchronously, and return the response's JSON. Raises FaultError."""
@@ -247,7 +241,7 @@ class OpenAIServer:
             response = client.post(self._address, json=body, headers=self._build_headers(key))
         except Exception as error:
             raise self._classify_exception(error) from None
-        return self._parse_response(response, response.content, key).payload
+        return self._parse_response(response, response.content, key)
 
     @property
     def _address(self) -> str:
@@ -286,8 +280,8 @@ class OpenAIServer:
             )
         return error
 
-    def _parse_response(self, response: httpx.Response, content: bytes, key: str) -> Received:
-        """Return a response of status 200, the key removed. Raises FaultError for others."""
+    def _parse_response(self, response: httpx.Response, content: bytes, key: str) -> Any:
+        """Return the JSON of a response of status 200, the key removed, else raise FaultError."""
         status, headers = response.status_code, response.headers
         # Dummy keys such as "EMPTY", for servers without keys, are also words of normal answers.
         if key and (status != 200 or (len(key) >= SHORTEST_SECRET and not key.isalpha())):
@@ -297,7 +291,7 @@ class OpenAIServer:
         details: dict[str, Any] = {"status": status, "content": content, "headers": headers}
         if status == 200:
             try:
-                return Received(parse_body(_decode_body(content, response)), headers)
+                return parse_body(_decode_body(content, response))
             except CutStreamError as error:
                 raise FaultError("cut", str(error), again=True, **details) from None
             except UnicodeDecodeError:

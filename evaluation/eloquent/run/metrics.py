@@ -157,10 +157,9 @@ def _build_rank_rows(systems: Sequence[str], sets: Sequence[SetRow]) -> Iterator
         }
         for system in systems
     ]
-    for system, scores, sum_rank in zip(systems, scored, rank_by_sum(scored), strict=True):
-        rank = None if sum_rank.rank is None else float(sum_rank.rank)
-        n = len(scores)
-        yield MetricRow(system, OVERALL, "rank", rank, None, None, n, sum_rank.reason)
+    for system, scores, (rank, reason) in zip(systems, scored, rank_by_sum(scored), strict=True):
+        value = None if rank is None else float(rank)
+        yield MetricRow(system, OVERALL, "rank", value, None, None, len(scores), reason)
 
 
 def _build_further_rows(

@@ -161,18 +161,11 @@ MERITS: dict[str, Merit] = {
 ORACLE = "best_possible"
 
 
-@dataclass(frozen=True)
-class ChosenAnswers:
-    """Grade of each question's chosen answer, and its probability of being among the best."""
+def choose_answers(crowd: Crowd, merit: Floats, grades: Floats) -> tuple[Floats, Floats]:
+    """Return the grade of each question's top-rated answer, and its odds of being a best one.
 
-    grade: Floats
-    best: Floats
-
-
-def choose_answers(crowd: Crowd, merit: Floats, grades: Floats) -> ChosenAnswers:
-    """Choose the top-rated answer to each question; ties are chosen with equal odds.
-
-    `grades` are those of the corpus's rows. Ratings that differ only by rounding are equal.
+    Ties are chosen with equal odds. `grades` are those of the corpus's rows. Ratings that differ
+    only by rounding are equal.
     """
     own_grades = grades[crowd.rows]
     n = crowd.corpus.n_questions
@@ -184,9 +177,7 @@ def choose_answers(crowd: Crowd, merit: Floats, grades: Floats) -> ChosenAnswers
     answered = n_top > 0
     grade = _sum_by_question(crowd.questions, is_top * own_grades, n)[answered] / n_top[answered]
     is_best = is_top * (own_grades == best[crowd.questions])
-    return ChosenAnswers(
-        grade, _sum_by_question(crowd.questions, is_best, n)[answered] / n_top[answered]
-    )
+    return grade, _sum_by_question(crowd.questions, is_best, n)[answered] / n_top[answered]
 
 
 def compare_choices(
@@ -208,13 +199,13 @@ def compare_choices(
         except UnavailableError as error:
             reasons[name] = error.reason
             continue
-        by_question = np.mean([found.grade for found in chosen], axis=0)
+        by_question = np.mean([grade for grade, _ in chosen], axis=0)
         n = len(by_question)
         error_of_mean = by_question.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
         half_width = float(stats.t.ppf(0.975, n - 1) * error_of_mean) if n > 1 else None
         mean = float(by_question.mean())
         low, high = (None, None) if half_width is None else (mean - half_width, mean + half_width)
-        best = float(np.mean([found.best for found in chosen]))
+        best = float(np.mean([best for _, best in chosen]))
         rows.append((setting, name, mean, low, high, best, n, len(crowds)))
     return rows, reasons
 

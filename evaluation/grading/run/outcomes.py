@@ -35,7 +35,7 @@ from evaluation.grading.crowd import OutsideInformation, build_labels
 from evaluation.grading.remedies.methods.partial_crowd import FittedPart
 from evaluation.grading.remedies.run import RemedyReport
 from evaluation.grading.run.fitting import Graded
-from evaluation.grading.summary import Looked
+from evaluation.grading.summary import Camp, Looked
 
 # Two alarms are about the same people if they share this part of the smaller group.
 SAME = 0.5
@@ -45,22 +45,6 @@ SAME_CAMPS = 0.8
 OF_CROWD = frozenset({"concentrated_weight", "too_few", "unstable_ranking", "no_convergence"})
 # A plain run has no draws, so that nobody can say whether this is new.
 ONLY_AFTER = "unstable_ranking"
-
-
-@dataclass(frozen=True)
-class CampNow:
-    """A camp (group of one opinion) of the crowd, and how the final ranking agrees with it.
-
-    Attributes
-    ----------
-    workers : ids. agreement : Spearman's correlation of the run's raw scores with those of a
-        grading in which this camp alone votes; None where one is undefined.
-    follows : whether it is the camp that the ranking follows.
-    """
-
-    workers: tuple[Any, ...]
-    agreement: float | None
-    follows: bool
 
 
 @dataclass(frozen=True)
@@ -127,7 +111,7 @@ def add_outcomes(
 
 def _compare_with_camps(
     alarms: Sequence[Alarm], crowd: AQER, answers: GradedAnswers, now: AQER
-) -> tuple[CampNow, ...]:
+) -> tuple[Camp, ...]:
     """Return the crowd's two camps, and which of them the final ranking follows."""
     camps = [alarm.workers for alarm in alarms if alarm.kind == "two_camps" and alarm.workers]
     raw = dict(zip(now.workers_.tolist(), now.raw_.tolist(), strict=True))
@@ -138,7 +122,7 @@ def _compare_with_camps(
     # With two equal correlations the ranking follows neither camp.
     is_clear = highest is not None and known_agreements.count(highest) == 1
     return tuple(
-        CampNow(camp, value, is_clear and value == highest)
+        Camp(camp, value, is_clear and value == highest)
         for camp, value in zip(camps, agreements, strict=True)
     )
 
@@ -168,7 +152,7 @@ class _OutcomeJudge:
     excluded: frozenset[Any]
     base: Alarms
     after: Alarms
-    camps: tuple[CampNow, ...]
+    camps: tuple[Camp, ...]
 
     def build_found(self, before: Sequence[Alarm]) -> tuple[Alarm, ...]:
         """Return the run's alarms with their outcomes, and alarms new with the remedies."""
@@ -250,7 +234,7 @@ class _OutcomeJudge:
             return "settled"
         return "settled_won" if side.follows else "settled_lost"
 
-    def _find_camp(self, alarm: Alarm) -> CampNow | None:
+    def _find_camp(self, alarm: Alarm) -> Camp | None:
         """Return the camp (group of one opinion) of most workers an alarm names, or None."""
         named = set(alarm.workers)
         matching_camps = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from uuid import UUID
@@ -29,14 +29,6 @@ from evaluation.deletion.storage import erasing
 
 MOST_NAMED: Final = 5
 """Names in a message; the others are left out."""
-
-
-@dataclass(frozen=True)
-class Erasures:
-    """Workers and submissions whose erasure was requested, by public id."""
-
-    workers: frozenset[UUID] = field(default_factory=frozenset)
-    submissions: frozenset[UUID] = field(default_factory=frozenset)
 
 
 @dataclass(frozen=True)
@@ -71,13 +63,13 @@ def restore_backup(
             data = check_target(replace=replace)
             if data and not confirm(data):
                 raise BackupError("not_confirmed")
-            erasures = list_erasures() if data else Erasures()
+            workers, submissions = list_erasures() if data else (set(), set())
             databases.replace_database(folder / databases.FILES[manifest.database])
             _restore_key(folder)
             _restore_uploads(folder, manifest)
             _compare_counts(manifest)
             n_migrated = _migrate(manifest)
-            n_erased = repeat_erasures(erasures)
+            n_erased = repeat_erasures(workers, submissions)
     connections.close_all()
     return Restored(manifest, n_migrated, n_erased)
 
@@ -125,8 +117,8 @@ def check_target(*, replace: bool) -> dict[str, int]:
     return data
 
 
-def list_erasures() -> Erasures:
-    """Return the erasures that the audit log of the current database records.
+def list_erasures() -> tuple[set[UUID], set[UUID]]:
+    """Return the workers and submissions whose erasure the current audit log records.
 
     None are known of a database whose tables are of another version.
     """
@@ -140,19 +132,19 @@ def list_erasures() -> Erasures:
         rows = []
     finally:
         connections.close_all()
-    return Erasures(
-        workers=frozenset(key for kind, key in rows if kind == erasing.WORKER),
-        submissions=frozenset(key for kind, key in rows if kind == erasing.SUBMISSION),
+    return (
+        {key for kind, key in rows if kind == erasing.WORKER},
+        {key for kind, key in rows if kind == erasing.SUBMISSION},
     )
 
 
-def repeat_erasures(erasures: Erasures) -> int:
+def repeat_erasures(worker_ids: set[UUID], submission_ids: set[UUID]) -> int:
     """Request the erasures again that the database does not have; return how many.
 
     A background process deletes the texts and their copies, as after the first request.
     """
-    workers = Worker.objects.filter(public_id__in=erasures.workers, erased_at=None)
-    submissions = Submission.objects.filter(public_id__in=erasures.submissions, withdrawn_at=None)
+    workers = Worker.objects.filter(public_id__in=worker_ids, erased_at=None)
+    submissions = Submission.objects.filter(public_id__in=submission_ids, withdrawn_at=None)
     n = 0
     for worker in workers:
         erasing.erase(worker, worker.owner_id)

@@ -404,14 +404,14 @@ class OpenAIChat(ChatModel):
         while True:
             body = self.body(request)
             try:
-                received = await self.server.attempt(self._client, body)
+                payload, headers = await self.server.attempt(self._client, body)
             except FaultError as fault:
                 if self._adapted.learn(fault, body):
                     continue
                 allowance = None if fault.headers is None else parse_allowance(fault.headers)
                 return replace(build_failed_reply(fault), allowance=allowance)
-            reply = parse_reply(received.payload, body)
-            return replace(reply, allowance=parse_allowance(received.headers))
+            reply = parse_reply(payload, body)
+            return replace(reply, allowance=parse_allowance(headers))
 
     def body(self, request: ChatRequest) -> dict[str, Any]:
         """Return the request body as sent and stored: without the key, adapted to the server."""

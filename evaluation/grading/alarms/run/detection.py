@@ -257,13 +257,13 @@ def detect_alarms(
     # junk.workers | Answers without content agree with each other for no reason that the text check
     # is about.
     left_out = is_dont_know | junk.workers[codes.worker]
-    identical_texts = find_identical_texts(
+    identical_texts, identity_check = find_identical_texts(
         survey_result, answers.texts, codes.worker, codes.question, left_out
     )
     dont_know_shares = compute_dont_know_shares(codes.worker, len(codes.workers), is_dont_know)
     unsorted = [
         *build_findings(survey_result, proven),
-        *identical_texts.findings,
+        *identical_texts,
         *_find_dont_know(codes, is_dont_know, dont_know_shares),
     ]
     if junk.repeated is not None:
@@ -274,7 +274,7 @@ def detect_alarms(
     if progress is not None:
         progress("alarms", 1, 1)
     dont_know = check_dont_know(codes.worker, dont_know_shares)
-    checks = build_checks(survey_result, identical_texts.check, junk.check, dont_know)
+    checks = build_checks(survey_result, identity_check, junk.check, dont_know)
     return Alarms(alarms, checks, _build_question_camps(codes, survey_result.questions))
 
 

@@ -118,17 +118,9 @@ USUAL = 0.5
 CHECK = "identical_answers"
 
 
-@dataclass(frozen=True)
-class IdenticalTexts:
-    """Findings on identical texts, none if the copy statistic could be computed, and the check."""
-
-    findings: tuple[Finding, ...]
-    check: Looked
-
-
 def find_identical_texts(
     seen: Survey, texts: Sequence[str], worker: Integers, question: Integers, left_out: Booleans
-) -> IdenticalTexts:
+) -> tuple[tuple[Finding, ...], Looked]:
     """Find groups of workers who gave the same texts, ignoring case and punctuation.
 
     Parameters
@@ -139,11 +131,11 @@ def find_identical_texts(
     pairs = seen.pairs
     # Where the copy statistic could be computed it sees more than equal texts do.
     if seen.kinship.reason is None:
-        return IdenticalTexts((), Looked(CHECK, None, THRESHOLD, False, "copies_were_checked"))
+        return (), Looked(CHECK, None, THRESHOLD, False, "copies_were_checked")
     is_testable = pairs.shared >= FEWEST
     if not is_testable.any():
         reason = "no_pair_shares_3_questions"
-        return IdenticalTexts((), Looked(CHECK, None, THRESHOLD, False, reason))
+        return (), Looked(CHECK, None, THRESHOLD, False, reason)
     n_same = _count_same_texts(pairs, texts, worker, question, left_out)
     share = n_same / pairs.shared
     named = is_testable & (n_same >= FEWEST) & (share > THRESHOLD)
@@ -170,7 +162,7 @@ def find_identical_texts(
             )
         )
     largest = float(share[is_testable].max())
-    return IdenticalTexts(tuple(findings), Looked(CHECK, largest, THRESHOLD, bool(findings)))
+    return tuple(findings), Looked(CHECK, largest, THRESHOLD, bool(findings))
 
 
 def _count_same_texts(

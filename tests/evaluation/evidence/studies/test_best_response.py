@@ -29,17 +29,17 @@ def crowd(references=None):
 
 
 def test_the_answer_of_greatest_merit_is_chosen_for_each_question():
-    found = choose_answers(crowd(), np.array([0, 0, 9, 1, 9, 0, 0, 0.0]), GRADES)
+    grade, best = choose_answers(crowd(), np.array([0, 0, 9, 1, 9, 0, 0, 0.0]), GRADES)
     # Grades 2 of q1, whose best is 5, and 4 of q2, whose best is 4.
-    assert found.grade.tolist() == [2.0, 4.0]
-    assert found.best.tolist() == [0.0, 1.0]
+    assert grade.tolist() == [2.0, 4.0]
+    assert best.tolist() == [0.0, 1.0]
 
 
 def test_among_equal_answers_any_is_chosen_with_equal_odds():
-    found = choose_answers(crowd(), rate_equally(crowd()), GRADES)
+    grade, best = choose_answers(crowd(), rate_equally(crowd()), GRADES)
     # (5 + 4 + 2 + 0) / 4 and (4 + 4 + 1 + 0) / 4; the best is one of four, then two of four.
-    assert found.grade.tolist() == [2.75, 2.25]
-    assert found.best.tolist() == [0.25, 0.5]
+    assert grade.tolist() == [2.75, 2.25]
+    assert best.tolist() == [0.25, 0.5]
 
 
 def test_frequency_looks_at_words_within_a_question():
