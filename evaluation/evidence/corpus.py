@@ -16,8 +16,7 @@ from evaluation.core.backends.cross_encoder import ContradictionModel, Entailmen
 from evaluation.core.backends.errors import EntailmentError
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.grams import Vectors
-from evaluation.evidence.baselines import Corpus, UnavailableError
-from evaluation.evidence.baselines.judge import Judge
+from evaluation.evidence.baselines import Corpus, Judge, UnavailableError
 from evaluation.evidence.data_sets import (
     MOHLER,
     MOHLER_QUESTIONS,

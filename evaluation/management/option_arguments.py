@@ -24,7 +24,7 @@ from evaluation.core.options import (
     Text,
 )
 from evaluation.core.options.declaration import DATABASE, FILES
-from evaluation.core.options.words import build_flag
+from evaluation.core.options.parameters import build_flag
 
 ParametersT = TypeVar("ParametersT", bound=Parameters)
 

@@ -48,7 +48,7 @@ from evaluation.grading.results.report.tables import (
     build_question_answers_table,
     build_worker_answers_table,
 )
-from evaluation.grading.results.views import heat_map, models, pages
+from evaluation.grading.results.views import models, pages
 from evaluation.grading.results.views.pages import draw_disagreement, draw_grades, draw_ranks
 from evaluation.grading.summary import AqerSummary, read_summary
 from evaluation.model_comparison import views
@@ -283,8 +283,8 @@ CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
     "comparison": models.draw_comparisons,
     "differences": models.draw_differences,
     **{f"by-{by}": partial(views.picture, by) for by in GROUPED_BY},
-    "heat-map": lambda run, _: heat_map.draw_overview(run),
-    "heat-block": lambda run, asked: heat_map.draw_block(run, heat_map.read_block(run, asked)),
+    "heat-map": lambda run, _: models.draw_overview(run),
+    "heat-block": lambda run, asked: models.draw_block(run, models.read_block(run, asked)),
     "planner": lambda run, _: build_planner_chart(build_planner_report(run)),
 }
 

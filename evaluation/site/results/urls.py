@@ -5,8 +5,12 @@ from django.urls import path
 from evaluation.eloquent.views import show_comparison, show_texts
 from evaluation.experts.views import audit, experts
 from evaluation.grading.results.views.alarms import show_alarm, show_alarms, show_anchors
-from evaluation.grading.results.views.heat_map import show_heat_map
-from evaluation.grading.results.views.models import show_comparisons, show_model, show_models
+from evaluation.grading.results.views.models import (
+    show_comparisons,
+    show_heat_map,
+    show_model,
+    show_models,
+)
 from evaluation.grading.results.views.pages import (
     questions_by_disagreement,
     show_against,

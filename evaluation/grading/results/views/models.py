@@ -1,19 +1,29 @@
-"""Web pages of the language models in a run: all, one, and pair by pair.
+"""Web pages of the language models in a run, and of the heat map of scores.
 
 Web page that compares a run's language models pair by pair.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, QueryDict
 
-from annotations.web.query import parse_public_id
+from annotations.web.query import parse_number, parse_public_id
 from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.svg import format_number, shorten_distinctly
 from evaluation.core.estimates import CORRECTED_BY
 from evaluation.grading.alarms.report import build_alarms_report
 from evaluation.grading.facts.report import build_run_facts
+from evaluation.grading.results.charts.heat_map import (
+    Shades,
+    build_block_chart,
+    build_overview_chart,
+    build_overview_shades,
+    build_shades,
+)
 from evaluation.grading.results.charts.models import (
     build_comparisons_chart,
     build_crowd_table,
@@ -27,9 +37,17 @@ from evaluation.grading.results.report.comparisons import (
     build_comparisons_report,
     build_pair_report,
 )
+from evaluation.grading.results.report.maps import (
+    COLUMNS,
+    ROWS,
+    HeatBlock,
+    HeatOverview,
+    read_heat_block,
+    read_heat_overview,
+)
 from evaluation.grading.results.report.models import build_model_report, build_models_report
 from evaluation.models import Run
-from evaluation.runs.result_pages import Context, asked_correction, question_link
+from evaluation.runs.result_pages import Context, asked_correction, question_link, worker_link
 
 
 @grading_page("evaluation/models.html")
@@ -136,3 +154,168 @@ def draw_pair(run: Run, pair: PairReport | None) -> Chart | None:
         return question_link(run, question)
 
     return build_pair_chart(pair, link)
+
+
+# Letters of a name in the table.
+LETTERS = 18
+# No set has more workers or questions; a greater number would only be a slow query.
+MOST = 10_000_000
+
+
+@dataclass(frozen=True)
+class Field:
+    """A cell of the heat map's table: its CSS class, its short number and its tooltip."""
+
+    look: str
+    number: str
+    tip: str
+
+
+@grading_page("evaluation/heat_map.html")
+def show_heat_map(request: HttpRequest, run: Run) -> Context:
+    """Show mean scores by groups of workers and questions, and one block of answers.
+
+    `workers` and `questions` of the address name the block. Both are tables, one for all widths:
+    two pictures for two widths would make the page large.
+    """
+    block = read_block(run, request.GET)
+    # Where a block holds all, it is its own overview.
+    overview = read_heat_overview(run)
+    colours = _build_colours(block, overview)
+    is_not_empty = bool(block.workers and block.questions)
+    return {
+        "title": f"Workers by questions of {run.version.question_set.name}",
+        "shown": block,
+        "overview": None
+        if block.is_whole or overview is None
+        else _build_overview(overview, block),
+        "chart": build_block_chart(block, overview.quantiles if overview else ())
+        if is_not_empty
+        else None,
+        "legend": colours.legend,
+        "rows": list(
+            zip(
+                block.workers,
+                shorten_distinctly([worker.name for worker in block.workers], LETTERS),
+                _build_fields(block, colours),
+                strict=True,
+            )
+        ),
+        "columns": list(
+            zip(
+                block.questions,
+                shorten_distinctly([question.name for question in block.questions], LETTERS),
+                strict=True,
+            )
+        ),
+        "worker_blocks": _list_blocks(block.n_workers, ROWS),
+        "question_blocks": _list_blocks(block.n_questions, COLUMNS),
+        "previous_workers": _find_previous(block.first_worker, ROWS),
+        "next_workers": _find_next(block.first_worker, ROWS, block.n_workers),
+        "previous_questions": _find_previous(block.first_question, COLUMNS),
+        "next_questions": _find_next(block.first_question, COLUMNS, block.n_questions),
+    }
+
+
+def read_block(run: Run, query: QueryDict) -> HeatBlock:
+    """Return the heat-map block that the query parameters name; 404 if it does not exist."""
+    worker, question = (
+        parse_number(query, name, 0, MOST, blank=True) or 0 for name in ("workers", "questions")
+    )
+    block = read_heat_block(run, worker, question)
+    if (block.first_worker and not block.workers) or (block.first_question and not block.questions):
+        raise Http404("there is no such block")
+    return block
+
+
+def draw_block(run: Run, block: HeatBlock) -> Chart:
+    """Return the heat map of a block of workers and questions, with links to the workers."""
+
+    def link(worker: UUID) -> str:
+        return worker_link(run, worker)
+
+    overview = read_heat_overview(run)
+    return build_block_chart(block, overview.quantiles if overview else (), link)
+
+
+def draw_overview(run: Run) -> Chart | None:
+    """Return the heat map of group means; None if the run recorded none."""
+    overview = read_heat_overview(run)
+    return build_overview_chart(overview) if overview is not None and overview.means else None
+
+
+def _build_colours(block: HeatBlock, overview: HeatOverview | None) -> Shades:
+    """Return the colour scale for the scores of a block."""
+    scores = [cell.score for row in block.cells for cell in row if cell and cell.score is not None]
+    return build_shades(scores, overview.quantiles if overview else ())
+
+
+def _build_fields(block: HeatBlock, colours: Shades) -> list[list[Field]]:
+    """Return the table cells of a block, a list for each worker."""
+    rows = []
+    for row in block.cells:
+        fields = []
+        for cell in row:
+            if cell is None:
+                fields.append(Field("heat-none", "–", ""))
+            elif cell.score is None:
+                fields.append(Field("heat-none", "1", f"no other worker answered\n{cell.text}"))
+            else:
+                fields.append(Field(colours(cell.score), _format_short(cell.score), cell.text))
+        rows.append(fields)
+    return rows
+
+
+def _build_overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
+    """Return the table of group means, with the offsets of each group's block; None if empty."""
+    if not overview.means:
+        return None
+    colours = build_overview_shades(overview)
+    workers = _find_starts(overview.workers_to, ROWS)
+    questions = _find_starts(overview.questions_to, COLUMNS)
+    rows = []
+    for row, (means, counts) in enumerate(zip(overview.means, overview.counts, strict=True)):
+        fields = []
+        for column, (mean, count) in enumerate(zip(means, counts, strict=True)):
+            css_class = "heat-none" if mean is None else colours(mean)
+            is_shown = (workers[row], questions[column]) == (
+                block.first_worker,
+                block.first_question,
+            )
+            mark = f"{css_class} heat-at" if is_shown else css_class
+            fields.append(Field(mark, "", f"{format_number(mean, 'unknown')} of {count:,}"))
+        rows.append(fields)
+    return {
+        "chart": build_overview_chart(overview),
+        "rows": rows,
+        "legend": colours.legend,
+        "workers": " ".join(map(str, workers)),
+        "questions": " ".join(map(str, questions)),
+    }
+
+
+def _find_starts(ends: Sequence[int], step: int) -> list[int]:
+    """Return, for each group, the offset of the block that contains its first member."""
+    return [begin // step * step for begin in [0, *ends[:-1]]]
+
+
+def _list_blocks(total: int, step: int) -> list[tuple[int, int, int]]:
+    """Return each block of a list as (offset, first, last); first and last count from 1."""
+    return [(first, first + 1, min(first + step, total)) for first in range(0, total, step)]
+
+
+def _format_short(score: float) -> str:
+    """Return a score with two decimals, without the leading zero."""
+    text = f"{score:.2f}"
+    # .999 is rounded to 1.00, which keeps its first digit.
+    return text.replace("0.", ".", 1) if abs(score) < 1 and not text.endswith("1.00") else text
+
+
+def _find_previous(first: int, step: int) -> int | None:
+    """Return the offset of the previous block; None for the first block."""
+    return max(0, first - step) if first else None
+
+
+def _find_next(first: int, step: int, total: int) -> int | None:
+    """Return the offset of the next block; None for the last block."""
+    return first + step if first + step < total else None

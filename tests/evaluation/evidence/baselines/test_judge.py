@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.backends.errors import ChatError
-from evaluation.evidence.baselines import METHODS
-from evaluation.evidence.baselines.judge import AGAIN, Judge, parse_score
+from evaluation.evidence.baselines import AGAIN, METHODS, Judge, parse_score
 from tests.evaluation.core.backends.conftest import FakeServer
 from tests.evaluation.evidence.baselines.world import QUESTIONS, TEXTS, corpus, crowd
 

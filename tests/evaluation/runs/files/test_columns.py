@@ -8,7 +8,7 @@ import pytest
 from annotations.exchange import AnswerStatus
 from evaluation.core.backends.chat.registry import ScriptedChat
 from evaluation.core.text.items import MultiqaItem
-from evaluation.experts import commands as experts_files
+from evaluation.experts import commands
 from evaluation.maqa.composing import LAYOUT, read_yes_no
 from evaluation.multiqa.files.evaluation import read_labelled_pairs
 from evaluation.multiqa.files.reading import MultiqaColumns, read_items, read_replies
@@ -47,8 +47,8 @@ def typed_wordings_of(path):
 
 def scores_of(path):
     """Read a table as the workers' scores in a folder that `evaluate aqer` wrote."""
-    with mock.patch.object(experts_files, "SCORES", ((path.name, "worker", "score"),)):
-        return list(experts_files._scores(path.parent, {}))
+    with mock.patch.object(commands, "SCORES", ((path.name, "worker", "score"),)):
+        return list(commands._scores(path.parent, {}))
 
 
 # Problems with the code "" have none in a catalogue: their places tell them apart.
