@@ -161,7 +161,7 @@ def of_run(run: Run, correction: Correction, runs: list[Run]) -> dict[str, Any]:
         "panels": panels,
         "panels_said": build_report(panels).said[0] if panels else "",
         "panels_start": start_link(kind, run.version.question_set) if kind else "",
-        "chart": build_placement_chart(placed),
+        "chart": build_placement_chart(placed.models, placed.ceiling, placed.crowd),
         "shown_columns": COLUMNS_SHOWN,
         "shown_slice": f":{COLUMNS_SHOWN}",
         "groups_slice": f":{GROUPS_SHOWN}",

@@ -11,18 +11,20 @@ DONE = "[DONE]"
 _AFTER_JSON = re.compile(r"\s*(?:data:\s*\[DONE\]\s*)*")
 # Gateways send comments to keep a connection open.
 _COMMENTS = re.compile(r"(?:\s*:[^\n]*(?:\n|\Z))*\s*")
+# Not str.splitlines, which also divides a text of JSON at U+2028, U+0085 and form feeds.
+_LINE_END = re.compile(r"\r\n|\n|\r")
 _JOINED = ("content", "reasoning_content", "reasoning", "thinking", "refusal")
 
 
 class CutStreamError(ValueError):
-    """An event stream ends before the reply is complete."""
+    """A body ends before the reply is complete."""
 
 
 def parse_body(text: str) -> Any:
     """Return a response's JSON; chunks of a streamed completion are joined into one.
 
-    Raises ValueError for what is neither JSON nor such a stream, CutStreamError for a stream that
-    ends in the middle, RecursionError for JSON that is nested beyond reason.
+    Raises ValueError for what is neither JSON nor such a stream, CutStreamError for either of them
+    that ends in the middle, RecursionError for JSON that is nested beyond reason.
     """
     try:
         return json.loads(text)
@@ -31,18 +33,28 @@ def parse_body(text: str) -> Any:
         text = text[begin.end() if begin else 0 :]
     if text.startswith(("{", "[")):
         # Some servers end a plain JSON answer with "data: [DONE]", which json.loads refuses.
-        value, end = json.JSONDecoder().raw_decode(text)
+        try:
+            value, end = json.JSONDecoder().raw_decode(text)
+        except json.JSONDecodeError as error:
+            if _ends_early(error):
+                raise CutStreamError("the answer ends in the middle of its JSON") from None
+            raise
         if _AFTER_JSON.fullmatch(text, end):
             return value
         raise ValueError("there is something after the JSON")
     return _join_chunks(text)
 
 
+def _ends_early(error: json.JSONDecodeError) -> bool:
+    """Return whether JSON is invalid because its end is missing."""
+    return error.msg.startswith("Unterminated string") or error.pos >= len(error.doc.rstrip())
+
+
 def _split_events(text: str) -> Iterator[str]:
     """Yield the data of each event of a server-sent event stream."""
     lines: list[str] = []
     # The empty line ends a last event that no blank line follows.
-    for line in [*text.splitlines(), ""]:
+    for line in [*_LINE_END.split(text), ""]:
         if line.startswith("data:"):
             lines.append(line.removeprefix("data:").removeprefix(" "))
         elif not line.strip() and lines:
@@ -56,11 +68,14 @@ def _join_chunks(text: str) -> Any:
     choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": None}
     fields: dict[str, Any] = {}
     n_chunks, is_done = 0, False
-    for data in _split_events(text):
+    events = list(_split_events(text))
+    for number, data in enumerate(events, 1):
         if data.strip() == DONE:
             is_done = True
             continue
-        for chunk in _parse_chunks(data):
+        # Without the empty line after it, the last event may be the beginning of one.
+        is_whole = number < len(events) or text.endswith(("\n", "\r"))
+        for chunk in _parse_chunks(data, is_whole):
             n_chunks += 1
             if not isinstance(chunk, Mapping):
                 raise ValueError("a chunk of the stream is no object")
@@ -77,12 +92,17 @@ def _join_chunks(text: str) -> Any:
     return {**fields, "object": "chat.completion", "choices": [choice]}
 
 
-def _parse_chunks(data: str) -> Iterator[Any]:
-    """Yield the JSON of an event, or of each line if no blank line separates the events."""
+def _parse_chunks(data: str, is_whole: bool) -> Iterator[Any]:
+    """Yield the JSON of an event, or of each line if no blank line separates the events.
+
+    Raises CutStreamError for JSON without its end in an event that is not whole.
+    """
     try:
         yield json.loads(data)
-    except ValueError:
-        for line in data.splitlines():
+    except json.JSONDecodeError as error:
+        if not is_whole and _ends_early(error):
+            raise CutStreamError("the event stream ends in the middle of a chunk") from None
+        for line in _LINE_END.split(data):
             if line.strip() and line.strip() != DONE:
                 yield json.loads(line)
 

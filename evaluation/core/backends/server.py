@@ -58,7 +58,8 @@ TOO_LONG = (
     *("context_length_exceeded", "exceed_context_size", "maximum context length"),
     *("max_new_tokens` must be", "context window", "prompt is too long", "input is too long"),
 )
-NO_MONEY = ("insufficient_quota", "billing")
+# Codes, not "billing": advice on a rate limit may name the page of bills.
+NO_MONEY = ("insufficient_quota", "billing_hard_limit", "billing_not_active")
 LONGEST_MESSAGE = 500
 """Characters of a server's own message that are shown."""
 VERSION = "api-version"

@@ -40,6 +40,7 @@ from evaluation.grading.run.results import (
     GradeChanges,
     ModelAnswerRow,
     ModelRow,
+    RankCells,
     Results,
     WorkerRow,
     compute_left_out_means,
@@ -363,12 +364,12 @@ def _with_raw_score(
         yield (*row, means.get(row[0]))
 
 
-def _with_contrast(
-    rows: Iterable[tuple[Any, ...]], contrasts: Mapping[Any, ContrastCells]
+def _add_cells(
+    rows: Iterable[tuple[Any, ...]], cells: Mapping[Any, ContrastCells | RankCells]
 ) -> Iterator[tuple[Any, ...]]:
-    """Add to each row of a worker or model its question contrast, with its interval."""
+    """Add to each row of a worker or model its cells of another table."""
     for row in rows:
-        yield (*row, *contrasts[row[0]])
+        yield (*row, *cells[row[0]])
 
 
 def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
@@ -383,8 +384,9 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
         workers = _add_group(workers, groups, undefined)
     means = compute_left_out_means(grading.graded.aqer, grading.inputs.answered.workers)
     workers = _with_raw_score(workers, means, undefined)
-    workers = _with_contrast(workers, results.worker_contrasts())
-    header = (*header, RAW_LEAVE_ONE_OUT, *ContrastCells._fields)
+    workers = _add_cells(workers, results.worker_contrasts())
+    workers = _add_cells(workers, results.worker_rank_bounds())
+    header = (*header, RAW_LEAVE_ONE_OUT, *ContrastCells._fields, *RankCells._fields)
     folder.write_csv("workers.csv", header, workers)
     folder.write_csv("answers.csv", AnswerRow._fields, results.answers())
     folder.write_csv("exemplars.csv", EXEMPLARS, _iterate_exemplar_rows(grading, results))
@@ -394,7 +396,7 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
         names, vectors = aqer.questions_[answered].tolist(), aqer.exemplars()[answered]
         write_exemplars(file, names, vectors, _choose_float_type(grading))
     models = add_agreement(MODEL, results.model_scores(), facts, undefined)
-    models = _with_contrast(models, results.model_contrasts())
+    models = _add_cells(models, results.model_contrasts())
     of_models = (*ModelRow._fields, *AGREEMENT, *ContrastCells._fields)
     folder.write_csv("models.csv", of_models, models)
     folder.write_csv("model_answers.csv", ModelAnswerRow._fields, results.model_answers())

@@ -144,11 +144,18 @@ class AnswerRow(NamedTuple):
 
 
 class ContrastCells(NamedTuple):
-    """Last cells of a row of workers.csv or models.csv: question contrast, with its interval."""
+    """Cells of a row of workers.csv or models.csv: question contrast, with its interval."""
 
     contrast: float | None
     contrast_low: float | None
     contrast_high: float | None
+
+
+class RankCells(NamedTuple):
+    """Last cells of a row of workers.csv: the ends of the 95% interval of the rank."""
+
+    rank_low: int | None
+    rank_high: int | None
 
 
 class ExemplarRow(NamedTuple):
@@ -221,10 +228,7 @@ class Results:
 
     def _build_worker_row(self, worker: Any, code: int, out: str | None) -> WorkerRow:
         """Return the row of a graded worker, and record why its cells are empty."""
-        aqer = self.aqer
-        no_raw = "no_discriminating_question" if aqer.discrimination else "no_shared_question"
-        if aqer.question_contrast:
-            no_raw = aqer.contrasts_.owner_reasons[code] or no_raw
+        aqer, no_raw = self.aqer, self._explain_no_raw(code)
         of_interval = aqer.interval_reasons_[code] or "no_spread"
         numbers = {
             "grade": (aqer.grades_[code], aqer.reason_ or out or no_raw),
@@ -242,8 +246,7 @@ class Results:
         # Ranks are whole numbers from 1 in an array, where 0 stands for none.
         rank = int(aqer.ranks_[code]) or None
         supported = bool(aqer.supported_[code])
-        if rank is None:
-            reason = aqer.reason_ or out or (no_raw if supported else TOO_FEW)
+        if reason := self._explain_no_rank(code):
             self.undefined.note("workers.csv", "rank", worker, reason)
         return WorkerRow(
             worker=worker,
@@ -253,6 +256,19 @@ class Results:
             **cells,
         )
 
+    def _explain_no_raw(self, code: int) -> str:
+        """Return the reason for which a worker without a raw score has none."""
+        if self.aqer.question_contrast and (why := self.aqer.contrasts_.owner_reasons[code]):
+            return why
+        return "no_discriminating_question" if self.aqer.discrimination else "no_shared_question"
+
+    def _explain_no_rank(self, code: int) -> str:
+        """Return the reason for which a worker has no rank; "" for a ranked one."""
+        if self.aqer.ranks_[code]:
+            return ""
+        unsupported = self._explain_no_raw(code) if self.aqer.supported_[code] else TOO_FEW
+        return self.aqer.reason_ or self.aqer.out_of_ranking_[code] or unsupported
+
     def groups(self) -> dict[Any, int]:
         """Return each worker's group of connected workers; empty if all are connected.
 
@@ -260,6 +276,22 @@ class Results:
         """
         group_of_worker = zip(self.aqer.workers_.tolist(), self.aqer.groups_.tolist(), strict=True)
         return {worker: group for worker, group in group_of_worker if group}
+
+    def worker_rank_bounds(self) -> dict[Any, RankCells]:
+        """Return the interval of each worker's rank, and record why cells are empty."""
+        aqer = self.aqer
+        bounds, cells = find_rank_bounds(aqer), {}
+        code_of = {worker: code for code, worker in enumerate(aqer.workers_.tolist())}
+        no_interval = "fewer_than_2_draws" if aqer.n_draws else "no_draws"
+        for worker in self.inputs.workers:
+            cells[worker] = RankCells(*bounds.get(worker, (None, None)))
+            if worker in bounds:
+                continue
+            code = code_of.get(worker)
+            reason = NO_ANSWERS if code is None else self._explain_no_rank(code) or no_interval
+            for column in RankCells._fields:
+                self.undefined.note("workers.csv", column, worker, reason)
+        return cells
 
     def worker_contrasts(self) -> dict[Any, ContrastCells]:
         """Return the question contrast of each worker, and record why cells are empty."""

@@ -29,7 +29,7 @@ from evaluation.grading.run.maps import (
     compute_question_means,
     convert_to_bytes,
 )
-from evaluation.grading.run.results import Results, compute_left_out_means, find_rank_bounds
+from evaluation.grading.run.results import Results, compute_left_out_means
 from evaluation.grading.summary import VERSION, AqerSummary, Counts, FactTotals
 from evaluation.models import (
     Alarm,
@@ -279,22 +279,20 @@ def _iterate_worker_grades(
     aqer = grading.graded.aqer
     code_of_worker = {worker: code for code, worker in enumerate(aqer.workers_.tolist())}
     means = compute_left_out_means(aqer, grading.inputs.answered.workers)
-    ranks, contrasts = find_rank_bounds(aqer), results.worker_contrasts()
+    ranks, contrasts = results.worker_rank_bounds(), results.worker_contrasts()
     for row in results.workers():
         values = row._asdict()
         code = code_of_worker.get(row.worker)
-        rank_low, rank_high = ranks.get(row.worker, (None, None))
         yield WorkerGrade(
             run_id=run,
             worker_id=values.pop("worker"),
             support=values.pop("support") == "ok",
             leave_one_out=means.get(row.worker),
-            rank_low=rank_low,
-            rank_high=rank_high,
             weights=None if code is None else maps.weights[:, code].astype("<f4").tobytes(),
             grades=None if code is None else maps.grades[:, code].astype("<f4").tobytes(),
             **{**values, **facts.counted(WORKER, row.worker)},
             **contrasts[row.worker]._asdict(),
+            **ranks[row.worker]._asdict(),
         )
 
 

@@ -272,6 +272,12 @@ def _ask_experts(request: HttpRequest, run: Run, judging: Judging, form: AskForm
     return redirect(address)
 
 
+def _draw_placement(run: Run) -> Chart:
+    """Return the chart of a run's models among the workers."""
+    report = build_models_report(run)
+    return build_placement_chart(report.models, report.ceiling, report.crowd)
+
+
 # The query has further parameters, such as a model.
 CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
     "grades": lambda run, _: draw_grades(run, build_run_report(run).n_graded),
@@ -279,7 +285,7 @@ CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
     "ranks": lambda run, _: draw_ranks(run, build_run_report(run).n_graded),
     "questions": lambda run, _: draw_disagreement(run, _count_questions(run)),
     "convergence": lambda run, _: build_convergence_chart(read_summary(run).trace),
-    "placement": lambda run, _: build_placement_chart(build_models_report(run)),
+    "placement": lambda run, _: _draw_placement(run),
     "comparison": models.draw_comparisons,
     "differences": models.draw_differences,
     **{f"by-{by}": partial(views.picture, by) for by in GROUPED_BY},

@@ -21,6 +21,8 @@ from annotations.exchange import OutputFolder
 
 MAX_SHOWN = 10
 """Rows of a table in a notebook; the DataFrame has all of them."""
+MAIN_TABLES = ("workers", "metrics", "panels", "plan_questions")
+"""The table that a notebook shows: the first one of these."""
 SUMMARY = "summary.json"
 # Columns of texts and ids, which stay texts also where each cell is a number.
 TEXT_COLUMNS = frozenset(
@@ -130,12 +132,12 @@ class Result:
 
     @property
     def pictures(self) -> list[str]:
-        """The names of the pictures that `plot` returns."""
+        """The names of the pictures that `plot` returns: those with data."""
         from crowdgrade.frames.charts import CHARTS
 
-        drawn = list(CHARTS) if self.function == "grade" else []
+        drawn = CHARTS if self.function == "grade" else {}
         return [
-            *drawn,
+            *(name for name, build in drawn.items() if build(self) is not None),
             *(name.removesuffix(".svg") for name in self.files if name.endswith(".svg")),
         ]
 
@@ -144,19 +146,16 @@ class Result:
 
         Raises ValueError for an unknown name, and for a picture without data.
         """
-        names = self.pictures
-        chosen = name or next(iter(names), "")
-        if chosen not in names:
-            raise ValueError(
-                f"there is no picture {chosen!r}; there is {', '.join(names) or 'none'}"
-            )
-        if f"{chosen}.svg" in self.files:
-            return Picture(self.files[f"{chosen}.svg"].decode())
         from crowdgrade.frames.charts import CHARTS
 
-        chart = CHARTS[chosen](self)
+        chosen = name or next(iter(self.pictures), "")
+        if f"{chosen}.svg" in self.files:
+            return Picture(self.files[f"{chosen}.svg"].decode())
+        build = CHARTS.get(chosen) if self.function == "grade" else None
+        chart = None if build is None else build(self)
         if chart is None:
-            raise ValueError(f"there is no data for the picture {chosen!r}")
+            problem = "there is no picture" if build is None else "there is no data for the picture"
+            raise ValueError(f"{problem} {chosen!r}; there is {', '.join(self.pictures) or 'none'}")
         return Picture(chart.standalone(), chart.title, chart.explanation)
 
     def to_csv(self, folder: str | PathLike[str], *, overwrite: bool = False) -> None:
@@ -219,8 +218,8 @@ class Result:
         return f"<{type(self).__name__} of crowdgrade.{self.function}: {', '.join(self.tables)}>"
 
     def _repr_html_(self) -> str:
-        """Return the first rows of the first table, alarms, warnings and signature as HTML."""
-        first = "workers" if "workers" in self.tables else self.tables[0]
+        """Return the first rows of the main table, alarms, warnings and signature as HTML."""
+        first = next((name for name in MAIN_TABLES if name in self.tables), self.tables[0])
         rows = self.rows(first)
         parts = [_format_html_table(rows[:MAX_SHOWN])]
         if len(rows) > MAX_SHOWN:

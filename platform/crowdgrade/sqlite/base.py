@@ -1,4 +1,8 @@
-"""SQLite back-end that creates private files; Django requires the module name `base`."""
+"""SQLite back-end that creates private files; Django requires the module name `base`.
+
+Connections stay open between requests (CONN_MAX_AGE). Opening one takes longer than the queries of
+a page: SQLite reads all tables' definitions, and closing the last one writes the log back.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
     Not done in the settings, so that a command that opens no database creates no files.
     """
 
+    _file: tuple[int, int] | None = None
+    """Device and inode of the open file; None in memory."""
+
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Open the SQLite database file, created if it does not exist."""
         name = str(conn_params["database"])
@@ -24,4 +31,25 @@ class DatabaseWrapper(base.DatabaseWrapper):
             create_private_folder(path.parent)
             # SQLite gives the write-ahead log and its index the mode of this file.
             path.touch(mode=0o600)
-        return super().get_new_connection(conn_params)
+        opened = super().get_new_connection(conn_params)
+        self._file = self._find_file()
+        return opened
+
+    def is_usable(self) -> bool:
+        """Return whether the connection's file is still the one at the path.
+
+        After a restored backup or a removed home, the open file has no name: what is written
+        into it is lost. Django asks at the first use in a request (CONN_HEALTH_CHECKS).
+        """
+        return super().is_usable() and self._file == self._find_file()
+
+    def _find_file(self) -> tuple[int, int] | None:
+        """Return device and inode of the file at the database's path; None without a file."""
+        name = str(self.settings_dict["NAME"])
+        if self.is_in_memory_db() or name.startswith("file:"):
+            return None
+        try:
+            status = Path(name).stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino

@@ -80,7 +80,7 @@ def test_an_unknown_table_is_an_attribute_error(result) -> None:
 
 
 def test_pictures_are_drawn_from_the_tables(result, tmp_path) -> None:
-    assert result.pictures == ["grades", "questions", "convergence"]
+    assert result.pictures == ["grades", "ranks", "questions", "convergence"]
     for name in result.pictures:
         picture = result.plot(name)
         picture.save(tmp_path / f"{name}.svg")
@@ -92,11 +92,78 @@ def test_pictures_are_drawn_from_the_tables(result, tmp_path) -> None:
         result.plot("nothing")
 
 
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
+def test_ranks_are_drawn_with_the_intervals_of_the_table(library) -> None:
+    found = crowdgrade.grade(library(ANSWERS), **FAST)
+    workers = found.rows("workers")
+    assert all(row["rank_low"] <= row["rank"] <= row["rank_high"] for row in workers)
+    last = max(row["rank_high"] for row in workers)
+    drawn = ElementTree.fromstring(found.plot("ranks").svg.encode())
+    [axis] = drawn.iterfind(".//*[@class='chart-axis']")
+    left, right = float(axis.get("x1")), float(axis.get("x2"))
+
+    def read_rank(mark: ElementTree.Element, css_class: str, name: str) -> int:
+        """The axis goes from rank 1 to the last one."""
+        [shape] = mark.iterfind(f"./*[@class='chart-{css_class}']")
+        return round(1 + (float(shape.get(name)) - left) / (right - left) * (last - 1))
+
+    shown = [
+        (
+            next(mark.iterfind("./*[@class='chart-label']")).text,
+            *(read_rank(mark, *place) for place in (("dot", "cx"), ("whisker", "x1"))),
+            read_rank(mark, "whisker", "x2"),
+        )
+        for mark in drawn.iterfind(".//*[@class='chart-mark']")
+    ]
+    columns = ("rank", "rank_low", "rank_high")
+    expected = [(str(row["worker"]), *(row[name] for name in columns)) for row in workers]
+    assert sorted(shown) == sorted(expected)
+    assert [rank for _, rank, _, _ in shown] == [1, 1, 3, 4]  # the best first
+
+
+def test_models_are_drawn_among_the_workers_where_there_are_any(result) -> None:
+    models = pd.DataFrame({"model": ["ada"] * 6 + ["bob"] * 6, "question": [*range(1, 7)] * 2})
+    models["answer"] = "007"
+    models.loc[models["model"] == "ada", "answer"] = "7"
+    found = crowdgrade.grade(ANSWERS, models=models, **FAST)
+    assert found.pictures == ["grades", "ranks", "questions", "models", "convergence"]
+    svg = found.plot("models").svg
+    assert svg.index(">bob<") < svg.index(">ada<")  # the best first
+    assert "4 workers" in svg
+    with pytest.raises(ValueError, match=r"data.*models.*grades, ranks, questions, conv"):
+        result.plot("models")
+
+
+def test_without_draws_there_are_no_ranks_to_draw() -> None:
+    found = crowdgrade.grade(ANSWERS, embedder="tfidf-char", bootstrap=0)
+    assert found.pictures == ["grades", "questions", "convergence"]
+    assert found.workers["rank_low"].isna().all()
+    reasons = {
+        (empty["column"], empty["reason"], empty["count"])
+        for empty in found.summary["undefined"]
+        if empty["column"].startswith("rank")
+    }
+    assert reasons == {("rank_low", "no_draws", 4), ("rank_high", "no_draws", 4)}
+    with pytest.raises(ValueError, match="ranks"):
+        found.plot("ranks")
+
+
 def test_html_escapes_what_people_wrote() -> None:
     frame = ANSWERS.assign(worker="<b>" + ANSWERS["worker"].astype(str))
     html = crowdgrade.grade(frame, **FAST)._repr_html_()
     assert "<b>" not in html
     assert html.count("&lt;b&gt;1</td>") == 1
+
+
+def test_a_notebook_shows_the_metrics_before_the_tables_they_rest_on() -> None:
+    files = {
+        "answers.csv": b"item\nfirst\n",
+        "metrics.csv": b"metric,value\nF1,0.5\n",
+        "summary.json": b'{"signature": "maqa|1", "warnings": []}',
+    }
+    html = crowdgrade.Result("maqa", files, report="", library=None)._repr_html_()
+    assert "F1" in html
+    assert "first" not in html
 
 
 def test_the_folder_of_other_results_is_not_replaced(result, tmp_path) -> None:

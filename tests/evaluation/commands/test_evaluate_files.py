@@ -22,7 +22,7 @@ HEADERS = {
     "workers.csv": (
         "worker grade raw raw_low raw_high grade_low grade_high weight n_answers support rank "
         "facts fact_agreement fact_agreement_low fact_agreement_high raw_leave_one_out "
-        "contrast contrast_low contrast_high"
+        "contrast contrast_low contrast_high rank_low rank_high"
     ),
     "answers.csv": "worker question score score_leave_one_out contrast",
     "exemplars.csv": "question n_answers nearest_worker nearest_answer dispersion",
@@ -232,6 +232,7 @@ def test_fewer_than_three_workers_get_scores_but_no_grade(crowd, tmp_path, outpu
     for row in table(output / "workers.csv"):
         assert row["raw"]
         blank = ("grade", "raw_low", "raw_high", "grade_low", "grade_high", "weight", "rank")
+        blank += ("rank_low", "rank_high")
         assert not any(row[column] for column in blank)
     assert all(row["score"] for row in table(output / "answers.csv"))
     assert all(row["percentile"] == "" for row in table(output / "models.csv"))

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 # A table of the site, and the file of the command that says the same. What stands behind is what
 # only the site has; nothing of the file is missing, and nothing is called otherwise.
 ALIKE = {
-    "workers": ("workers.csv", {"rank_low", "rank_high", "panel", "leave_one_out"}),
+    "workers": ("workers.csv", {"panel", "leave_one_out"}),
     "questions": ("exemplars.csv", {"text", "mean_score_leave_one_out"}),
     "models": ("models.csv", {"details", "reason"}),
     "model-answers": ("model_answers.csv", set()),

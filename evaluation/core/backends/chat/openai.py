@@ -5,7 +5,8 @@ counts. `AdaptedParameters` learns from a server's refusals which parameters it 
 
 Reasoning models refuse `max_tokens` (they want `max_completion_tokens`) and any `temperature` but
 their own; some servers know no `seed`. These three are sent without being asked for, so a request
-that is refused because of one of them is sent once more without it.
+that is refused because of one of them is sent once more without it. A model that answers by event
+streams only gets `stream`; `event_stream` joins the chunks.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ LONGEST_REASON = 100
 # Where servers put the thinking that they have separated themselves.
 THINKING_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details", "thoughts")
 THINKING_PARTS = ("reasoning", "thinking", "redacted_thinking", "thought", "reasoning_text")
+# Parts of a content that hold no text.
+OTHER_PARTS = ("image", "audio", "video", "file", "tool", "function", "refusal", "output_image")
 LIMITS = ("max_tokens", "max_completion_tokens")
 
 
@@ -67,6 +70,9 @@ def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Re
     tokens = (_parse_count(usage.get("prompt_tokens")), n_written)
     if fault := _find_fault(payload, choice, message, reason):
         return Reply("", AnswerStatus.ERROR, reason, *tokens, None, payload, fault)
+    if not (text or separate_thinking or _is_readable(content)):
+        unknown = Fault("no_reply", "the answer's content is of a kind that is not read")
+        return Reply("", AnswerStatus.ERROR, reason, *tokens, None, payload, unknown)
     refusal = refusal or _find_refusal(content)
     read = read_reply(text, finish_reason=reason)
     status = read.status
@@ -161,13 +167,17 @@ def _find_fault(
     """Return the error that the JSON of a response with status 200 reports; None without one."""
     failed = read_finish(reason) is Finish.ERROR
     error = next((one for part in (choice, payload, message) if (one := part.get("error"))), None)
+    if error is None and payload.get("object") == "error":
+        error = payload
     if error is None and not failed:
         return None
     message_text = find_message(error) or (
         f"finish_reason {reason}" if failed else "without a message"
     )
     code = error.get("code") if isinstance(error, Mapping) else None
-    may_pass = failed if not isinstance(code, int) else code in AGAIN or code >= 500
+    if isinstance(code, str) and code.isdecimal() and len(code) < 6:
+        code = int(code)
+    may_pass = failed if not isinstance(code, int) else code in AGAIN or 500 <= code < 600
     problem = f"the server answered 200 with an error ({message_text})"
     return Fault("error_in_reply", problem, may_pass)
 
@@ -189,6 +199,23 @@ def _extract_text(content: Any) -> str:
     if not isinstance(content, str) or not content.strip():
         return ""
     return UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", content)
+
+
+def _is_readable(content: Any) -> bool:
+    """Return whether a message's content is nothing, a text, or parts of known types."""
+    if isinstance(content, Mapping):
+        content = content.get("parts") if "parts" in content else [content]
+    if isinstance(content, list):
+        return all(map(_is_known_part, content))
+    return content is None or isinstance(content, str)
+
+
+def _is_known_part(part: Any) -> bool:
+    """Return whether a part of a message's content is a text or of a type without text."""
+    if not isinstance(part, Mapping):
+        return isinstance(part, str)
+    kind = str(part.get("type") or "").casefold()
+    return isinstance(part.get("text"), str) or _is_thinking(part) or kind.startswith(OTHER_PARTS)
 
 
 def _get_part_text(part: Any) -> Any:
@@ -251,7 +278,8 @@ OTHER_NAMES = {
     "max_tokens": "max_completion_tokens",
     "max_completion_tokens": "max_tokens",
 }
-OPTIONAL = ("temperature", "seed")
+STREAM = {"stream": True, "stream_options": {"include_usage": True}}
+OPTIONAL = ("temperature", "seed", "stream_options")
 STATUSES = (400, 422)
 # How servers say that they do not take a parameter, or not with that value.
 _REFUSED = re.compile(
@@ -261,27 +289,35 @@ _REFUSED = re.compile(
     r"not compatible|incompatible|instead|invalid parameter|invalid argument",
     re.IGNORECASE,
 )
+# How servers say that they answer by event streams only.
+_ONLY_STREAMS = re.compile(
+    r"only supports? stream|enable the stream|stream(?:ing)?[`'\" ]+(?:mode )?(?:is )?required|"
+    r"stream[`'\" ]+(?:parameter )?must be (?:set to )?true",
+    re.IGNORECASE,
+)
 # A value that is too high is no refusal of its parameter.
 _TOO_HIGH = re.compile(r"at most|maximum|less than|greater than|too large|too high|exceed|<=")
 
 
 class AdaptedParameters:
-    """Request parameters to rename or drop for one server, in the order learnt from refusals."""
+    """Request parameters to rename, drop or add for one server, in the order of its refusals."""
 
     def __init__(self) -> None:
         self._changes: dict[str, str] = {}
+        self._streams = False
 
     @property
     def notes(self) -> tuple[str, ...]:
         """The learnt changes as phrases for people, such as "seed left out"."""
-        return tuple(
+        changes = [
             f"{name} sent as {other}" if other else f"{name} left out"
             for name, other in self._changes.items()
-        )
+        ]
+        return (*changes, "stream sent as true") if self._streams else tuple(changes)
 
     def adapt(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Return the request body with all learnt changes applied."""
-        adapted = dict(body)
+        adapted = {**body, **STREAM} if self._streams else dict(body)
         for name, other in self._changes.items():
             if name not in adapted:
                 continue
@@ -295,6 +331,9 @@ class AdaptedParameters:
         if fault.status not in STATUSES or fault.code == "refused_prompt":
             return False
         named, message = _find_named_parameter(fault.content)
+        if _ONLY_STREAMS.search(message):
+            self._streams = True
+            return self.adapt(body) != dict(body)
         if not _REFUSED.search(message) or _TOO_HIGH.search(message):
             return False
         for name in (*OTHER_NAMES, *OPTIONAL):
@@ -400,7 +439,7 @@ class OpenAIChat(ChatModel):
         or with it under its other name, and further requests are sent so (`adaptations`).
         """
         assert self._client is not None
-        # Ends: a retry needs a further change of the body, and there are four parameters to change.
+        # Ends: a retry needs a further change of the body, and there are six parameters to change.
         while True:
             body = self.body(request)
             try:

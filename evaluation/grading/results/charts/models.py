@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
+from annotations.web.paging import Page
 from annotations.web.texts import shorten_text
 from evaluation.core.charts.chart import Chart, Layout, Row, draw_axis, draw_rows
 from evaluation.core.charts.svg import Drawing, Scale, build_scale, format_interval, format_number
@@ -18,7 +19,7 @@ from evaluation.grading.results.report.comparisons import (
     PairReport,
     QuestionDifference,
 )
-from evaluation.grading.results.report.models import CrowdScores, ModelRow, ModelsReport
+from evaluation.grading.results.report.models import CrowdScores, ModelRow
 from evaluation.grading.results.report.run import Ceiling
 
 MOST = 60
@@ -26,27 +27,25 @@ CROWD = 96.0
 TOP = 34.0
 
 
-def build_placement_chart(report: ModelsReport) -> Chart:
+def build_placement_chart(models: Page[ModelRow], ceiling: Ceiling, crowd: CrowdScores) -> Chart:
     """Return the chart of up to 60 models' scores below the histogram of workers' scores."""
-    plotted = report.models.rows[:MOST]
+    plotted = models.rows[:MOST]
     rows = [_build_row(model) for model in plotted]
     numbers = [
         *(end for row in rows for end in (row.value, row.low, row.high)),
-        *report.crowd.scores[:1],
-        *report.crowd.scores[-1:],
-        *(report.ceiling.score.value, report.ceiling.score.low, report.ceiling.score.high),
+        *crowd.scores[:1],
+        *crowd.scores[-1:],
+        *(ceiling.score.value, ceiling.score.low, ceiling.score.high),
     ]
 
     def draw(width: float) -> Drawing:
         layout = Layout(width, [row.name for row in rows], TOP + CROWD + 10)
-        description = (
-            f"{len(rows)} models with 95% intervals under the scores of {report.crowd.n} workers"
-        )
+        description = f"{len(rows)} models with 95% intervals under the scores of {crowd.n} workers"
         drawing = Drawing(width, layout.height, "Models among people", description)
         scale = build_scale(numbers, layout.left, layout.right)
         draw_axis(drawing, layout, scale, "score: similarity to the crowd's consensus", TOP)
-        _draw_crowd(drawing, layout, scale, report.crowd)
-        _draw_ceiling(drawing, layout, scale, report.ceiling)
+        _draw_crowd(drawing, layout, scale, crowd)
+        _draw_ceiling(drawing, layout, scale, ceiling)
         draw_rows(drawing, layout, scale, rows)
         return drawing
 
@@ -63,14 +62,14 @@ def build_placement_chart(report: ModelsReport) -> Chart:
         ),
         draw=draw,
         note=f"The picture shows the first {MOST} models."
-        if len(plotted) < _count_models(report)
+        if len(plotted) < _count_models(models)
         else "",
     )
 
 
-def _count_models(report: ModelsReport) -> int:
-    """Return the number of models on this page of the report, plus one if more follow."""
-    return len(report.models.rows) + bool(report.models.next)
+def _count_models(models: Page[ModelRow]) -> int:
+    """Return the number of models on this page, plus one if more follow."""
+    return len(models.rows) + bool(models.next)
 
 
 def _build_row(model: ModelRow) -> Row:

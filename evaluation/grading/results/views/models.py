@@ -59,7 +59,11 @@ def show_models(request: HttpRequest, run: Run) -> Context:
         "title": f"Language models on {report.about.name}",
         "report": report,
         "alarms": build_alarms_report(run),
-        "chart": build_placement_chart(report) if report.models.rows else None,
+        "chart": (
+            build_placement_chart(report.models, report.ceiling, report.crowd)
+            if report.models.rows
+            else None
+        ),
         "has_facts": build_run_facts(run) is not None,
         "crowd": build_crowd_table(report.crowd),
     }

@@ -138,7 +138,8 @@ def test_any_trace_can_be_drawn(trace):
 
 @pytest.mark.django_db
 def test_models_stand_under_the_crowd_beside_the_ceiling():
-    svg = build_placement_chart(build_models_report(world.finished(n_workers=6))).wide
+    report = build_models_report(world.finished(n_workers=6))
+    svg = build_placement_chart(report.models, report.ceiling, report.crowd).wide
     diamonds = list(shapes(svg, "polygon"))
     assert len(diamonds) == 2
     words = [text.text for text in shapes(svg, "text")]

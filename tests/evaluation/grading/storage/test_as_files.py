@@ -87,7 +87,7 @@ def stored(run):
                     for name in (*WORKERS, *AGREEMENT)
                 ),
                 raw[grade.worker.external_id],
-                *(getattr(grade, name) for name in CONTRAST),
+                *(getattr(grade, name) for name in (*CONTRAST, "rank_low", "rank_high")),
             ]
             for grade in run.worker_grades.order_by("pk").select_related("worker")
         ],

@@ -168,7 +168,7 @@ def test_a_worker_without_a_text_has_a_row_without_numbers(both):
         if (entry["file"], entry["reason"]) == ("workers.csv", "no_answers")
     }
     columns = ("grade", "raw", "raw_low", "raw_high", "grade_low", "grade_high", "rank")
-    columns += ("contrast", "contrast_low", "contrast_high")
+    columns += ("contrast", "contrast_low", "contrast_high", "rank_low", "rank_high")
     assert reasons == {(column, 1) for column in columns}
 
 
