@@ -1,4 +1,4 @@
-"""Delete what is stored for a limited time: events of webhooks, and the log of downloads."""
+"""Delete what is stored for a limited time: events of webhooks, logs of downloads and sign-ins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotations.models import ExportRead
+from annotations.models import ExportRead, SignInEvent
 from evaluation.models import Event
 
 EVENTS_STORED: Final = timedelta(days=30)
@@ -35,13 +35,13 @@ class Retention:
 
 
 def delete_expired() -> dict[str, int]:
-    """Delete expired events and entries of downloads; return the numbers by kind."""
+    """Delete expired events and entries of the logs; return the numbers by kind."""
     now = timezone.now()
+    logged = now - timedelta(days=settings.EXPORT_LOG_DAYS)
     expired: dict[str, QuerySet[Any, Any]] = {
         "events": Event.objects.filter(created_at__lt=now - EVENTS_STORED),
-        "downloads": ExportRead.objects.filter(
-            created_at__lt=now - timedelta(days=settings.EXPORT_LOG_DAYS)
-        ),
+        "downloads": ExportRead.objects.filter(created_at__lt=logged),
+        "sign_ins": SignInEvent.objects.filter(created_at__lt=logged),
     }
     numbers = {}
     for kind, rows in expired.items():
