@@ -21,7 +21,7 @@ from annotations.models.access import (
     may_read_answers,
 )
 from annotations.models.appeals import Appeal, AppealAnswer
-from annotations.models.audit import AuditEntry, ExportRead
+from annotations.models.audit import AuditEntry, ExportRead, SignInEvent
 from annotations.models.base import (
     AppendOnly,
     AppendOnlyError,
@@ -115,6 +115,7 @@ __all__ = [
     "Scoped",
     "ScopedQuerySet",
     "Share",
+    "SignInEvent",
     "Submission",
     "Team",
     "Translation",

@@ -1,6 +1,6 @@
-"""Log of downloads; audit log of important actions, such as delete, undo, erase or send to a panel.
+"""Logs of downloads, sign-ins and important actions, such as delete, erase or send to a panel.
 
-Its entries outlive the objects that they describe.
+Their entries outlive the objects that they describe.
 """
 
 from django.conf import settings
@@ -113,3 +113,49 @@ class ExportRead(Record):
 
     def __str__(self) -> str:
         return self.file
+
+
+class SignInEvent(Record):
+    """Sign-in, refused sign-in, or change of the ways to sign in; it outlives its account.
+
+    A background process deletes it after EXPORT_LOG_DAYS.
+
+    Attributes
+    ----------
+    name : user name at that time, "" if no account has the name that was typed.
+    detail : such as password, openid, totp, or the code of a refusal.
+    address : IP address of the client; None for the command line.
+    """
+
+    class Event(models.TextChoices):
+        """Kind of event."""
+
+        SIGNED_IN = "signed_in", "signed in"
+        FAILED = "failed", "wrong password"
+        REFUSED = "refused", "refused after the OpenID provider"
+        CODE_FAILED = "code_failed", "wrong code"
+        LINKED = "linked", "linked with the OpenID provider"
+        UNLINKED = "unlinked", "link removed"
+        FACTOR_ADDED = "factor_added", "second factor added"
+        FACTOR_REMOVED = "factor_off", "second factor removed"
+        FACTOR_USED = "factor_used", "second factor used"
+        CODES_MADE = "codes_made", "recovery codes made anew"
+
+    access = Access(owner="user")
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="sign_ins"
+    )
+    name = models.CharField(max_length=150, blank=True)
+    event = models.CharField(max_length=12, choices=Event.choices)
+    detail = models.CharField(max_length=40, blank=True)
+    address = models.GenericIPAddressField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["-created_at"], name="sign_in_newest"),
+            models.Index(fields=["address", "-created_at"], name="sign_in_by_address"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.event}"

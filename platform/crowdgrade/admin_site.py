@@ -9,11 +9,15 @@ from http import HTTPStatus
 from importlib.util import find_spec
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
 from unfold.sites import UnfoldAdminSite
 
 View = Callable[..., HttpResponseBase]
@@ -45,6 +49,15 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
     site_title = site_header = "Crowdgrade"
     index_title = "Overview"
     enable_nav_sidebar = True
+
+    def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
+        """Register models with their pages; those of django-allauth get none.
+
+        Its tables hold secrets of second factors, and data that this site does not use.
+        """
+        models = [model_or_iterable] if isinstance(model_or_iterable, type) else model_or_iterable
+        shown = [model for model in models if not model.__module__.startswith("allauth.")]
+        super().register(shown, admin_class, **options)
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """Return the template context of every page, with the roles of the user.
@@ -80,15 +93,32 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
 
         return may_enter(request.user)
 
+    @method_decorator(never_cache)
     def login(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Return the sign-in page; redirect to the first-account page if no account exists."""
         from crowdgrade.first_account import is_needed
+        from crowdgrade.login import LoginForm, PasswordLoginView
 
         if request.method == "GET" and is_needed():
             return redirect("admin:first-account")
-        response: HttpResponse = super().login(request, extra_context)
+        if request.method == "GET" and self.has_permission(request):
+            return redirect("admin:index")
+        next_page = {} if has_next(request) else {REDIRECT_FIELD_NAME: reverse("admin:index")}
+        context = {
+            **self.each_context(request),
+            "title": "Sign in",
+            "app_path": request.get_full_path(),
+            "openid": settings.OPENID,
+            "passwords": settings.PASSWORD_SIGN_IN,
+            **next_page,
+            **(extra_context or {}),
+        }
+        view = PasswordLoginView.as_view(
+            extra_context=context, authentication_form=LoginForm, template_name="admin/login.html"
+        )
+        response: HttpResponse = view(request)
         return response
 
     def get_urls(self) -> list[URLPattern]:  # type: ignore[override]
@@ -155,6 +185,11 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
 
         response: TemplateResponse = self.wrap_view(show_overview)(request)  # type: ignore[assignment]
         return response
+
+
+def has_next(request: HttpRequest) -> bool:
+    """Return whether a request names the page to go on to."""
+    return REDIRECT_FIELD_NAME in request.GET or REDIRECT_FIELD_NAME in request.POST
 
 
 def _raise_missing(request: HttpRequest) -> HttpResponseBase:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.socialaccount.apps import SocialAccountConfig
 from django.apps import AppConfig
 from django.contrib.admin.apps import SimpleAdminConfig
 from django.contrib.admin.checks import check_admin_app, check_dependencies
@@ -17,10 +18,25 @@ class CrowdgradeConfig(AppConfig):
     def ready(self) -> None:
         """Import the Celery app, so that tasks use its broker, and register the checks."""
         from crowdgrade import celery, checks
+        from crowdgrade.sign_in import journal
 
         _ = celery.app, checks.check_demo_is_local
+        journal.connect()
         # For all apps: the first one sends the signal before anything is changed.
         pre_migrate.connect(refuse_too_old, dispatch_uid="crowdgrade.upgrades")
+
+
+class OpenIDAccountConfig(SocialAccountConfig):
+    """Configuration of allauth's links of accounts, without its hundred providers.
+
+    `crowdgrade.sign_in.adapters` has the only provider, so no module of another one is looked for.
+    """
+
+    def ready(self) -> None:
+        """Register allauth's checks."""
+        from allauth.socialaccount import checks
+
+        _ = checks
 
 
 def refuse_too_old(using: str, **sent: Any) -> None:

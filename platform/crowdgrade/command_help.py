@@ -15,7 +15,15 @@ from django.core.management import ManagementUtility, get_commands
 OWN_APPS = ("annotations", "crowdgrade", "evaluation")
 """The apps whose commands are Crowdgrade's."""
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Run the site": ("demo", "up", "local_model", "api_token", "backup", "restore"),
+    "Run the site": (
+        "demo",
+        "up",
+        "local_model",
+        "api_token",
+        "remove_second_factor",
+        "backup",
+        "restore",
+    ),
     "Import": (
         *("import_questions", "import_answers", "import_mturk", "import_model_answers"),
         *("import_problems", "import_prompts", "import_several_answers", "import_statuses"),

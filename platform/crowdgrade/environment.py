@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Final
 
@@ -217,12 +218,66 @@ VARIABLES: Final = (
         "SMTP with `EMAIL_HOST`, else the console",
     ),
     Variable(
+        ("OPENID_ISSUER",),
+        (
+            "issuer of an OpenID Connect provider, by which people sign in "
+            "([Sign-in](#sign-in-by-openid-connect)): an `https://` address, exactly as its "
+            "ID tokens name it"
+        ),
+        "none: people sign in by password",
+    ),
+    Variable(
+        ("OPENID_CLIENT_ID", "OPENID_CLIENT_SECRET"),
+        "what the provider assigned to this site; needed with `OPENID_ISSUER`",
+        "none",
+    ),
+    Variable(("OPENID_NAME",), "name of the provider on the button", "`OpenID`"),
+    Variable(
+        ("OPENID_DOMAINS", "OPENID_GROUPS"),
+        (
+            "domains of verified e-mail addresses, and groups of the claim `groups`, separated by "
+            "commas. Whoever fits gets an account at the first sign-in. With both, both must fit"
+        ),
+        "none: only linked accounts and invited people enter",
+    ),
+    Variable(
+        ("OPENID_ROLE",),
+        "role of an account that the first sign-in creates: `none` or `requester`",
+        "`none`: an operator gives the role",
+    ),
+    Variable(
+        ("OPENID_TRUST_EMAIL",),
+        (
+            "yes or no: every address of the provider counts as verified. Only for a provider of "
+            "one organization that sends no `email_verified`, such as Microsoft Entra"
+        ),
+        "no",
+    ),
+    Variable(
+        ("OPENID_NETWORKS",),
+        "non-public networks in which the provider may be asked, such as `10.1.2.0/24`",
+        "none",
+    ),
+    Variable(
+        ("PASSWORD_SIGN_IN",),
+        "`yes` or `no`: whether local passwords open the site; `no` needs `OPENID_ISSUER`",
+        "`yes`",
+    ),
+    Variable(
+        ("REQUIRE_SECOND_FACTOR",),
+        (
+            "accounts that must have a [second factor](#second-factor): `none`, `operators`, "
+            "`requesters` (operators too) or `everyone`"
+        ),
+        "`none`: each user decides",
+    ),
+    Variable(
         ("LOG_FORMAT",), "`text` or `json`: the form of log records ([Logs](#logs))", "`text`"
     ),
     Variable(
         ("EXPORT_LOG_DAYS",),
         (
-            "days after which entries of downloads are deleted from the "
+            "days after which entries of downloads and sign-ins are deleted from the "
             "[audit log](data-protection.md#audit-log)"
         ),
         "365",
@@ -321,6 +376,18 @@ def read_secret(name: str, least: int) -> str:
     if value and len(value) < least:
         raise ImproperlyConfigured(f"{name} has fewer than {least} characters: write a longer one")
     return value
+
+
+def check_networks(name: str, networks: list[str]) -> list[str]:
+    """Return the networks of the variable `name`; ImproperlyConfigured for an invalid one."""
+    for network in networks:
+        try:
+            ip_network(network)
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name} holds {network!r}: write such as 10.1.2.0/24"
+            ) from None
+    return networks
 
 
 def build_table() -> str:

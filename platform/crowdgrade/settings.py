@@ -9,7 +9,6 @@ that only work on files do not create it. `crowdgrade.environment` declares the 
 import os
 import re
 from datetime import timedelta
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from django.utils.functional import SimpleLazyObject
 
 from crowdgrade import database_timeouts, logging_config
 from crowdgrade.environment import (
+    check_networks,
     read_choice,
     read_flag,
     read_list,
@@ -28,6 +28,7 @@ from crowdgrade.environment import (
     read_text,
 )
 from crowdgrade.home import load_secret_key
+from crowdgrade.sign_in.options import read_openid, read_password_sign_in
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -67,14 +68,7 @@ def _count_cores() -> int:
 
 def _read_networks(by_default: list[str]) -> list[str]:
     value = read_list("CROWDGRADE_MODEL_NETWORKS", by_default)
-    for network in [] if value == ["none"] else value:
-        try:
-            ip_network(network)
-        except ValueError:
-            raise ImproperlyConfigured(
-                f"CROWDGRADE_MODEL_NETWORKS holds {network!r}: write such as 10.1.2.0/24"
-            ) from None
-    return [] if value == ["none"] else value
+    return check_networks("CROWDGRADE_MODEL_NETWORKS", [] if value == ["none"] else value)
 
 
 def _read_key_variables() -> list[str]:
@@ -190,6 +184,10 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.humanize",
     "axes",
+    "allauth",
+    "allauth.account",
+    "crowdgrade.apps.OpenIDAccountConfig",
+    "allauth.mfa",
     "csp",
     "rest_framework",
     "django_filters",  # only for the forms of lists; its templates are not used
@@ -216,6 +214,8 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "crowdgrade.sign_in.middleware.SecondFactorMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",  # after the others: it answers for those who are locked out
     "crowdgrade.rest.outage_page.OutageMiddleware",
@@ -290,6 +290,25 @@ LOCKOUT_NAMES = 20  # tried from one address in that time, in vain
 AXES_RESET_ON_SUCCESS = AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = AXES_VERBOSE = False
 AXES_LOCKOUT_TEMPLATE = "admin/locked.html"
+
+# Sign-in by OpenID Connect and second factor: django-allauth, whose pages `crowdgrade.sign_in` has.
+OPENID = read_openid()
+PASSWORD_SIGN_IN = read_password_sign_in(OPENID)
+REQUIRE_SECOND_FACTOR = read_choice(
+    "REQUIRE_SECOND_FACTOR", ("none", "operators", "requesters", "everyone")
+)
+ACCOUNT_ADAPTER = "crowdgrade.sign_in.adapters.AccountAdapter"
+SOCIALACCOUNT_ADAPTER = "crowdgrade.sign_in.adapters.OpenIDAccountAdapter"
+MFA_ADAPTER = "crowdgrade.sign_in.adapters.SecondFactorAdapter"
+MFA_FORMS = {
+    "authenticate": "crowdgrade.sign_in.codes.CodeForm",
+    "reauthenticate": "crowdgrade.sign_in.codes.ConfirmCodeForm",
+}
+MFA_TOTP_ISSUER, MFA_TOTP_TOLERANCE = "Crowdgrade", 1  # a code holds 30 seconds longer
+ACCOUNT_EMAIL_VERIFICATION = SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # allauth's addresses are not used
+# As of axes, for what axes does not see: codes, and passwords that confirm.
+ACCOUNT_RATE_LIMITS = {"login_failed": "5/15m/key", "reauthenticate": "10/15m/user"}
 
 # What a page may load: only our own files. `crowdgrade.policy` lets the admin's scripts evaluate.
 CONTENT_SECURITY_POLICY = {
@@ -366,7 +385,7 @@ REST_FRAMEWORK = {
     # The first says what a 401 asks for.
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "crowdgrade.rest.authentication.TokenAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
+        "crowdgrade.rest.authentication.SecondFactorSessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["crowdgrade.rest.permissions.MayEnter"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -444,7 +463,6 @@ UNFOLD = {
     "SITE_HEADER": "Crowdgrade",
     "SITE_SYMBOL": "balance",
     "SITE_URL": None,
-    "LOGIN": {"form": "crowdgrade.login.LoginForm"},
 }
 
 LANGUAGE_CODE = "en"

@@ -11,6 +11,7 @@ load_admin()
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
+    path("admin/", include("crowdgrade.sign_in.urls")),
     path("admin/", admin.site.urls),
     path("health/live", monitoring.live, name="health-live"),
     path("health/ready", monitoring.ready, name="health-ready"),

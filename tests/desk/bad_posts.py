@@ -131,6 +131,11 @@ BAD: dict[str, list[Bad] | str] = {
     ],
     "admin:join": [],  # tests/crowdgrade/test_invitation_links.py
     "admin:first-account": [],  # tests/crowdgrade/test_first_account.py
+    # Codes and passwords that confirm: tests/crowdgrade/sign_in/test_second_factor.py
+    **{f"mfa_{one}": [] for one in ("authenticate", "reauthenticate", "activate_totp")},
+    "account_reauthenticate": [],
+    **{f"mfa_{one}": BUTTON for one in ("deactivate_totp", "generate_recovery_codes")},
+    **{f"openid-{one}": BUTTON for one in ("begin", "unlink")},
     "admin:logout": BUTTON,
     "admin:password_change": [
         Bad(

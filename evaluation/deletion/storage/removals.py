@@ -22,7 +22,7 @@ from django.db.models import Count, Model, Q, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from annotations.models import AuditEntry, ExportRead, QuestionSet
+from annotations.models import AuditEntry, ExportRead, QuestionSet, SignInEvent
 from evaluation.core.messages.message import format_count as number_of
 from evaluation.deletion.storage import erasing, undoing
 from evaluation.deletion.storage.record import (
@@ -327,13 +327,13 @@ class Retention:
 
 
 def delete_expired() -> dict[str, int]:
-    """Delete expired events and entries of downloads; return the numbers by kind."""
+    """Delete expired events and entries of the logs; return the numbers by kind."""
     now = timezone.now()
+    logged = now - timedelta(days=settings.EXPORT_LOG_DAYS)
     expired: dict[str, QuerySet[Any, Any]] = {
         "events": Event.objects.filter(created_at__lt=now - EVENTS_STORED),
-        "downloads": ExportRead.objects.filter(
-            created_at__lt=now - timedelta(days=settings.EXPORT_LOG_DAYS)
-        ),
+        "downloads": ExportRead.objects.filter(created_at__lt=logged),
+        "sign_ins": SignInEvent.objects.filter(created_at__lt=logged),
     }
     numbers = {}
     for kind, rows in expired.items():

@@ -1,1 +1,1 @@
-"""Audit log for operators: downloads of files, and decisions of users."""
+"""Audit log for operators: downloads of files, decisions of users, and sign-ins."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 from django.db.models import F, QuerySet, TextField, Value
 from django.db.models.functions import Cast, Concat
 
-from annotations.models import AuditEntry, BonusPayment, Decision, ExportRead
+from annotations.models import AuditEntry, BonusPayment, Decision, ExportRead, SignInEvent
 from evaluation.models import AlarmReview, RunOfRecord, WorkerVerdict
 
 
@@ -128,12 +128,23 @@ def select_exports(wanted: Wanted) -> QuerySet[ExportRead]:
     return rows.select_related("user").order_by("-pk")
 
 
+def select_sign_ins(wanted: Wanted, event: str = "") -> QuerySet[SignInEvent]:
+    """Return the wanted sign-ins and changes of the ways to sign in, newest first."""
+    rows = _filter(SignInEvent.objects.all(), wanted, "", "", "created_at")
+    if event:
+        rows = rows.filter(event=event)
+    return rows.order_by("-pk")
+
+
 def _filter(
     rows: QuerySet[Any, Any], wanted: Wanted, user: str, set_name: str, at: str
 ) -> QuerySet[Any, Any]:
-    """Return the rows that are wanted; `user`, `set_name` and `at` are paths from a row."""
+    """Return the rows that are wanted; `user`, `set_name` and `at` are paths from a row.
+
+    Rows with "" for `user` have the user's name themselves.
+    """
     conditions: dict[str, Any] = {
-        f"{user}__username": wanted.user,
+        f"{user}__username" if user else "name": wanted.user,
         f"{set_name}__icontains": wanted.name,
         f"{at}__date__gte": wanted.since,
         f"{at}__date__lte": wanted.until,

@@ -7,4 +7,5 @@ from crowdgrade.audit import views
 urlpatterns = [
     path("audit/", views.show_exports, name="audit-exports"),
     path("audit/decisions/", views.show_decisions, name="audit-decisions"),
+    path("audit/sign-ins/", views.show_sign_ins, name="audit-sign-ins"),
 ]

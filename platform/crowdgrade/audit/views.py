@@ -1,4 +1,4 @@
-"""Pages of the audit log, for operators: downloads and decisions, also as CSV."""
+"""Pages of the audit log, for operators: downloads, decisions and sign-ins, also as CSV."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from annotations.exchange.writing.formats import write_csv
-from annotations.models import ExportRead, is_operator
+from annotations.models import ExportRead, SignInEvent, is_operator
 from annotations.web.downloads import download
 from crowdgrade.audit.entries import (
     DecisionEntry,
     Wanted,
     read_decisions,
     select_exports,
+    select_sign_ins,
 )
 
 MOST_SHOWN: Final = 200
@@ -39,6 +40,7 @@ EXPORT_COLUMNS: Final = (
     "complete",
 )
 DECISION_COLUMNS: Final = ("time", "user", "kind", "choice", "set", "subject")
+SIGN_IN_COLUMNS: Final = ("time", "user", "event", "detail", "address")
 
 
 class AuditForm(forms.Form):
@@ -61,6 +63,15 @@ class DecisionForm(AuditForm):
 
     kind = forms.ChoiceField(
         label="Kind", required=False, choices=[("", "All"), *((one, KINDS[one]) for one in KINDS)]
+    )
+
+
+class SignInForm(AuditForm):
+    """Filter of sign-ins, which belong to no question set."""
+
+    name = None  # type: ignore[assignment]
+    event = forms.ChoiceField(
+        label="Event", required=False, choices=[("", "All"), *SignInEvent.Event.choices]
     )
 
 
@@ -92,16 +103,36 @@ def show_decisions(request: HttpRequest) -> HttpResponseBase:
     return _show(request, "decisions", form, rows)
 
 
+def show_sign_ins(request: HttpRequest) -> HttpResponseBase:
+    """Show who signed in, who was refused, and changes; `format=csv` sends all entries."""
+    _require_operator(request)
+    form = SignInForm(request.GET)
+    values = _read(form)
+    rows = SignInEvent.objects.none()
+    if values is not None:
+        event = values.pop("event")
+        rows = select_sign_ins(Wanted(**values), event)
+        if request.GET.get("format") == "csv":
+            lines = (
+                [e.created_at.isoformat(), e.name, e.event, e.detail, e.address or ""]
+                for e in rows.iterator(2000)
+            )
+            return _send("sign-ins", SIGN_IN_COLUMNS, lines)
+    return _show(request, "sign-ins", form, rows[: MOST_SHOWN + 1])
+
+
 def _show(request: HttpRequest, what: str, form: AuditForm, rows: Iterable[Any]) -> HttpResponse:
-    """Return the page of downloads or decisions with the newest entries."""
+    """Return the page of downloads, decisions or sign-ins with the newest entries."""
     entries = list(islice(rows, MOST_SHOWN + 1))
     query = request.GET.copy()
     query["format"] = "csv"
-    titles = {"exports": "Downloads", "decisions": "Decisions"}
+    titles = {"exports": "Downloads", "decisions": "Decisions", "sign-ins": "Sign-ins"}
     subtitles = {
         "exports": "Files that signed-in users downloaded. Entries are deleted after "
         f"{settings.EXPORT_LOG_DAYS} days.",
         "decisions": "Decisions of users, without their reasons.",
+        "sign-ins": "Sign-ins, refusals and changes of the ways to sign in. Entries are deleted "
+        f"after {settings.EXPORT_LOG_DAYS} days.",
     }
     context = {
         "title": titles[what],

@@ -9,6 +9,7 @@ from typing import Final
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
+from django.urls import Resolver404, resolve
 from django.utils import timezone
 from knox.crypto import hash_token
 
@@ -75,6 +76,16 @@ def find_link(token: str) -> InvitationLink | None:
     """Return the invitation link of a token; None for an unknown token."""
     rows = InvitationLink.objects.select_related("question_set", "created_by")
     return rows.filter(token_hash=hash_token(token)).first()
+
+
+def find_invited_link(address: str) -> InvitationLink | None:
+    """Return the open invitation that an address of this site leads to; None for any other."""
+    try:
+        match = resolve(address)
+    except Resolver404:
+        return None
+    link = find_link(match.kwargs["token"]) if match.view_name == "admin:join" else None
+    return link if link is not None and link.state == "open" else None
 
 
 def list_links(question_set: QuestionSet | None) -> QuerySet[InvitationLink]:

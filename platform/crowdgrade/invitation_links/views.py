@@ -154,7 +154,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     # A signed-in account joins itself; the form is only for a new one.
     form = AccountForm(request.POST if is_sent and not is_known else None)
     refused = "" if link.state == "open" else link.state
-    if is_sent and (is_known or form.is_valid()):
+    may_join = is_known or (settings.PASSWORD_SIGN_IN and form.is_valid())
+    if is_sent and may_join:
         try:
             user = use_link(link, partial(_find_account, request, form))
         except InvitationError as error:
@@ -168,6 +169,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         "form": form,
         "is_known": is_known,
         "refused": refused,
+        "openid": settings.OPENID,
+        "passwords": settings.PASSWORD_SIGN_IN,
         "reason": str(InvitationError(refused)) if refused else "",
         "sign_in": f"{reverse('admin:login')}?next={request.path}",
     }

@@ -1,8 +1,9 @@
-"""Page of the user's own account: preferences, and links to password and tokens."""
+"""Page of the user's own account: preferences, sign-in, and links to password and tokens."""
 
 from __future__ import annotations
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -10,6 +11,8 @@ from django.template.response import TemplateResponse
 
 from annotations.web.scope import get_user_id
 from crowdgrade.models import Preferences, takes_single_keys
+from crowdgrade.sign_in.second_factor import has_second_factor
+from crowdgrade.sign_in.views import find_link
 
 
 class AccountForm(forms.Form):
@@ -36,5 +39,12 @@ def edit_account(request: HttpRequest) -> HttpResponse:
             return redirect("admin:account")
     else:
         form = AccountForm(initial={"single_keys": takes_single_keys(request.user)})
-    context = {"title": "Your account", "subtitle": request.user.get_username(), "form": form}
+    context = {
+        "title": "Your account",
+        "subtitle": request.user.get_username(),
+        "form": form,
+        "has_second_factor": has_second_factor(request.user),
+        "openid": settings.OPENID,
+        "link": find_link(get_user_id(request)) if settings.OPENID else None,
+    }
     return TemplateResponse(request, "admin/account.html", context)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import AbstractBaseUser
+from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
-from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.authentication import (
+    BaseAuthentication,
+    SessionAuthentication,
+    get_authorization_header,
+)
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
 from crowdgrade.models import ApiToken
@@ -46,6 +51,25 @@ class TokenAuthentication(BaseAuthentication):
     def authenticate_header(self, request: Request) -> str:
         """Return the value of the header WWW-Authenticate in a 401 response."""
         return 'Bearer realm="crowdgrade"'
+
+
+class SecondFactorSessionAuthentication(SessionAuthentication):
+    """Authentication by the session of the site, refused without a second factor it needs."""
+
+    def authenticate(self, request: Request) -> tuple[AbstractBaseUser, None] | None:
+        """Return (user, None), None without a session; PermissionDenied without the factor."""
+        from crowdgrade.sign_in.second_factor import is_missing
+
+        result: tuple[AbstractBaseUser, None] | None = super().authenticate(request)
+        if result is not None and is_missing(request._request):
+            raise PermissionDenied("This account needs a second factor: sign in on the site.")
+        return result
+
+
+class SecondFactorSessionScheme(SessionScheme):  # type: ignore[no-untyped-call]
+    """OpenAPI security scheme of a session."""
+
+    target_class = SecondFactorSessionAuthentication
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -43,7 +43,7 @@ from evaluation.runs.steps.checkpoints import Lane, RunInputError
 OWN_SECRETS = frozenset(
     {
         *("SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL", "PROLIFIC_API_TOKEN"),
-        *("METRICS_TOKEN", "EMAIL_HOST_PASSWORD"),
+        *("METRICS_TOKEN", "EMAIL_HOST_PASSWORD", "OPENID_CLIENT_SECRET"),
     }
 )
 

@@ -1,0 +1,214 @@
+"""Adapters of django-allauth: how this site signs people in, and by which provider."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import logging
+import time
+from typing import Any, ClassVar, NoReturn
+
+from allauth.account import app_settings
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import get_authentication_records
+from allauth.core import context
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import generate_totp_secret
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialApp, SocialLogin
+from cryptography.fernet import Fernet, InvalidToken
+from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser, User
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from crowdgrade.first_account import BACKEND
+from crowdgrade.sign_in import admission
+from crowdgrade.sign_in.second_factor import is_required
+
+logger = logging.getLogger(__name__)
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    """How people sign in, and how they confirm who they are before a change of the account."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Return False: accounts are made by invitations, operators and the OpenID provider."""
+        return False
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """Return the client's address, which `crowdgrade.proxy_headers` has put in place."""
+        return str(request.META.get("REMOTE_ADDR", ""))
+
+    def login(self, request: HttpRequest, user: AbstractBaseUser) -> None:
+        """Sign a user in who passed all steps."""
+        user.backend = BACKEND  # type: ignore[attr-defined]
+        super().login(request, user)
+
+    def add_message(
+        self, request: HttpRequest, level: int, message_template: str | None = None, *args: Any,
+        **kwargs: Any,
+    ) -> None:  # fmt: skip
+        """Show a message of allauth; none for each sign-in."""
+        if message_template != "account/messages/logged_in.txt":
+            super().add_message(request, level, message_template, *args, **kwargs)
+
+    def respond_user_inactive(self, request: HttpRequest, user: AbstractBaseUser) -> HttpResponse:
+        """Return the way to the sign-in page, which says nothing about the account."""
+        return redirect("admin:login")
+
+    def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
+        """Return whether the user must confirm who they are before a change of the account.
+
+        A sign-in of the last minutes counts. An account without a password and without a second
+        factor has no other way.
+        """
+        records = get_authentication_records(context.request, context.request.user)
+        return not any(
+            time.time() - one["at"] < app_settings.REAUTHENTICATION_TIMEOUT for one in records
+        )
+
+    def get_reauthentication_methods(
+        self, user: AbstractBaseUser | AnonymousUser
+    ) -> list[dict[str, Any]]:
+        """Return the ways to confirm who one is; if there is none, to sign in again."""
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        again = {"id": "again", "description": "Sign in again", "url": reverse("sign-in-again")}
+        return methods or ([again] if user.is_authenticated else [])
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):
+    """How secrets of second factors are stored, and who may remove theirs."""
+
+    error_messages: ClassVar = {
+        **DefaultMFAAdapter.error_messages,
+        "incorrect_code": "This code is wrong, or it was used before. Wait for the next one.",
+        "cannot_delete_authenticator": "This site requires a second factor of your account.",
+    }
+
+    def get_totp_label(self, user: AbstractBaseUser) -> str:
+        """Return the user name, by which the app lists the account."""
+        return user.get_username()
+
+    def encrypt(self, text: str) -> str:
+        """Return a secret as it is stored, encrypted by a key that SECRET_KEY gives."""
+        return _build_cipher().encrypt(text.encode()).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """Return a stored secret; a random one, which no code fits, if SECRET_KEY has changed."""
+        try:
+            return _build_cipher().decrypt(encrypted_text).decode()
+        except InvalidToken:
+            logger.error(
+                "A second factor cannot be read, because SECRET_KEY has changed. Remove it by "
+                "manage.py remove_second_factor NAME"
+            )
+            return generate_totp_secret()
+
+    def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
+        """Return whether the user may remove a second factor."""
+        return not is_required(authenticator.user)
+
+
+class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
+    """Which OpenID provider people sign in by, and which account it opens."""
+
+    def list_apps(
+        self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
+    ) -> list[SocialApp]:
+        """Return the provider of the settings; no table holds any."""
+        openid = settings.OPENID
+        if openid is None:
+            return []
+        # The issuer is the name of the provider: a subject is unique for its issuer only.
+        names = {"provider": "openid_connect", "provider_id": openid.issuer, "name": openid.name}
+        description = f"{openid.issuer.rstrip('/')}/.well-known/openid-configuration"
+        return [
+            SocialApp(
+                **names,
+                client_id=openid.client_id,
+                secret=openid.secret,
+                settings={"server_url": description},
+            )
+        ]
+
+    def get_provider(
+        self, request: HttpRequest, provider: str, client_id: str | None = None
+    ) -> Any:
+        """Return the OpenID provider; SocialApp.DoesNotExist without one."""
+        from crowdgrade.sign_in.openid import OpenIDProvider
+
+        return OpenIDProvider(request, app=self.get_app(request, provider))
+
+    def get_requests_session(self) -> Any:
+        """Return the session that asks the provider, at vetted addresses only."""
+        from crowdgrade.sign_in.provider_session import ProviderSession
+
+        return ProviderSession(settings.OPENID)
+
+    def on_authentication_error(
+        self, request: HttpRequest, provider: Any, error: Any = None,
+        exception: Exception | None = None, extra_context: Any = None,
+    ) -> NoReturn:  # fmt: skip
+        """Raise the page that says why the provider's answer is not taken."""
+        from crowdgrade.sign_in.refusals import find_code, refuse
+
+        raise ImmediateHttpResponse(refuse(request, find_code(error, exception)))
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Raise the page of a refusal unless the person may enter."""
+        from crowdgrade.sign_in.refusals import refuse
+
+        code = admission.find_refusal(sociallogin, settings.OPENID)
+        if code:
+            user = sociallogin.user if sociallogin.is_existing else None
+            raise ImmediateHttpResponse(refuse(request, code, user))
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        """Return True: `pre_social_login` has refused who may not enter."""
+        return True
+
+    def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: Any) -> Any:
+        """Return the new account with its name and its verified e-mail address; without a role."""
+        user: Any = sociallogin.user
+        claims = sociallogin.provider.claims
+        verified = admission.find_verified_email(claims, settings.OPENID)
+        wanted = str(claims.get("preferred_username") or claims.get("email") or "")
+        names = [wanted.partition("@")[0], str(claims.get("given_name") or ""), "user"]
+        user.username = self._find_free_name(names)
+        user.first_name = str(claims.get("given_name") or "")[:150]
+        user.last_name = str(claims.get("family_name") or "")[:150]
+        user.email = verified
+        return user
+
+    @transaction.atomic
+    def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
+        """Store a new account with the role of OPENID_ROLE and what invitations offer it."""
+        user: Any = sociallogin.user
+        user.set_unusable_password()
+        user.is_staff = settings.OPENID.makes_requesters
+        user.save()
+        sociallogin.account.user = user
+        sociallogin.account.save()
+        admission.use_invitations(user)
+        return user
+
+    def get_connect_redirect_url(self, request: HttpRequest, socialaccount: Any) -> str:
+        """Return the page of the account, which shows what it is linked with."""
+        return reverse("admin:account")
+
+    def _find_free_name(self, wanted: list[str]) -> str:
+        """Return a user name that no account has, like the first of the wanted ones."""
+        name: str = AccountAdapter().generate_unique_username(wanted)
+        return name
+
+
+def _build_cipher() -> Fernet:
+    """Return the cipher of stored secrets."""
+    key = hashlib.sha256(b"crowdgrade second factor:" + str(settings.SECRET_KEY).encode()).digest()
+    return Fernet(base64.urlsafe_b64encode(key))

@@ -1,0 +1,76 @@
+"""Who may enter by the OpenID provider, by the claims of the ID token and by invitations."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.providers.base import AuthProcess
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from crowdgrade.invitation_links.links import InvitationError, find_invited_link, use_link
+from crowdgrade.models import InvitationLink
+from crowdgrade.sign_in.options import OpenID
+
+
+def find_verified_email(claims: Mapping[str, Any], openid: OpenID) -> str:
+    """Return the e-mail address of claims in lower case; "" unless the provider verified it."""
+    email = claims.get("email")
+    if not isinstance(email, str) or email.count("@") != 1:
+        return ""
+    verified = claims.get("email_verified")
+    is_verified = verified is True or verified == "true" or openid.trusts_email
+    return email.lower() if is_verified else ""
+
+
+def find_refusal(sociallogin: SocialLogin, openid: OpenID) -> str:
+    """Return the code of `refusals.REFUSALS` for a person who may not enter; "" for one who may.
+
+    An invitation opens the site to the address that it was mailed to, and its link to whoever has
+    it. An account is found by the subject that it was linked with, never by an e-mail address.
+    """
+    claims: Mapping[str, Any] = sociallogin.provider.claims
+    email = find_verified_email(claims, openid)
+    user = sociallogin.user if sociallogin.is_existing else None
+    if _is_invited(email, user) or find_invited_link(sociallogin.state.get("next") or ""):
+        return ""
+    if openid.domains and not email:
+        return "unverified"
+    if openid.domains and email.partition("@")[2] not in openid.domains:
+        return "domain"
+    if openid.groups and openid.groups.isdisjoint(_read_groups(claims)):
+        return "group"
+    is_linked = user is not None or sociallogin.state.get("process") == AuthProcess.CONNECT
+    return "" if is_linked or openid.domains or openid.groups else "unknown"
+
+
+def use_invitations(user: User) -> None:
+    """Give a new account what open invitations to its verified e-mail address offer."""
+    for link in _list_open(user.email) if user.email else ():
+        # Used or expired meanwhile, or a second one of the same set: the account stays.
+        with contextlib.suppress(InvitationError):
+            use_link(link, lambda: user)
+
+
+def _is_invited(email: str, user: User | None) -> bool:
+    """Return whether an invitation was mailed to an address: open, or used by this account."""
+    if not email:
+        return False
+    used = InvitationLink.objects.filter(email__iexact=email, used_by=user)
+    return _list_open(email).exists() or (user is not None and used.exists())
+
+
+def _list_open(email: str) -> QuerySet[InvitationLink]:
+    """Return the open invitations that were mailed to an address."""
+    rows = InvitationLink.objects.filter(email__iexact=email, used_at=None)
+    return rows.filter(expires_at__gt=timezone.now()).select_related("question_set")
+
+
+def _read_groups(claims: Mapping[str, Any]) -> set[str]:
+    """Return the groups of the claim `groups`."""
+    groups = claims.get("groups")
+    return {one for one in groups if isinstance(one, str)} if isinstance(groups, list) else set()

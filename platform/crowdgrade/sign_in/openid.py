@@ -1,0 +1,177 @@
+"""Sign-in by an OpenID provider: authorization code with PKCE, state and nonce.
+
+django-allauth runs the flow. It accepts ID tokens by TLS alone and sends no nonce; here each
+token's signature, issuer, audience, time and nonce are verified.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Any, Final
+
+import jwt
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
+from allauth.socialaccount.providers.base import Provider
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
+
+ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384")
+"""Asymmetric ones: a provider's public key never verifies a symmetric signature."""
+ENDPOINTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+NEEDED: Final = ("iss", "sub", "aud", "exp", "iat")
+LEEWAY: Final = 60
+"""Seconds by which the clocks of provider and site may differ."""
+
+
+class TokenError(OAuth2Error):
+    """The provider's answer is not valid; `code` is a key of `refusals.REFUSALS`."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
+    """The steps at the provider; `nonce` is what the ID token must have."""
+
+    nonce = ""
+
+    @property
+    def openid_config(self) -> dict[str, Any]:
+        """Description of the provider; TokenError unless it is of the issuer and complete."""
+        config: dict[str, Any] = super().openid_config
+        if not isinstance(config, dict) or config.get("issuer") != settings.OPENID.issuer:
+            raise TokenError("issuer")
+        if not all(isinstance(config.get(name), str) for name in ENDPOINTS):
+            raise TokenError("incomplete")
+        return config
+
+    def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
+        """Return the address to which the provider sends people back."""
+        return request.build_absolute_uri(reverse("openid-callback"))
+
+    def complete_login(
+        self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any
+    ) -> SocialLogin:
+        """Return the login of the person whom the verified ID token names."""
+        id_token = kwargs["response"].get("id_token")
+        if not isinstance(id_token, str):
+            raise TokenError("no_token")
+        claims = self.verify(id_token)
+        if "email" not in claims and "userinfo_endpoint" in self.openid_config:
+            claims = {**self._read_userinfo(token.token, claims["sub"]), **claims}
+        return self.get_provider().sociallogin_from_response(request, claims)
+
+    def verify(self, id_token: str) -> dict[str, Any]:
+        """Return the claims of an ID token; TokenError unless it is the provider's, for now."""
+        config = self.openid_config
+        try:
+            claims: dict[str, Any] = jwt.decode(
+                id_token,
+                key=self._find_key(id_token),
+                algorithms=ALGORITHMS,
+                audience=settings.OPENID.client_id,
+                issuer=config["issuer"],
+                leeway=LEEWAY,
+                options={"require": list(NEEDED)},
+            )
+        except jwt.ExpiredSignatureError:
+            raise TokenError("expired") from None
+        except jwt.InvalidAudienceError:
+            raise TokenError("audience") from None
+        except jwt.InvalidIssuerError:
+            raise TokenError("issuer") from None
+        except (jwt.PyJWTError, ValueError, TypeError):
+            raise TokenError("signature") from None
+        if claims.get("azp", settings.OPENID.client_id) != settings.OPENID.client_id:
+            raise TokenError("audience")
+        nonce = str(claims.get("nonce", ""))
+        if not self.nonce or not secrets.compare_digest(nonce.encode(), self.nonce.encode()):
+            raise TokenError("nonce")
+        return claims
+
+    def _find_key(self, id_token: str) -> Any:
+        """Return the public key of the provider that a token names, or its only one."""
+        with get_adapter().get_requests_session() as session:
+            response = session.get(self.openid_config["jwks_uri"])
+            response.raise_for_status()
+            keys = jwt.PyJWKSet.from_dict(response.json()).keys
+        name = jwt.get_unverified_header(id_token).get("kid")
+        fitting = [
+            key
+            for key in keys
+            if key.public_key_use in (None, "sig") and (name is None or key.key_id == name)
+        ]
+        if len(fitting) != 1:
+            raise TokenError("signature")
+        return fitting[0]
+
+    def _read_userinfo(self, access_token: str, subject: str) -> dict[str, Any]:
+        """Return further claims; TokenError if they are about another person."""
+        claims = self._fetch_user_info(access_token)
+        if not isinstance(claims, dict) or claims.get("sub") != subject:
+            raise TokenError("userinfo")
+        return claims
+
+
+class OpenIDProvider(OpenIDConnectProvider):
+    """The provider of the settings; `claims` are those of the person who signs in."""
+
+    oauth2_adapter_class = OpenIDAdapter
+    pkce_enabled_default = True
+    claims: Mapping[str, Any] = {}
+
+    def get_redirect_from_request_kwargs(self, request: HttpRequest) -> dict[str, Any]:
+        """Return the page to go on to and the process; no parameter for the provider."""
+        return Provider.get_redirect_from_request_kwargs(self, request)
+
+    def redirect(
+        self, request: HttpRequest, process: str, next_url: str | None = None, data: Any = None,
+        **kwargs: Any,
+    ) -> HttpResponseBase:  # fmt: skip
+        """Return the redirect to the provider, with a new nonce that the session holds."""
+        nonce = secrets.token_urlsafe(24)
+        return super().redirect(
+            request, process, next_url, data, auth_params={"nonce": nonce}, nonce=nonce, **kwargs
+        )
+
+    def get_scope(self) -> list[str]:
+        """Return what is asked for: the groups too, where they count and the provider has them."""
+        scopes = self.get_default_scope()
+        config = self.get_oauth2_adapter(self.request).openid_config
+        offered = config.get("scopes_supported") or ()
+        return [*scopes, "groups"] if settings.OPENID.groups and "groups" in offered else scopes
+
+    def extract_uid(self, data: Mapping[str, Any]) -> str:
+        """Return the subject, which names a person for ever."""
+        return str(data["sub"])
+
+    def extract_extra_data(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return nothing to store; `claims` has the data while the person signs in."""
+        self.claims = data
+        return {}
+
+    def extract_common_fields(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return nothing: the adapter reads `claims`."""
+        return {}
+
+    def extract_email_addresses(self, data: Mapping[str, Any]) -> list[Any]:
+        """Return none: addresses find no accounts here."""
+        return []
+
+
+class OpenIDCallbackView(OAuth2CallbackView):
+    """Callback of the provider, which gives the nonce of the session to the adapter."""
+
+    def _get_state(self, request: HttpRequest, provider: OpenIDProvider) -> Any:
+        state, response = super()._get_state(request, provider)
+        if state is not None:
+            self.adapter.nonce = state.get("nonce") or ""  # type: ignore[attr-defined]
+        return state, response
