@@ -92,7 +92,7 @@ def build_card(
         f"{n_with_reference} of {len(set(answers.questions))} questions have a reference answer; "
         "otherwise the right answer of a pair is another person's correct answer."
     )
-    minutes = trained.seconds / 60
+    minutes, processor_minutes = trained.seconds / 60, trained.processor_seconds / 60
     lower, right = figures.lower.replace("_", " "), format_estimate(figures.right)
     contradictory = format_estimate(figures.contradictory)
     knows = "contradiction" in trained.model.labels.values()
@@ -126,9 +126,9 @@ the option `--nli` of Crowdgrade. It was made by `manage.py train_entailment`.
 ## Training
 
 All weights of {BASE} except the word embeddings were trained: {trained.steps:,} of
-{trained.planned:,} planned steps, {minutes:.1f} minutes, seed {schedule.seed}. The same command
-gives the same model only if the time limit did not end the training and the library versions are
-the same.
+{trained.planned:,} planned steps, {minutes:.1f} minutes ({processor_minutes:.1f} of processor
+time), seed {schedule.seed}. The same command gives the same model only if the time limit did not
+end the training and the library versions are the same.
 
 ## Figures on held-out questions
 

@@ -125,6 +125,7 @@ def train_model(
         "steps": trained.steps,
         "steps_planned": trained.planned,
         "seconds": round(trained.seconds, 1),
+        "processor_seconds": round(trained.processor_seconds, 1),
         "answers": n_trained,
         "answers_without_a_pair": answers.n_unpaired,
         "labels": dict(Counter(answers.labels[row] for row in split.training.tolist())),

@@ -27,6 +27,8 @@ LEARNING_RATE = 8e-5
 WARM_UP = 0.1
 # Texts are short answers: longer pairs are cut while training.
 MOST_TOKENS = 128
+# Batches whose pairs are sorted by length together, which halves the padding.
+SORTED_BATCHES = 32
 CHECKPOINT = "checkpoint.pt"
 CHECKPOINT_SECONDS = 30.0
 # Share of the training after which the first figures are reported.
@@ -49,12 +51,25 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained model, with the steps done of those planned, and the seconds that it took."""
+    """A trained model, with the steps done of those planned, and the time that they took.
+
+    `seconds` elapsed; `processor_seconds` are those of all threads, which do not depend on what
+    else the machine does.
+    """
 
     model: EntailmentModel
     steps: int
     planned: int
     seconds: float
+    processor_seconds: float
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Pairs of texts, and the row of each pair's answer."""
+
+    rows: Integers
+    pairs: Sequence[tuple[str, str]]
 
 
 class Training:
@@ -94,7 +109,8 @@ class Training:
         self.optimizer = self.torch.optim.AdamW(
             [one for one in self.model.parameters() if one.requires_grad], lr=LEARNING_RATE
         )
-        self.step, self.seconds = 0, 0.0
+        self.step, self.seconds, self.processor_seconds = 0, 0.0, 0.0
+        self.epoch, self.batches = -1, list[Batch]()
         self.per_epoch = -(-len(split.training) // BATCH)
         self.planned = schedule.epochs * self.per_epoch
 
@@ -111,10 +127,11 @@ class Training:
         self._load_checkpoint(folder)
         saved_at, is_early = self.seconds, self.share < EARLY
         while self.share < 1:
-            began = time.monotonic()
+            began, used = time.monotonic(), time.process_time()
             self._do_step()
             self.step += 1
             self.seconds += time.monotonic() - began
+            self.processor_seconds += time.process_time() - used
             if progress is not None:
                 progress("training", round(PARTS * self.share), PARTS)
             if self.seconds - saved_at > CHECKPOINT_SECONDS:
@@ -124,7 +141,9 @@ class Training:
                 is_early = False
                 report_early(self.build_model(), self.share)
         self._save_checkpoint(folder)
-        return Trained(self.build_model(), self.step, self.planned, self.seconds)
+        return Trained(
+            self.build_model(), self.step, self.planned, self.seconds, self.processor_seconds
+        )
 
     def build_model(self) -> EntailmentModel:
         """Return the model as it is now, ready to be used."""
@@ -132,11 +151,10 @@ class Training:
 
     def _do_step(self) -> None:
         """Train on the next batch of pairs."""
-        torch, rows = self.torch, self._draw_batch()
-        # Of its own step, so that a continued training draws the same pairs.
-        rng = np.random.default_rng([self.schedule.seed, 2, self.step])
+        torch, batch = self.torch, self._find_batch()
+        # Of its own step, so that a continued training is the same.
         torch.manual_seed(self.schedule.seed + self.step)
-        first, second = zip(*self.answers.draw_pairs(rows.tolist(), rng), strict=True)
+        first, second = zip(*batch.pairs, strict=True)
         features = self.tokenizer(
             list(first),
             list(second),
@@ -146,7 +164,7 @@ class Training:
             return_tensors="pt",
         )
         classes = self.answers.classes
-        labels = torch.tensor([self.classes.index(classes[row]) for row in rows.tolist()])
+        labels = torch.tensor([self.classes.index(classes[row]) for row in batch.rows.tolist()])
         rise = min(1.0, (self.step + 1) / (WARM_UP * self.planned))
         for group in self.optimizer.param_groups:
             group["lr"] = LEARNING_RATE * rise * (1 - self.share)
@@ -156,13 +174,15 @@ class Training:
         self.optimizer.step()
         self.optimizer.zero_grad()
 
-    def _draw_batch(self) -> Integers:
-        """Return the rows of the step's batch: each answer once an epoch, in random order."""
+    def _find_batch(self) -> Batch:
+        """Return the step's batch; the pairs of an epoch are drawn at its first step."""
         epoch, place = divmod(self.step, self.per_epoch)
-        order = np.random.default_rng([self.schedule.seed, 3, epoch]).permutation(
-            self.split.training
-        )
-        return order[place * BATCH : (place + 1) * BATCH]
+        if epoch != self.epoch:
+            self.epoch = epoch
+            self.batches = draw_batches(
+                self.answers, self.split.training, self.schedule.seed, epoch
+            )
+        return self.batches[place]
 
     def _save_checkpoint(self, folder: Path) -> None:
         """Store the state; the file of before stays until the new one is complete."""
@@ -170,6 +190,7 @@ class Training:
             "identity": self.identity,
             "step": self.step,
             "seconds": self.seconds,
+            "processor_seconds": self.processor_seconds,
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
         }
@@ -184,8 +205,27 @@ class Training:
         # weights_only: a file of pickled code must not be run.
         state = self.torch.load(folder / CHECKPOINT, weights_only=True)
         self.step, self.seconds = state["step"], state["seconds"]
+        self.processor_seconds = state["processor_seconds"]
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
+
+
+def draw_batches(answers: LabelledAnswers, rows: Integers, seed: int, epoch: int) -> list[Batch]:
+    """Return an epoch's batches in random order: each row once, of about equal length in a batch.
+
+    A batch is padded to its longest pair, so pairs are sorted by length, 32 batches at a time.
+    """
+    rng = np.random.default_rng([seed, 3, epoch])
+    order = rng.permutation(rows)
+    pairs = answers.draw_pairs(order.tolist(), rng)
+    lengths = np.array([len(first) + len(second) for first, second in pairs])
+    part = np.arange(len(order)) // (BATCH * SORTED_BATCHES)
+    by_length = np.lexsort((lengths, part))
+    batches = [
+        Batch(order[places], [pairs[place] for place in places.tolist()])
+        for places in np.split(by_length, range(BATCH, len(order), BATCH))
+    ]
+    return [batches[index] for index in rng.permutation(len(batches)).tolist()]
 
 
 def read_checkpoint_identity(folder: Path) -> str | None:

@@ -7,7 +7,10 @@ What an attacker earns is the share of the honest students whose raw score is lo
 - none: nothing is replaced, for comparison.
 - one_sentence: one sentence as the answer to every question, of each attacker another one: a random
   answer of 5 words or more.
-- same_sentence: one general sentence, the same of all attackers.
+- shared_sentence: the same of all attackers, a random answer of 5 words or more.
+- general_sentence: the students' most general answers, of each attacker another one: those with the
+  greatest mean cosine to the exemplary answers of all questions.
+- same_sentence: one general sentence written for this study, the same of all attackers.
 - other_questions: another student's answers, each to another question.
 - added_clause: one clause added to each of the attacker's own answers.
 - question: the text of the question; off the topic, of another question.
@@ -23,6 +26,7 @@ import numpy as np
 from annotations.exchange import OutputFolder
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import Progress
+from evaluation.consensus.methods.votes import scale_to_unit_length
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
 from evaluation.core.stats.cells import Booleans, Floats, Integers, encode_labels
@@ -45,6 +49,8 @@ HEADER = (
 )
 ON, OFF = "on", "off"
 FEWEST_WORDS = 5
+# As many as there are attackers at most.
+MOST_GENERAL = 15
 SENTENCES = {
     ON: "the battery and the bulb are connected in a closed path through the terminals",
     OFF: "Thank you for this very interesting study, I enjoyed taking part in it",
@@ -55,7 +61,16 @@ CLAUSES = {
 }
 
 
-Write = Callable[["AttackedCrowd", Integers, np.random.Generator], list[str]]
+@dataclass(frozen=True)
+class Attacker:
+    """One attacker: which of them, the rows of the answers, and where random draws come from."""
+
+    place: int
+    rows: Integers
+    rng: np.random.Generator
+
+
+Write = Callable[["AttackedCrowd", Attacker], list[str]]
 
 
 @dataclass(frozen=True)
@@ -65,14 +80,16 @@ class Attack:
     Attributes
     ----------
     name, topic : as in the table. n_attackers : 1 for a lone one.
-    write : from the crowd, an attacker's rows and a random generator to the attacker's texts; None
-        for what the attacker wrote.
+    write : from the crowd and an attacker to the attacker's texts; None for what the attacker
+        wrote.
+    is_shared : all attackers draw the same.
     """
 
     name: str
     topic: str
     n_attackers: int
     write: Write | None
+    is_shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,11 +99,13 @@ class AttackedCrowd:
     Attributes
     ----------
     worker : (N,) code of each answer's student. asked : text of each question, by label.
+    general : the students' most general answers, the most general one first.
     """
 
     students: StudentAnswers
     worker: Integers
     asked: Mapping[str, str]
+    general: Sequence[str] = ()
 
     def draw_sentence(self, rng: np.random.Generator) -> str:
         """Return a random answer of 5 words or more."""
@@ -104,28 +123,35 @@ class AttackedCrowd:
         attackers = rng.permutation(int(self.worker.max()) + 1)[: attack.n_attackers]
         texts = list(self.students.texts)
         # Attackers are drawn even if nothing is replaced: "none" is measured on the same students.
-        for attacker in attackers.tolist() if attack.write else ():
+        for place, code in enumerate(attackers.tolist() if attack.write else ()):
             assert attack.write is not None
-            rows = np.flatnonzero(self.worker == attacker)
-            written = attack.write(self, rows, rng)
-            for row, text in zip(rows.tolist(), written, strict=True):
+            draws = np.random.default_rng([seed, 1]) if attack.is_shared else rng
+            attacker = Attacker(place, np.flatnonzero(self.worker == code), draws)
+            written = attack.write(self, attacker)
+            for row, text in zip(attacker.rows.tolist(), written, strict=True):
                 texts[row] = text
         return texts, attackers
 
 
-def _paste_own(crowd: AttackedCrowd, rows: Integers, rng: np.random.Generator) -> list[str]:
-    """Return one sentence of the attacker's own for all questions."""
-    return [crowd.draw_sentence(rng)] * len(rows)
+def _paste_drawn(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
+    """Return one random sentence for all questions."""
+    return [crowd.draw_sentence(attacker.rng)] * len(attacker.rows)
+
+
+def _paste_general(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
+    """Return one of the students' most general answers for all questions."""
+    return [crowd.general[attacker.place]] * len(attacker.rows)
 
 
 def _paste_same(topic: str) -> Write:
     """Return the attack that answers all questions by one sentence, the same of all attackers."""
-    return lambda crowd, rows, rng: [SENTENCES[topic]] * len(rows)
+    return lambda crowd, attacker: [SENTENCES[topic]] * len(attacker.rows)
 
 
-def _move_answers(crowd: AttackedCrowd, rows: Integers, rng: np.random.Generator) -> list[str]:
+def _move_answers(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
     """Return another student's answers, each moved to another question."""
     questions, texts = crowd.students.questions, crowd.students.texts
+    rows, rng = attacker.rows, attacker.rng
     while True:
         other = int(rng.integers(int(crowd.worker.max()) + 1))
         source = np.flatnonzero(crowd.worker == other)
@@ -142,23 +168,22 @@ def _move_answers(crowd: AttackedCrowd, rows: Integers, rng: np.random.Generator
 def _add_clause(topic: str) -> Write:
     """Return the attack that adds a clause to each of the attacker's own answers."""
 
-    def write(crowd: AttackedCrowd, rows: Integers, rng: np.random.Generator) -> list[str]:
+    def write(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
         texts = crowd.students.texts
-        return [f"{texts[row].rstrip('. ')} {CLAUSES[topic]}" for row in rows.tolist()]
+        return [f"{texts[row].rstrip('. ')} {CLAUSES[topic]}" for row in attacker.rows.tolist()]
 
     return write
 
 
-def _repeat_question(crowd: AttackedCrowd, rows: Integers, rng: np.random.Generator) -> list[str]:
+def _repeat_question(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
     """Return the text of each question."""
-    return [crowd.asked[crowd.students.questions[row]] for row in rows.tolist()]
+    return [crowd.asked[crowd.students.questions[row]] for row in attacker.rows.tolist()]
 
 
-def _repeat_other_question(
-    crowd: AttackedCrowd, rows: Integers, rng: np.random.Generator
-) -> list[str]:
+def _repeat_other_question(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
     """Return the text of another question for each question; neighbours in a random order."""
-    own = [crowd.students.questions[row] for row in rng.permutation(rows).tolist()]
+    rows = attacker.rows
+    own = [crowd.students.questions[row] for row in attacker.rng.permutation(rows).tolist()]
     # Cyclic, so that no question gets its own text.
     following = dict(zip(own, [*own[1:], own[0]], strict=True))
     return [crowd.asked[following[crowd.students.questions[row]]] for row in rows.tolist()]
@@ -166,9 +191,9 @@ def _repeat_other_question(
 
 ATTACKS = (
     Attack("none", "", 1, None),
-    Attack("one_sentence", ON, 1, _paste_own),
-    Attack("one_sentence", ON, 8, _paste_own),
-    Attack("one_sentence", ON, 15, _paste_own),
+    *(Attack("one_sentence", ON, n, _paste_drawn) for n in (1, 8, 15)),
+    *(Attack("shared_sentence", ON, n, _paste_drawn, is_shared=True) for n in (8, 15)),
+    *(Attack("general_sentence", ON, n, _paste_general) for n in (1, 8, MOST_GENERAL)),
     *(
         Attack("same_sentence", topic, n, _paste_same(topic))
         for topic in (ON, OFF)
@@ -209,9 +234,14 @@ def reproduce_attacks(request: Request, progress: Progress | None = None) -> Stu
     with OutputFolder(request.output) as folder:
         students = load_beetle(request.data)
         question_texts = load_beetle_questions(request.data)
-        crowd = AttackedCrowd(students, encode_labels(students.workers)[0], question_texts)
-        attacks = [one for one in ATTACKS if question_texts or one.name != "question"]
         vectors = _AttackVectors(CorpusVectors(students.texts, progress), request.embedder)
+        crowd = AttackedCrowd(
+            students,
+            encode_labels(students.workers)[0],
+            question_texts,
+            find_general_answers(students, vectors.students)[:MOST_GENERAL],
+        )
+        attacks = [one for one in ATTACKS if question_texts or one.name != "question"]
         rows = []
         for done, attack in enumerate(attacks):
             outcomes = [
@@ -243,19 +273,35 @@ def reproduce_attacks(request: Request, progress: Progress | None = None) -> Stu
     return StudyTable(HEADER, rows)
 
 
+def find_general_answers(students: StudentAnswers, x: Floats) -> list[str]:
+    """Return the different answers by decreasing mean cosine to all questions' exemplary answers.
+
+    `x` are the vectors (N, d) of the answers. Ties keep the order of the answers.
+    """
+    aqer = AQER(n_draws=0).fit(x, students.workers, students.questions)
+    exemplars = convert_to_dense(aqer.exemplars())
+    first: dict[str, int] = {}
+    for row, text in enumerate(students.texts):
+        first.setdefault(text, row)
+    rows = np.array(list(first.values()))
+    cosines = np.asarray(scale_to_unit_length(x[rows]) @ scale_to_unit_length(exemplars).T)
+    order = np.argsort(-cosines.mean(axis=1), kind="stable")
+    return [students.texts[row] for row in rows[order].tolist()]
+
+
 class _AttackVectors:
     """Vectors of the students' texts and of attackers' texts, each computed once."""
 
     def __init__(self, corpus: CorpusVectors, embedder: str) -> None:
         self.corpus, self.embedder = corpus, embedder
-        self._students = corpus.embed_texts(embedder)
+        self.students = convert_to_dense(corpus.embed_texts(embedder))
         self._known: dict[str, int] = {}
         self._further: list[Floats] = []
 
     def embed(self, texts: Sequence[str], written: Integers) -> Floats:
         """Return the vectors (N, d) of the crowd's texts, of which `written` were replaced."""
         # A copy, because the students' vectors are used by every attack.
-        out = convert_to_dense(self._students).copy()
+        out = self.students.copy()
         new = list(dict.fromkeys(t for row in written if (t := texts[row]) not in self._known))
         if new:
             vectors = convert_to_dense(self.corpus.embed_further(self.embedder, new))

@@ -72,6 +72,7 @@ def test_the_folder_holds_a_model_that_nli_loads_with_card_and_record(tmp_path, 
     record = json.loads((tmp_path / "model" / "training.json").read_text())
     # 8 questions: 2 held out with 15 answers each, and 40 of the others' 90 answers in 3 batches.
     assert (record["answers"], record["steps"], record["steps_planned"]) == (40, 3, 3)
+    assert record["processor_seconds"] >= 0
     assert len(record["held_out_questions"]) == 2
     assert (record["held_out"]["answers"], record["held_out"]["questions"]) == (30, 2)
     model = ContradictionModel.load(str(tmp_path / "model"))
@@ -105,6 +106,33 @@ def test_the_same_seed_gives_the_same_weights_also_after_an_interruption(
         for name in ("whole", "parts")
     )
     np.testing.assert_allclose(whole, parts, atol=1e-6)
+
+
+def test_a_batch_has_pairs_of_about_equal_length_and_an_epoch_each_answer_once(tmp_path):
+    # The answers to a question have 4 to 18 words: 120 answers, two parts of 64 and 56.
+    data = save(tmp_path / "a.csv", rows())
+    answers = select_labelled_answers(read_marked(data))
+    everything = np.arange(len(answers.texts))
+    monkey = pytest.MonkeyPatch()
+    with monkey.context() as patch:
+        patch.setattr(training, "SORTED_BATCHES", 4)
+        batches = training.draw_batches(answers, everything, 0, 0)
+        again = training.draw_batches(answers, everything, 0, 0)
+        later = training.draw_batches(answers, everything, 0, 1)
+    assert sorted(np.concatenate([one.rows for one in batches]).tolist()) == everything.tolist()
+    assert sorted(len(one.rows) for one in batches) == [8, *[16] * 7]
+    assert [one.pairs for one in batches] == [one.pairs for one in again]
+    assert [one.pairs for one in batches] != [one.pairs for one in later]
+    for batch in batches:
+        for row, pair in zip(batch.rows.tolist(), batch.pairs, strict=True):
+            assert answers.texts[row] in pair
+    # Each batch is a quarter of its part by length: no two batches of a part overlap.
+    spans = sorted(
+        (min(lengths), max(lengths))
+        for lengths in ([len(a) + len(b) for a, b in one.pairs] for one in batches)
+    )
+    widest = max(high for _, high in spans) - min(low for low, _ in spans)
+    assert np.mean([high - low for low, high in spans]) < widest / 3
 
 
 def test_a_checkpoint_of_other_options_is_not_continued(tmp_path, encoder, monkeypatch):

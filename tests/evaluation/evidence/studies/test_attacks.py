@@ -12,6 +12,7 @@ from evaluation.evidence.studies.attacks import (
     SENTENCES,
     AttackedCrowd,
     compute_beaten_share,
+    find_general_answers,
 )
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.commands.running import manage
@@ -25,7 +26,8 @@ def small_crowd():
     texts = [f"{w} wrote some words about {q}." for w, q in zip(workers, questions, strict=True)]
     students = StudentAnswers(workers, questions, texts, np.full(len(texts), ""))
     asked = {f"q{n}": f"What is {n}?" for n in range(N_QUESTIONS)}
-    return AttackedCrowd(students, np.repeat(np.arange(N_STUDENTS), N_QUESTIONS), asked)
+    workers = np.repeat(np.arange(N_STUDENTS), N_QUESTIONS)
+    return AttackedCrowd(students, workers, asked, [f"general {n}" for n in range(15)])
 
 
 def written(name, topic="", n=1, seed=0):
@@ -54,9 +56,27 @@ def test_pasters_write_one_sentence_each_or_all_the_same():
     texts, _ = written("one_sentence", ON, 15)
     assert all(len(set(of)) == 1 for of in texts)
     assert len({of[0] for of in texts}) > 10
+    shared = [written("shared_sentence", ON, 15, seed)[0] for seed in (0, 0, 2)]
+    first, again, later = ({text for of in texts for text in of} for texts in shared)
+    assert len(first) == len(later) == 1
+    assert first == again != later
+    texts, _ = written("general_sentence", ON, 8)
+    assert [set(of) for of in texts] == [{f"general {n}"} for n in range(8)]
     for topic in (ON, OFF):
         texts, _ = written("same_sentence", topic, 8)
         assert {text for of in texts for text in of} == {SENTENCES[topic]}
+
+
+def test_the_most_general_answer_is_nearest_to_all_exemplary_answers():
+    # Three workers and two questions, whose exemplary answers are along the two axes. "both" has a
+    # cosine of .71 to each, "one" and "other" of 1 and 0: a mean of .5.
+    texts = ["one", "other", "one", "other", "both", "both"]
+    x = np.array([[1.0, 0], [0, 1], [1, 0], [0, 1], [1, 1], [1, 1]])
+    workers, questions = np.repeat(["a", "b", "c"], 2), np.tile(["q1", "q2"], 3)
+    students = StudentAnswers(workers, questions, texts, np.full(6, ""))
+    found = find_general_answers(students, x)
+    assert found[0] == "both"
+    assert sorted(found[1:]) == ["one", "other"]
 
 
 def test_answers_of_another_student_go_to_other_questions():
@@ -105,7 +125,7 @@ def test_pasters_of_beetle_are_named_and_earn_nothing_under_question_contrast(
     }
     assert len(rows) == len(ATTACKS)
     for (name, _, _), row in rows.items():
-        if name in ("one_sentence", "same_sentence"):
+        if name.endswith("_sentence"):
             assert float(row["beats_contrast"]) < 0.05
             assert float(row["named_repeated"]) == 1
         assert float(row["honest_repeated"]) == 0
