@@ -83,6 +83,16 @@ def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
         action="store_true",
         help="read the rows of people who broke off, too; without it they are left out and counted",
     )
+    _add_keep_html(parser)
+
+
+def _add_keep_html(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--keep-html",
+        action="store_true",
+        help="store answers with their HTML, such as <p>Paris</p>, as typed; without it formatting "
+        "tags are removed and entities decoded, and the answers are counted",
+    )
 
 
 def add_demographics(parser: argparse.ArgumentParser) -> None:
@@ -163,9 +173,9 @@ def _mapped(path: Source, options: dict[str, Any]) -> tuple[Preset, Mapping]:
     head = head_of(path)
     refuse_answerless(head)
     name = options["preset"]
-    preset = recognised(head) if name in (None, AUTO) else preset_named(name)
-    if options["keep_unfinished"]:
-        preset = preset.keeping_unfinished()
+    slug = recognised(head).slug if name in (None, AUTO) else name
+    choices = {key: options[key] for key in ("keep_unfinished", "keep_html")}
+    preset = preset_named(slug, **choices)
     try:
         mapping = proposed(preset, head, path).changed(options["map"], head.header, head.name)
     except ValueError as error:

@@ -45,7 +45,8 @@ class Preset:
     whether personal columns are left out. parts : columns that say why one person has
     several rows, each with some of the questions: there an empty cell is no answer.
     is_fixed : whether the form of the file says which columns hold what, so that its mapping is
-    no guess. wording : the wording in the heading of a column of answers.
+    no guess. wording : the wording in the heading of a column of answers. keeps_html : whether
+    answers and wordings stay as typed, with the HTML of a rich-text field.
     """
 
     slug: str
@@ -63,6 +64,7 @@ class Preset:
     parts: tuple[str, ...] = ()
     is_fixed: bool = False
     wording: Callable[[str], str] = str
+    keeps_html: bool = False
 
     def reason_left_out(self, row: Row) -> str:
         """Return why a row is not read, as a plural noun for a count; "" if it is read."""
@@ -72,6 +74,10 @@ class Preset:
     def keeping_unfinished(self) -> Preset:
         """Return a copy of the preset that also reads unfinished responses."""
         return replace(self, unfinished=None)
+
+    def keeping_html(self) -> Preset:
+        """Return a copy of the preset that reads answers with their HTML."""
+        return replace(self, keeps_html=True)
 
 
 def cell_named(row: Row, *names: str) -> str:
