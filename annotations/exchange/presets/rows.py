@@ -20,13 +20,14 @@ from annotations.exchange.presets.attention import (
     is_right,
     unresolved_checks,
 )
-from annotations.exchange.presets.cells import WORDS, is_json, is_number, mean_words
+from annotations.exchange.presets.cells import WORDS, is_json, mean_words
 from annotations.exchange.presets.columns import is_personal_column
 from annotations.exchange.presets.declared import PRESETS
 from annotations.exchange.presets.header_rows import is_header_again
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping, Role
 from annotations.exchange.presets.own_rows import OwnRows, as_lines
 from annotations.exchange.presets.preset import Preset, cell_named
+from annotations.exchange.presets.stray_rows import are_ids_codes, find_stray
 from annotations.exchange.presets.table import (
     PEEKED,
     Head,
@@ -50,7 +51,6 @@ from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
-NOBODY = "rows without a worker and without an answer"
 PLACEHOLDER = re.compile(
     r"\{\{%?.*\}\}|\$\{.*\}|\[\w+\]|\[object Object\]|undefined|%\w+%", re.IGNORECASE
 )
@@ -62,11 +62,6 @@ NOT_AVAILABLE = "NA"
 TRIAL = "test"
 """What authors of a survey write into every box when they try it."""
 HEADERS = "rows that repeat the header"
-TOTALS = "rows of totals"
-TOTAL_NAMES = ("total", "totals", "grand total", "sum", "average", "summe", "gesamt", "итого")
-"""Words in the worker column that mark a row of totals below the table."""
-
-
 QUESTIONS_NAMED = 8
 """Questions that a problem names, of those that a worker answered twice."""
 GUESSED = ("worker", "question", "answer")
@@ -255,6 +250,8 @@ class MappedRows:
         is_part = bool(head.named(*preset.parts)) and len(set(workers)) < len(workers)
         rows = chain(first_rows, self._foreign.rows)
         self.whole_ids = self._find_whole_ids(at, cells_of_first)
+        worker_place = at.get(mapping.worker)
+        has_codes = worker_place is not None and are_ids_codes(cells_of_first, worker_place)
         for n_before, (line, cells) in enumerate(rows):
             row = named_cells(head, cells)
             is_header = is_header_again(cells, at, self._foreign.wordings)
@@ -268,11 +265,9 @@ class MappedRows:
                 worker = str(n_before + 1) if any(not is_blank(text) for text in texts) else ""
             else:
                 worker = self._read_worker(self.whole_ids.read(cells, at[mapping.worker]))
-            if not worker and not any(not is_blank(text) for text in texts):
-                self.skipped[NOBODY] += 1
-                continue
-            if self._is_total(worker, cells, at):
-                self.skipped[TOTALS] += 1
+            others = [cell for place, cell in enumerate(cells) if place != worker_place]
+            if reason := find_stray(worker, texts, others, are_codes=has_codes):
+                self.skipped[reason] += 1
                 continue
             if len(texts) > 1 and {text.strip(" .!").casefold() for text in texts} == {TRIAL}:
                 self.table.warnings.append(
@@ -377,14 +372,6 @@ class MappedRows:
             number, self.n_rows = self.n_rows, self.n_rows + 1
             self.n_checked += 1
             yield AnswerRecord(number, line, worker, column, text, facts=facts), number
-
-    def _is_total(self, worker: str, cells: Sequence[str], at: dict[str, int]) -> bool:
-        """Return whether a row holds totals: a word such as "sum", and numbers only."""
-        return worker.strip(" :.").casefold() in TOTAL_NAMES and not any(
-            cell.strip() and not is_number(cell.strip())
-            for place, cell in enumerate(cells)
-            if place != at.get(self._mapping.worker)
-        )
 
     def _lacks(self, line: int, worker: str, row_id: str) -> bool:
         named = [(self._mapping.worker, worker)]
