@@ -97,6 +97,8 @@ def test_an_export_waits_for_its_answers_is_joined_and_undone(
     client, question_set, browser, live_server, look, tmp_path
 ):
     with pages.signed_in(browser, client, live_server.url, "rana", look) as inspector:
+        # The first request loads the site, which can take longer than a browser waits.
+        client.get(f"/admin/question-sets/{question_set.public_id}/import/")
         join(inspector, question_set, tmp_path)
         found = read_stored()
         assert (found[ANA], found[BEN]) == (("Female", False), ("Male", True))
