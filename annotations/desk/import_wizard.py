@@ -343,7 +343,7 @@ def _add_worker_rules(
 ) -> dict[str, Any]:
     """Return the posted options with the rules for repeated answers of single workers.
 
-    `choice` is the value of the button beside a worker's problems, such as duplicates-of=last=w7;
+    `choice` is the value of the button next to a worker's problems, such as duplicates-of=last=w7;
     refuse takes the worker's rule back. Other workers' rules stay, unless the worker column
     changed.
     """

@@ -52,7 +52,7 @@ def read_formatted(text: str) -> str:
 
 
 def _are_closed(tags: list[re.Match[str]]) -> bool:
-    """Return whether each tag but `<br>` is closed as often as it is opened."""
+    """Return whether each tag except `<br>` has as many closing as opening tags."""
     counts = Counter[str]()
     for tag in tags:
         name = tag["name"].lower()
@@ -92,7 +92,7 @@ class FormattingReader:
         self.example = ("", "")
 
     def read(self, text: str) -> str:
-        """Return an answer as it is stored."""
+        """Return the text of an answer that is stored."""
         plain = read_formatted(text)
         if plain == text:
             return text

@@ -1,4 +1,4 @@
-"""Command-line options that tell which tool exported a file, and how to read its columns."""
+"""Command-line options for the tool that exported a file, and for the roles of its columns."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _row(text: str) -> int:
 
 
 def read_preset(path: Readable, options: dict[str, Any]) -> tuple[Arranged, Preset, Mapping]:
-    """Return the file's table, preset and column mapping, as the options say or as detected.
+    """Return the file's table, preset and column mapping, as the options specify or as detected.
 
     Raises `InputError`, and CommandError (2) for bad arguments.
     """

@@ -127,7 +127,7 @@ def is_heading(name: str) -> bool:
 
 
 def _labels(header: Sequence[str], row: Cells) -> dict[str, str]:
-    """Return the labels, by column, of a second header row that say more than the first."""
+    """Return the labels, by column, of a second header row that add to the first."""
     # A label under several columns, such as "Open-Ended Response", names none of them.
     counts = Counter(" ".join(cell.split()) for cell in row)
     bases = {part["base"] for name in header if (part := _PART.match(name))}

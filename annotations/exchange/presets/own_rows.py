@@ -78,7 +78,7 @@ class OwnRows(AnswerRows):
             yield record, key
 
     def _clean(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """Yield rows with ids and answers as they are stored; those of our own export unchanged."""
+        """Yield rows with ids and answers in their stored form; those of our export unchanged."""
         first = list(islice(rows, PEEKED))
         if self.of_export:
             yield from chain(first, rows)

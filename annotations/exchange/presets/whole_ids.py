@@ -59,7 +59,7 @@ class WholeIds:
 
     @property
     def notes(self) -> list[str]:
-        """Return a sentence for each column whose ids lost “.0”, complete when all were read."""
+        """Return a sentence for each column of ids without “.0”, complete when all were read."""
         sentences = []
         for position, known in self._read.items():
             if known:
