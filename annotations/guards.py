@@ -13,7 +13,7 @@
 - a response's question, a question's passage, and what a translation is of, are of the version
   they belong to.
 
-They are made anew after every `migrate` and taken away before one that has work to do: SQLite
+They are created after every `migrate` and removed before one that has work to do: SQLite
 loses the triggers of a table when Django rebuilds it, and refuses the rebuilding while a trigger
 of another table mentions it. What breaks a rule raises `django.db.IntegrityError`.
 """
@@ -32,7 +32,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 class Guard:
     """Trigger that refuses an event on a table where the SQL condition `when` is true.
 
-    In `when`, `{new}` stands for the row as it would be after the event.
+    In `when`, `{new}` is the row after the event.
     """
 
     name: str

@@ -72,7 +72,7 @@ def is_known(tag: str) -> bool:
 def own_name(tag: str) -> str:
     """Return a language's name in itself ("Deutsch"), or the tag if the name is unknown.
 
-    Texts of which nobody said the language are the original ones, to whoever reads.
+    Texts without a language are in the original language.
     """
     if not tag:
         return gettext("Original language")

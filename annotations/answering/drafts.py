@@ -46,7 +46,7 @@ class SaveResult:
 
 
 def clean_text(text: str) -> str:
-    r"""Return a text as it is stored: LF line ends, no NUL characters, no lone surrogates.
+    r"""Return a text in its stored form: LF line ends, no NUL characters, no lone surrogates.
 
     A text without a visible character becomes "". Everything else stays as written, also spaces at
     the ends and combining marks.

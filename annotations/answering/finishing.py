@@ -143,7 +143,7 @@ def withdraw(submission: Submission) -> Submission:
 
 
 def _lock_submission(submission: Submission) -> Submission:
-    """Return the submission as it is stored now, locked until the transaction ends."""
+    """Return the stored submission, read again and locked until the transaction ends."""
     # Only the submission: locks on the joined collection and set would make all workers wait.
     return (
         Submission.objects.select_for_update(of=("self",))

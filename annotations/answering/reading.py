@@ -1,8 +1,8 @@
 """Start and end of the period in which a worker reads a passage (recall protocol).
 
 A form opens the passage, never a link: a link preview or a robot must not start the clock. Reading
-ends when the worker says so or at the deadline, by the server's clock. After that the passage is
-not served to this submission again.
+ends when the worker confirms it or at the deadline, by the server's clock. Then the passage is not
+served to this submission again.
 """
 
 from __future__ import annotations

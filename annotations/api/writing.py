@@ -289,7 +289,7 @@ class WritingViewSet(ApiViewSet):
         responses=WrittenProblemSerializer,
     )
     def decide(self, request: Request, set_id: Any, problem_id: Any) -> Response:
-        """Return a problem to its author or drop it, whatever the validators' votes are."""
+        """Return a problem to its author or drop it, regardless of the validators' votes."""
         self._load_editable_set(set_id)
         project = self._load_project(set_id)
         problem = get_object_or_404(self._select_problems(project), public_id=problem_id)

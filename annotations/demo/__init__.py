@@ -1,7 +1,7 @@
 """Data of the demo: two passages, their questions, invented answers, recorded model answers.
 
 Whoever shows any of it shows the label beside it: `LABEL` with the workers' answers,
-`MODEL_LABEL` with the models'. `README.md` in this folder says how the content came about.
+`MODEL_LABEL` with the models'. `README.md` in this folder describes how the content was made.
 """
 
 import json

@@ -34,7 +34,12 @@ from annotations.exchange.presets import (
 from annotations.exchange.presets.demographics import is_demographic_export
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.duplicates import Duplicates, make_rule
-from annotations.exchange.reading.mturk import COLUMNS, MturkQuestion, QuestionTemplate
+from annotations.exchange.reading.mturk import (
+    COLUMNS,
+    MturkQuestion,
+    MturkRows,
+    QuestionTemplate,
+)
 from annotations.exchange.reading.mturk_columns import AnswerColumn, describe_columns
 from annotations.exchange.reading.source import Source, make_stored_source
 from annotations.exchange.records import AnswerRecord
@@ -77,6 +82,7 @@ class Preview:
     texts : texts of at most `MAX_ROWS_READ` answers, to detect their language.
     error : why no answer could be read; None if one could.
     personal : columns that are left out because they identify or locate a person.
+    notes : sentences on ids and answers that are stored in another form than in the file.
     """
 
     questions: list[QuestionPreview]
@@ -84,6 +90,7 @@ class Preview:
     texts: list[str]
     error: InputError | None = None
     personal: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
@@ -197,6 +204,7 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
             "duplicates_of": {},
             "question_template": "",
             "keep_unfinished": False,
+            "keep_html": False,
             "create_questions": True,
             "update_flags": False,
         },
@@ -283,8 +291,8 @@ def _read_answer_columns(source: Source) -> list[AnswerColumn]:
 
 def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Preview:
     """Read the file's first answers with the chosen options; an error is in the preview."""
-    keep = options.get("keep_unfinished", False)
-    preset = preset_named(options["preset"], keep_unfinished=keep)
+    choices = {key: options.get(key, False) for key in ("keep_unfinished", "keep_html")}
+    preset = preset_named(options["preset"], **choices)
     mapping = Mapping.of_dict(options["mapping"])
     template_text = options["question_template"]
     rule = make_rule(options["duplicates"], options.get("duplicates_of", {}))
@@ -308,7 +316,8 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Previ
     ]
     texts = [record.text for record in records if record.text]
     personal = tuple(getattr(rows, "left_out", ()))
-    return Preview(questions, len(by_question), texts, personal=personal)
+    notes = () if isinstance(rows, MturkRows) else (*rows.whole_ids.notes, *rows.formatting.notes)
+    return Preview(questions, len(by_question), texts, personal=personal, notes=notes)
 
 
 def _first(answers: list[AnswerRecord]) -> list[AnswerRecord]:
@@ -334,7 +343,7 @@ def _add_worker_rules(
 ) -> dict[str, Any]:
     """Return the posted options with the rules for repeated answers of single workers.
 
-    `choice` is the value of the button beside a worker's problems, such as duplicates-of=last=w7;
+    `choice` is the value of the button next to a worker's problems, such as duplicates-of=last=w7;
     refuse takes the worker's rule back. Other workers' rules stay, unless the worker column
     changed.
     """

@@ -117,6 +117,12 @@ class MappingForm(forms.Form):
         help_text="Responses of people who broke off are left out and counted, unless this is "
         "ticked.",
     )
+    keep_html = forms.BooleanField(
+        label="Keep HTML in answers",
+        required=False,
+        help_text="Ticked: <p>Paris</p> is stored as typed, for questions about code. Otherwise "
+        "formatting tags are removed and entities decoded.",
+    )
     panel = UploadForm.base_fields["panel"]
     create_questions = forms.BooleanField(
         label="Add questions that the set does not have yet", required=False
@@ -157,7 +163,7 @@ class MappingForm(forms.Form):
         self._add_role_fields(fields)
         if self._preset == "mturk":
             # The other columns of Mechanical Turk have fixed names.
-            del self.fields["rows_are_workers"]
+            del self.fields["rows_are_workers"], self.fields["keep_html"]
         else:
             del self.fields["question_template"]
         if self._preset not in PRESETS_WITH_FLAGS:
@@ -343,6 +349,7 @@ class MappingForm(forms.Form):
             "preset": self._preset,
             "arrangement": self._place,
             "keep_unfinished": values.get("keep_unfinished", False),
+            "keep_html": values.get("keep_html", False),
             "mapping": self._build_mapping().as_dict(),
             "panel": values["panel"].strip(),
             "duplicates": values["duplicates"],

@@ -184,7 +184,7 @@ def is_about_data_use(text: str, is_counting: bool) -> bool:
     """Return whether a consent text has every part of a template that is on the use of data.
 
     These are the headings after the first two, and what is collected (in bold); what is counted
-    only if something is (`is_counting`). The consent page then does not say it once more.
+    only if something is (`is_counting`). The consent page then does not repeat it.
     """
     plain = " ".join(text.split())
     return any(all(part in plain for part in _list_parts(one, is_counting)) for one in PARTS)

@@ -151,7 +151,7 @@ def read_signals(cell: str, counts: Sequence[str], note: Note) -> Signals | None
 
 
 def read_asking(cells: Sequence[str], note: Note) -> ModelAsking:
-    """Parse how a model was asked (sample, prompt, parameters); bad cells go to `note`."""
+    """Parse the request of a model (sample, prompt, parameters); bad cells go to `note`."""
     sample, finish_reason, prompt, parameters, extra = cells
     sample = sample.strip() or "0"
     # Ten digits hold the largest sample; a longer text would only cost time to convert.
@@ -209,7 +209,7 @@ def read_number(name: str, cell: str, note: Note) -> int | None:
 
 
 def read_flag(name: str, cell: str, note: Note) -> bool:
-    """Return whether a cell says true, yes or 1; empty is False, a bad cell goes to `note`."""
+    """Return whether a cell is true, yes or 1; empty is False, a bad cell goes to `note`."""
     word = cell.strip().casefold()
     if word not in YES + NO:
         note(name, "not_boolean", cell=word[:40])

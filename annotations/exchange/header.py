@@ -142,7 +142,7 @@ class ColumnNames:
 def parse_column_names(text: str, known: Sequence[str]) -> dict[str, str]:
     """Parse `KEY=NAME,...` to a dict of column names by key; each key must be in `known`.
 
-    Raises ValueError, with a sentence for the user, as `ColumnNames.parse` says.
+    Raises ValueError, with a sentence for the user, as `ColumnNames.parse` specifies.
     """
     names_by_key: dict[str, str] = {}
     try:

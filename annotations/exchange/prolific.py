@@ -90,7 +90,7 @@ class DecisionFault(NamedTuple):
 
 
 def find_status(text: str) -> str | None:
-    """Return a submission status in Prolific's spelling, whatever its case; None if unknown."""
+    """Return a submission status in Prolific's spelling, in any case; None if unknown."""
     return _STATUS_BY_KEY.get(squash(text))
 
 

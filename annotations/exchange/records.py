@@ -97,7 +97,7 @@ class AnswerRecord:
 
 @dataclass(frozen=True, slots=True)
 class ModelAsking:
-    """How a model was asked (sample, prompt, parameters), from an export of ours."""
+    """Request of a model (sample, prompt, parameters), from an export of ours."""
 
     sample: int = 0
     finish_reason: str = ""

@@ -25,7 +25,7 @@ def cancel(version: QuestionSetVersion, user: Any, round_: str, total: Decimal) 
 def plan_parts(version: QuestionSetVersion, user: Any, total: Decimal) -> bonuses.Batch:
     """Plan all owed partial payments and return them; OtherTotalError if `total` differs.
 
-    If no worker is owed one, nothing is planned, whatever `total` is. A second click thus does no
+    If no worker is owed one, nothing is planned, with any `total`. A second click thus does no
     harm. Raises OtherTotalError.
     """
     return _check_total(total, lambda: parts.plan_parts(version, user), accept_none=True)

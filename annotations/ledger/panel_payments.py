@@ -167,7 +167,7 @@ class NextParts:
     If the panel screens the workers out, all payments have the same amount.
 
     `ids` are the panel's ids of the submissions, by submission key. `n_without_id` counts workers
-    who failed the practice and whose submission's id is not known; a list can name them.
+    who failed the practice, with an unknown submission id; a list can name them.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""Command-line options that tell which tool exported a file, and how to read its columns."""
+"""Command-line options for the tool that exported a file, and for the roles of its columns."""
 
 from __future__ import annotations
 
@@ -83,6 +83,16 @@ def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
         action="store_true",
         help="read the rows of people who broke off, too; without it they are left out and counted",
     )
+    _add_keep_html(parser)
+
+
+def _add_keep_html(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--keep-html",
+        action="store_true",
+        help="store answers with their HTML, such as <p>Paris</p>, as typed; without it formatting "
+        "tags are removed and entities decoded, and the answers are counted",
+    )
 
 
 def add_demographics(parser: argparse.ArgumentParser) -> None:
@@ -142,7 +152,7 @@ def _row(text: str) -> int:
 
 
 def read_preset(path: Readable, options: dict[str, Any]) -> tuple[Arranged, Preset, Mapping]:
-    """Return the file's table, preset and column mapping, as the options say or as detected.
+    """Return the file's table, preset and column mapping, as the options specify or as detected.
 
     Raises `InputError`, and CommandError (2) for bad arguments.
     """
@@ -163,9 +173,9 @@ def _mapped(path: Source, options: dict[str, Any]) -> tuple[Preset, Mapping]:
     head = head_of(path)
     refuse_answerless(head)
     name = options["preset"]
-    preset = recognised(head) if name in (None, AUTO) else preset_named(name)
-    if options["keep_unfinished"]:
-        preset = preset.keeping_unfinished()
+    slug = recognised(head).slug if name in (None, AUTO) else name
+    choices = {key: options[key] for key in ("keep_unfinished", "keep_html")}
+    preset = preset_named(slug, **choices)
     try:
         mapping = proposed(preset, head, path).changed(options["map"], head.header, head.name)
     except ValueError as error:

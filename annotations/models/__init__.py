@@ -2,7 +2,7 @@
 
 A question set has versions, a version passages and questions. A worker has one submission in a
 version, and a submission one response to a question. Decisions and bonus payments are ledgers. A
-collection says how answers to a version are collected; an assignment gives a worker a question.
+collection sets how answers to a version are collected; an assignment gives a worker a question.
 
 Every model declares in `access` who sees its rows and who changes them. All reads begin with
 `visible_to`, all changes with `editable_by`. Teams and shares give further users access to a set.

@@ -14,7 +14,7 @@ All access depends on question sets. A user's role for a set is one of these:
 An invited user's share, membership or writing role has no effect until they accept it
 (`annotations.models.invitations`).
 
-A model's `access` says how its rows lead to sets, and which roles of a share read them.
+A model's `access` declares how its rows lead to sets, and which roles of a share read them.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class CandidateQuestion(Record):
     `answers` holds a list of spellings for each answer; `generated` keeps text and answers as the
     model wrote them. `revision` counts the edits; a vote is about one revision. `verdict` is the
     verifying model's: right, wrong, incomplete, ambiguous, unread or "" (not asked), with its
-    `verdict_note`. `reason` says why it left: a filter's code with `detail`.
+    `verdict_note`. `reason` states why it left: a filter's code with `detail`.
     """
 
     class State(models.TextChoices):

@@ -14,7 +14,7 @@ from annotations.models.question_sets import QuestionSet
 class Note(Record):
     """Base class of notes; each subclass adds the subject, a worker or a model.
 
-    The subject calls them `notes`, and its `access` says where it answered.
+    The subject calls them `notes`, and its `access` states where it answered.
     """
 
     author: models.ForeignKey[Any, Any]

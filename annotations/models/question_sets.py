@@ -23,7 +23,7 @@ class QuestionSet(Record):
     """Questions that are asked together, in versions; the unit of sharing and grading.
 
     `team` is the team that edits it with the owner, None without one. `earlier_wave` is the set
-    that it repeats, None if it repeats none; `wave_people` says who may answer then.
+    that it repeats, None if it repeats none; `wave_people` states who may answer then.
     """
 
     class WavePeople(models.TextChoices):

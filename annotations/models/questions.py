@@ -48,7 +48,7 @@ class Passage(Item):
     """Text that questions are about, optionally with an image.
 
     A passage with an image needs an `image_alt`, for readers who do not see the image, before its
-    version is published. `format` says whether the text has formatting.
+    version is published. `format` states whether the text has formatting.
     """
 
     class Format(models.TextChoices):
@@ -207,7 +207,7 @@ class Question(Item):
 
     @property
     def labelled_choices(self) -> list[tuple[str, str]]:
-        """(choice, label) of each choice; answers store the choice, whatever the language."""
+        """(choice, label) of each choice; answers in any language store the choice."""
         return list(zip(self.choices, self.choice_labels or self.choices, strict=True))
 
     def read_as(self, answer: str) -> str:

@@ -1,7 +1,7 @@
 """Models of unanswerable word problems, as users write and check them.
 
 A writer changes an answerable question of a version so that it has no answer. Validators, who know
-neither the author nor each other's votes, say whether it has one. A problem is accepted if all
+neither the author nor each other's votes, state whether it has one. A problem is accepted if all
 of them find it unanswerable.
 """
 

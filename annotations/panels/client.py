@@ -41,7 +41,7 @@ class UnsureError(PanelError):
 class Study:
     """Study on the panel; `pay` is per worker, in hundredths of the currency.
 
-    `pay` is None, and `currency` "", if the panel does not say.
+    `pay` is None, and `currency` "", if the panel does not state it.
     """
 
     id: str
@@ -55,7 +55,7 @@ class Study:
 class BonusSetup:
     """Bonuses registered on the panel and not paid yet; `amount` is their sum, in hundredths.
 
-    None if the panel does not say.
+    None if the panel does not state it.
     """
 
     id: str

@@ -253,7 +253,7 @@ def _refuse_other_submissions(
 ) -> None:
     """Record a problem if a worker's finished submission differs from the last import.
 
-    Without known sessions this alone tells two studies of the same workers apart, such as two
+    Without known sessions only this distinguishes two studies of the same workers, such as two
     waves. A worker who returned the earlier submission may have begun another.
     """
     for row in file.rows:

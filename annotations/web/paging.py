@@ -1,7 +1,7 @@
 """Long lists that are loaded one page at a time, by cursors.
 
 A page begins after a row, not after a number of rows. Every page therefore costs the same, and
-rows added meanwhile shift nothing. An opaque cursor tells where it begins.
+rows added meanwhile shift nothing. An opaque cursor states where it begins.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def parse_number(
 ) -> int | None:
     """Return a query parameter as integer from `least` to `most`; None if missing.
 
-    `detail` says what to write if the bounds do not suffice.
+    `detail` states what to write if the bounds do not suffice.
     """
     text = _read_text(params, name, blank)
     if text is None:

@@ -53,7 +53,7 @@ def select_visible(
 ) -> QuerySet[M, M]:
     """Return the rows of a model with access rules that the user may see.
 
-    `of_one_row` says that one of them is looked up, which takes one query.
+    `of_one_row` states that one of them is looked up, which takes one query.
     """
     return _check_scoped(rows).visible_to(request.user, of_one_row=of_one_row)
 

@@ -15,7 +15,7 @@ LARGEST: int = settings.UPLOAD_BYTES
 class SizeLimit(FileUploadHandler):
     """First upload handler: drops a file as soon as it exceeds the size limit.
 
-    The form then finds no file, and `META["UPLOAD_TOO_LARGE"]` tells why.
+    The form then finds no file, and `META["UPLOAD_TOO_LARGE"]` states why.
     """
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:

@@ -18,7 +18,7 @@ EXCERPT_SHOWN = 240
 def select_beginning(path: str, length: int = EXCERPT_SHOWN) -> Combinable:
     """Return an SQL expression for the first characters of a text, one more than shown.
 
-    The extra character tells whether the text goes on.
+    The extra character states whether the text goes on.
     """
     return Substr(F(path), 1, length + 1, output_field=TextField())
 

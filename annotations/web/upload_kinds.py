@@ -69,7 +69,7 @@ class UploadKind:
     stage : for files that may be large.
     names_questions : rows name questions of the set by id, so the page lists these ids.
     knows_who : `load` takes the importing user as `imported_by`.
-    door : the page of the set to return to, with the label of the link.
+    door : page of the set to return to, and the label of its link.
     brings_questions : the file can begin a version, and so can be uploaded into a new set.
     accept : the extensions of the files, unless they are tables.
     """
@@ -104,7 +104,7 @@ WIZARD = "import"
 """The kind of file whose columns are mapped on a page of its own."""
 CHOICES = (
     *("preset", "mapping", "panel", "duplicates", "duplicates_of", "question_template"),
-    *("arrangement", "keep_unfinished", "create_questions", "update_flags"),
+    *("arrangement", "keep_unfinished", "keep_html", "create_questions", "update_flags"),
 )
 """The options of that page."""
 STORING = ("create_questions", "update_flags")

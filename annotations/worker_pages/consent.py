@@ -47,7 +47,7 @@ COOKIE_SECONDS = 30 * 24 * 3600
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def enter(request: HttpRequest, collection_id: UUID) -> HttpResponse:
-    """Ask for consent, or say why the worker may not take part; a returning worker is redirected.
+    """Ask for consent, or show why the worker may not take part; a returning worker is redirected.
 
     Only the form reserves a place; opening the page does not.
     """

@@ -343,7 +343,7 @@ def _build_page_context(
 
 
 def _build_return_url(collection: Collection, state: PreviewState) -> str:
-    """Return the URL of the button to the panel: this page, so that a preview pays nobody."""
+    """Return the URL of the button to the panel: this page, so that a preview pays no worker."""
     return state.go_to_step(state.step).address if collection.return_url else ""
 
 

@@ -191,7 +191,7 @@ def parse_number(value: str) -> int | None:
 
 
 def _render_come_back(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Return the page that offers to reserve a place again, or says that none is free."""
+    """Return the page that offers to reserve a place again, or shows that none is free."""
     # Only a form reserves a place: a link preview must not.
     if not count_free_places(visit.collection):
         return render_outcome(request, "place_lost", visit.collection)

@@ -2,7 +2,7 @@
 
 A run of the type `maqa-questions` adds candidates (`add_candidates`). Validators of the writing
 project check those that passed its filters and the verifying model: they accept, edit or reject
-each (`vote_on_candidate`). An edit is a new revision, which needs all votes anew; the editor
+each (`vote_on_candidate`). An edit is a new revision, which needs all votes again; the editor
 accepts it. Accepted candidates enter a new question set by `add_to_new_set`, or a file.
 """
 

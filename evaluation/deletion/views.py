@@ -302,7 +302,7 @@ UNDO_WARNING = (
     "counts are recorded."
 )
 UNDO_JOIN_WARNING = (
-    "The facts of this file are taken away, and the values stored before come back. Join the file "
+    "The facts of this file are removed, and the values stored before are restored. Join the file "
     "again to restore its facts. Your name, the time and these counts are recorded."
 )
 
@@ -351,7 +351,7 @@ def undo_import(request: HttpRequest, set_id: UUID, import_id: UUID) -> HttpResp
         "breadcrumbs": [*build_breadcrumbs(question_set), ("Imported files", back)],
         "hanging": hanging,
         "back": back,
-        "heading": "What will be taken away" if is_join else "",
+        "heading": "What will be removed" if is_join else "",
         "button": "Undo this join" if is_join else "Undo this import",
         "warning": UNDO_JOIN_WARNING if is_join else UNDO_WARNING,
         "cannot": "It cannot be undone.",

@@ -86,7 +86,7 @@ class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
 
     @admin.display(description="Password")
     def sign_in(self, user: User) -> str:
-        """Return HTML that says whether a password is set, with a link to set another."""
+        """Return HTML that shows whether a password is set, with a link to set another."""
         is_set = user.has_usable_password()
         text = "One is set." if is_set else "No password is set: this user cannot sign in."
         address = reverse("admin:auth_user_password_change", args=[user.pk])

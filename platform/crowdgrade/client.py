@@ -160,7 +160,7 @@ class Client:
     ) -> httpx.Response:
         """Send a request to an address below ``/api/v1/`` and return the reply.
 
-        `may_repeat` says that sending it twice does no harm; None for requests that read. Raises
+        `may_repeat` states that sending it twice does no harm; None for requests that read. Raises
         `ApiError` for a refusal, httpx's errors if the site cannot be reached.
         """
         repeats = method in READING if may_repeat is None else may_repeat
@@ -252,7 +252,7 @@ class Client:
         return _build_run(self._make("runs/", body))
 
     def get_run(self, run_id: str) -> Run:
-        """Return a run as it is now."""
+        """Return the current state of a run."""
         return _build_run(self.request("GET", f"runs/{_quote(run_id)}/").json())
 
     def wait(

@@ -66,7 +66,7 @@ def read_password(home: Path) -> str | None:
 
 
 def _open_private(path: str, flags: int) -> int:
-    """Open a file with mode 600, whatever the umask (an opener for `open`)."""
+    """Open a file with mode 600, with any umask (an opener for `open`)."""
     handle = os.open(path, flags, 0o600)
     # The mode of `open` is used only for a new file, not for one that is there already.
     os.fchmod(handle, 0o600)
@@ -75,7 +75,7 @@ def _open_private(path: str, flags: int) -> int:
 
 @transaction.atomic
 def load() -> QuestionSet:
-    """Import the demo's passages, questions and answers; existing rows stay as they are."""
+    """Import the demo's passages, questions and answers; existing rows are unchanged."""
     owner = get_user_model()._default_manager.get(username=USERNAME)
     question_set, _ = QuestionSet.objects.get_or_create(
         owner=owner, name=SET_NAME, defaults={"notice": demo.LABEL, "language": "en"}

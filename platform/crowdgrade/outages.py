@@ -104,7 +104,7 @@ def _is_behind(error: BaseException) -> bool:
 
 
 def _is_missing_table(error: BaseException) -> bool:
-    """Return whether an error says that a table or column does not exist."""
+    """Return whether an error means that a table or column does not exist."""
     if isinstance(error, sqlite3.OperationalError):
         # An INSERT says "table T has no column named C".
         return str(error).startswith(("no such table", "no such column", "table "))

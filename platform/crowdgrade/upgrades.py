@@ -30,7 +30,7 @@ def refuse_too_old(using: str) -> None:
     """Raise `CommandError` if the database has migrations too old to upgrade from.
 
     Tables without a record of `FIRST`, but with records of other migrations, are such tables. If
-    there are only records, the app was migrated back to nothing and starts anew.
+    there are only records, the app was migrated back to nothing and starts again.
     """
     connection = connections[using]
     applied = MigrationRecorder(connection).applied_migrations()

@@ -1,8 +1,11 @@
 """Chromium uploads a demographic export first, then the answers, and joins both."""
 
 import pytest
+from django.db import connection
 
+from annotations import guards
 from annotations.models import QuestionSet, Response
+from evaluation.runs.background.work import work_one_turn
 from tests.annotations.exchange.presets.test_demographics import ANA, BEN, export, survey
 from tests.browser import pages
 from tests.desk.conftest import own_home, rana
@@ -10,6 +13,13 @@ from tests.desk.conftest import own_home, rana
 __all__ = ["own_home", "rana"]
 
 pytestmark = pages.pytestmark
+
+
+@pytest.fixture
+def question_set(rana, transactional_db):
+    """An empty set; the record of what was undone is append-only and is deleted at the end."""
+    yield QuestionSet.objects.create(owner=rana, name="rivers")
+    guards.remove(connection)
 
 
 def upload(page, site, question_set, path):
@@ -53,19 +63,46 @@ def join(inspector, question_set, folder, look=lambda name: None):
     look("done")
 
 
-@pytest.mark.parametrize("look", pages.LOOKS)
-def test_an_export_waits_for_its_answers_and_is_joined(
-    client, rana, browser, live_server, look, tmp_path
-):
-    question_set = QuestionSet.objects.create(owner=rana, name="rivers")
-    with pages.signed_in(browser, client, live_server.url, "rana", look) as inspector:
-        join(inspector, question_set, tmp_path)
-        assert inspector.found == []
+def undo_the_join(inspector, question_set, look=lambda name: None):
+    """Undo the join from the list of imported files."""
+    page = inspector.page
+    page.goto(f"{inspector.site}/admin/question-sets/{question_set.public_id}/imports/")
+    inspector.check("imported files")
+    look("imports")
+    page.get_by_role("link", name="Undo the import of demographics.csv").click()
+    page.get_by_role("button", name="Undo this join").wait_for()
+    inspector.check("undo")
+    look("undo")
+    page.get_by_role("button", name="Undo this join").click()
+    page.wait_for_selector("text=demographics.csv is being undone")
+    inspector.check("being undone")
+    look("undoing")
+    while work_one_turn():
+        pass
+    page.reload()
+    page.wait_for_selector("td:has-text('undone ')")
+    inspector.check("undone")
+    look("undone")
+
+
+def read_stored():
+    """Return the sex and the flag of the answers to one question, by worker."""
     rows = Response.objects.filter(question__external_id="rain")
-    found = {
-        worker: (extra.get("Sex"), is_rejected)
-        for worker, extra, is_rejected in rows.values_list(
-            "submission__worker__external_id", "extra", "rejected"
-        )
-    }
-    assert (found[ANA], found[BEN]) == (("Female", False), ("Male", True))
+    values = rows.values_list("submission__worker__external_id", "extra", "rejected")
+    return {worker: (extra.get("Sex"), is_rejected) for worker, extra, is_rejected in values}
+
+
+@pytest.mark.parametrize("look", pages.LOOKS)
+def test_an_export_waits_for_its_answers_is_joined_and_undone(
+    client, question_set, browser, live_server, look, tmp_path
+):
+    with pages.signed_in(browser, client, live_server.url, "rana", look) as inspector:
+        # The first request loads the site, which can take longer than a browser waits.
+        client.get(f"/admin/question-sets/{question_set.public_id}/import/")
+        join(inspector, question_set, tmp_path)
+        found = read_stored()
+        assert (found[ANA], found[BEN]) == (("Female", False), ("Male", True))
+        undo_the_join(inspector, question_set)
+        assert inspector.found == []
+    found = read_stored()
+    assert (found[ANA], found[BEN]) == ((None, False), (None, False))

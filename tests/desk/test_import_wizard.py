@@ -358,6 +358,30 @@ def test_unfinished_responses_are_read_after_a_tick(wizard):
     assert "keep_unfinished" not in wizard.page.context["form"].fields
 
 
+def test_html_and_decimals_are_shown_as_stored_and_html_stays_after_a_tick(wizard):
+    rows = ["101.0,<p>Yeast &amp; sugar</p>", "102.0,a < b", "103.0,So that it rises"]
+    content = "\n".join(["Participant ID,Why does bread rise?", *rows]).encode()
+    wizard.send("survey.csv", content)
+    (question,) = wizard.page.context["preview"].questions
+    shown = [(answer.worker, answer.text) for answer in question.answers]
+    assert shown == [("101", "Yeast & sugar"), ("102", "a < b"), ("103", "So that it rises")]
+    # A sentence on the three ids, and one on the answer with tags.
+    assert len(wizard.page.context["preview"].notes) == wizard.text.count("data-read-otherwise")
+    assert wizard.text.count("data-read-otherwise") == 2
+    wizard.say("show", keep_html="on")
+    wizard.page = wizard.client.get(wizard.address("import-columns"))
+    (question,) = wizard.page.context["preview"].questions
+    assert question.answers[0].text == "<p>Yeast &amp; sugar</p>"
+    wizard.say("check", keep_html="on")
+    wizard.confirm()
+    stored = Response.objects.values_list("submission__worker__external_id", "text")
+    assert set(stored) == {
+        ("101", "<p>Yeast &amp; sugar</p>"),
+        ("102", "a < b"),
+        ("103", "So that it rises"),
+    }
+
+
 def test_personal_columns_are_named_before_anything_is_stored(wizard):
     rows = [f"w{i},Ann {i} Lee,ann{i}@example.org,Water runs down {i}." for i in range(4)]
     wizard.send("people.csv", "\n".join(["ID,Name,Email,Why do rivers run?", *rows]).encode())

@@ -46,7 +46,7 @@ CODE_FIELDS = (
 class FoldedSection:
     """A folded group of fields on the settings page; unfolded if one of its fields has an error.
 
-    `summary` says what the fields are about. `anchor` is the id of the section.
+    `summary` is a short description of the fields. `anchor` is the id of the section.
     """
 
     anchor: str

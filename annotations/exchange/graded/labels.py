@@ -1,4 +1,4 @@
-"""Convert graders' marks to numeric grades: numbers as they are, labels by a table."""
+"""Convert graders' marks to numeric grades: numbers unchanged, labels by a table."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def read_marked(path: Readable, columns: Mapping[str, str] | None = None) -> Mar
     Raises
     ------
     InputError : every bad row (no question, a worker in some rows only), no graded answer at all,
-        or whatever the format forbids.
+        or what the format forbids.
     """
     problems = Problems(_get_name(path))
     if _is_folder(path) or make_source(path).suffix in (".xml", ".zip"):

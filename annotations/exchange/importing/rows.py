@@ -54,7 +54,7 @@ def add_rows(
 
 
 class PreparedRows:
-    """Rows of one model written to a temporary SQLite table, to be inserted later at once.
+    """Rows of one model written to a temporary SQLite table, to be inserted later in one step.
 
     Writing the table takes no lock: other users write meanwhile. Then one statement inserts all
     rows, several times as fast as row by row. No other connection sees the table, and it is deleted

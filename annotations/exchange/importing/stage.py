@@ -241,7 +241,7 @@ class Stage:
     ) -> None:
         """Read all answers of a file into the stage; `panel` is the default panel of its workers.
 
-        `duplicates` says which of a worker's two answers to a question counts. Raises
+        `duplicates` states which of a worker's two answers to a question counts. Raises
         `InputError` with every bad row.
         """
         kept_aside = source.table.kept_aside
@@ -326,7 +326,7 @@ class Stage:
         """Recompute the session times of workers with repeated answers from the rows that count.
 
         Of rows with answers to the same question, the one with the most answers that count is used;
-        of equal ones the first or last as `duplicates` says.
+        of equal ones the first or last as `duplicates` specifies.
         """
         repeated = self._db.execute("SELECT DISTINCT * FROM repetition ORDER BY worker, line")
         for worker, links in groupby(repeated.fetchall(), key=itemgetter(0)):

@@ -100,11 +100,12 @@ def stage_chosen(
     question_template: str = "",
     arrangement: dict[str, Any] | None = None,
     keep_unfinished: bool = False,
+    keep_html: bool = False,
 ) -> MappedAnswers:
     """Read a survey export into a temporary store with the JSON options chosen on a page."""
     return stage_mapped(
         Arranged.of_dict(make_source(path), arrangement or {}).source,
-        preset=preset_named(preset, keep_unfinished=keep_unfinished),
+        preset=preset_named(preset, keep_unfinished=keep_unfinished, keep_html=keep_html),
         mapping=Mapping.of_dict(mapping),
         panel=panel,
         duplicates=make_rule(duplicates, duplicates_of or {}),

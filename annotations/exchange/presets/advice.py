@@ -25,7 +25,7 @@ def advised(error: InputError, given: Readable, command: str) -> InputError:
     """Return the error, with a hint on how to import the file if it looks like a tool's export.
 
     `command` takes the file in, with {file}, {preset} and, for a table, {map} in it. A file whose
-    rows are bad, and not its header, is what it was taken for: its error stays as it is.
+    rows are bad, and not its header, is what it was taken for: its error is unchanged.
     """
     if not any(problem.column is None and _is_of_header(problem) for problem in error.problems):
         return error

@@ -1,4 +1,4 @@
-"""Find a file's columns of workers, answers and question texts, and say why others are not."""
+"""Find a file's columns of workers, answers and question texts, and the reason against others."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def is_of_question(head: Head, question: str, column: str) -> bool:
 def wording_column(head: Head, columns: Sequence[str]) -> str:
     """Return the column with the questions' texts: by its name, else the longest texts.
 
-    Columns of texts with several words are preferred to columns of ids, whatever their names.
+    Columns of texts with several words are preferred to columns of ids regardless of their names.
     """
     filled = [name for name in columns if head.values(name)]
     if not filled:
@@ -332,7 +332,7 @@ def are_people_columns(head: Head) -> bool:
     """Return whether a table has one row per question and one column per person.
 
     Its headings are ids, or numbered names beside a column of items, or its first column holds
-    questions and no heading says anything.
+    questions and no heading is a known one.
     """
     people = head.header[1:]
     if not head.is_delimited or len(people) < FEWEST_PEOPLE:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from annotations.exchange.presets import experiments, otree
 from annotations.exchange.presets.cells import (
+    MOST,
     SENTENCE_WORDS,
     is_number,
     is_panel_id,
@@ -211,8 +212,22 @@ def _mturk(head: Head) -> Mapping:
 
 
 def _is_survey_of_panel(head: Head) -> bool:
+    if _has_row_for_each_answer(head):
+        return False
     asked = head.named(*OF_PANEL) or head.like("prolificid", "prolificpid")
     return bool(asked) or is_list_of_submissions(head) or _has_statuses(head)
+
+
+def _has_row_for_each_answer(head: Head) -> bool:
+    """Return whether columns are named for question and answer, and workers answered several."""
+    if not _is_long(head):
+        return False
+    worker, question, _, _ = long_columns(head)
+    if not worker:
+        return False
+    workers = head.cells(worker)
+    pairs = set(zip(workers, head.cells(question), strict=True))
+    return 2 * len(set(workers)) <= len(workers) and len(pairs) >= MOST * len(workers)
 
 
 def _has_statuses(head: Head) -> bool:

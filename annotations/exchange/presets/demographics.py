@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from itertools import chain, islice
 from typing import Any
 
 from annotations.exchange.column_names import is_demographic, normalise_name, normalise_names
@@ -20,7 +21,8 @@ from annotations.exchange.presets.declared import (
     is_list_of_submissions,
 )
 from annotations.exchange.presets.mapping import listed, match_columns
-from annotations.exchange.presets.table import Head, open_foreign
+from annotations.exchange.presets.table import PEEKED, Head, open_foreign
+from annotations.exchange.presets.whole_ids import WholeIds
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.prolific import REJECTED, RETURNED, STATUSES, TIMED_OUT, find_status
 from annotations.exchange.reading.panel_statuses import is_withheld
@@ -191,12 +193,18 @@ def read_demographics(given: Readable, mapping: DemographicMapping) -> Demograph
     problems, ids = Problems(make_source(given).name), IdNotes()
     table = open_foreign(given, problems)
     at = _locate(table.header, mapping, table.name)
+    first = list(islice(table.rows, PEEKED))
+    whole = WholeIds(
+        {mapping.worker: at[mapping.worker]},
+        (cells for _, cells in first),
+        lambda: (cells for _, cells in open_foreign(given, Problems("")).rows),
+    )
     rows: dict[str, DemographicRow] = {}
     n_deleted = n_withheld = 0
-    for line, raw in table.rows:
+    for line, raw in chain(first, table.rows):
         cells = ["" if is_withheld(cell) or is_blank(cell) else cell.strip() for cell in raw]
         is_deleted = is_withheld(raw[at[mapping.worker]])
-        worker = ids.clean(cells[at[mapping.worker]])
+        worker = ids.clean(whole.read(cells, at[mapping.worker]))
         if not worker:
             n_deleted += is_deleted
             if not is_deleted and any(cells):
@@ -217,7 +225,7 @@ def read_demographics(given: Readable, mapping: DemographicMapping) -> Demograph
     problems.raise_if_any()
     used = (mapping.worker, mapping.status, *mapping.extra)
     ignored = tuple(name for name in dict.fromkeys(table.header) if name and name not in used)
-    warnings = [*table.warnings, *ids.warnings]
+    warnings = [*table.warnings, *whole.notes, *ids.warnings]
     facts = (rows, ignored, n_deleted, n_withheld, warnings)
     return DemographicFile(table.name, table.sha256, mapping, *facts)
 

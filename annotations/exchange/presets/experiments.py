@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Mapping as Dict
 from io import BytesIO
-from itertools import islice
+from itertools import chain, combinations, islice
 from typing import Any, Protocol
 
 from annotations.exchange.column_names import normalise_name
-from annotations.exchange.presets.cells import WORDS, is_json, mean_words, mostly
+from annotations.exchange.presets.cells import WORDS, is_json, is_number, mean_words, mostly
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.shapes import (
     ANNOTATOR,
@@ -64,7 +64,12 @@ PSITURK = {
     4: ("uniqueid", "trial", "time", "trialdata"),
 }
 OF_EVENTS = 5
-PEEKED = 20
+PEEKED, COMPARED = 20, 40
+PAIR = ("question", "response")
+_PAIRED = re.compile(
+    r"(?:question|item|prompt|(?P<answer>answer|response|reply))(?P<number>\d{1,3})"
+)
+"""Normalised names of numbered columns that hold a question or its answer."""
 
 Cells = tuple[str, ...]
 Rows = Iterator[tuple[int, Cells]]
@@ -128,7 +133,10 @@ def with_header(given: Readable) -> Source | None:
 
 
 def lay_out_trials(table: Table) -> None:
-    """Add columns for question, answer or annotator to a jsPsych, psiTurk or doccano table."""
+    """Add columns for question, answer or annotator to a table that has none for them.
+
+    Tables of jsPsych, psiTurk, doccano and Potato, and those with numbered pairs.
+    """
     header = table.header
     # Reversed, so that of equal names the first one remains.
     plain = {normalise_name(name): name for name in reversed(header)}
@@ -138,10 +146,50 @@ def lay_out_trials(table: Table) -> None:
     elif tuple(header) == PSITURK[4]:
         table.header = [*header, TRIAL_QUESTION, TRIAL_ANSWER]
         table.rows = _trial_data(table.rows)
+    elif (pairs := _find_pairs(header)) and not set(PAIR) & set(header):
+        _lay_out_pairs(table, pairs)
     elif {"id", "text", "label"} <= set(header):
         _name_annotator(table)
     elif any(PART in name for name in header) and not any(TEXT_BOX in name for name in header):
         _join_choices(table)
+
+
+def _find_pairs(header: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the places of numbered pairs such as question_1 and answer_1; [] for fewer than two.
+
+    Surveys that draw questions for each person write so.
+    """
+    places: dict[tuple[bool, str], int] = {}
+    for place, name in enumerate(header):
+        if part := _PAIRED.fullmatch(normalise_name(name)):
+            places.setdefault((bool(part["answer"]), part["number"]), place)
+    numbers = [number for is_answer, number in places if is_answer and (False, number) in places]
+    pairs = [(places[False, number], places[True, number]) for number in numbers]
+    return pairs if len(pairs) > 1 else []
+
+
+def _lay_out_pairs(table: Table, pairs: Sequence[tuple[int, int]]) -> None:
+    """Give a table with numbered pairs of question and answer a row for each pair.
+
+    Only if questions differ in a column and recur in another one, and are no numbers.
+    """
+    first = list(islice(table.rows, COMPARED))
+    rows = chain(first, table.rows)
+    columns = [[cell for _, cells in first if (cell := cells[q].strip())] for q, _ in pairs]
+    asked = [set(column) for column in columns]
+    recurs = any(one & other for one, other in combinations(asked, 2))
+    if not recurs or max(map(len, asked)) < 2 or mostly(is_number, [*chain(*columns)]):
+        table.rows = rows
+        return
+    paired = {place for pair in pairs for place in pair}
+    rest = [place for place in range(len(table.header)) if place not in paired]
+    table.header = [*(table.header[place] for place in rest), *PAIR]
+    table.rows = (
+        (line, (*(cells[place] for place in rest), cells[q], cells[a]))
+        for line, cells in rows
+        for q, a in pairs
+        if cells[q].strip() or cells[a].strip()
+    )
 
 
 def _trials(rows: Rows, header: Sequence[str], plain: dict[str, str], name: str) -> Rows:

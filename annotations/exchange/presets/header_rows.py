@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from collections import Counter
@@ -16,6 +15,7 @@ from annotations.exchange.column_names import (
     is_personal,
     normalise_name,
 )
+from annotations.exchange.markup import strip_markup
 from annotations.exchange.presets.cells import shape_of, shape_shared
 from annotations.exchange.presets.known_names import ANSWERS, KNOWN, QUESTIONS, WORKERS
 
@@ -26,9 +26,6 @@ FEWEST_TYPED = 2
 """Columns of ids, times or numbers with no such cell in a row, which therefore is a header row."""
 LONG_NUMBER = 6
 """Digits of a number that is an id, and no age or grade."""
-_MARKUP = re.compile(
-    r"</?(?:p|b|i|u|em|strong|span|div|br|font|h[1-6]|ul|ol|li|a|sub|sup)\b[^<>]*>", re.IGNORECASE
-)
 _PART = re.compile(r"(?P<base>.+) \[\d+\]$", re.DOTALL)
 """The name that a column without a heading has from the one at its left."""
 _NAMES = frozenset(map(normalise_name, (*WORKERS, *QUESTIONS, *ANSWERS, *KNOWN)))
@@ -130,7 +127,7 @@ def is_heading(name: str) -> bool:
 
 
 def _labels(header: Sequence[str], row: Cells) -> dict[str, str]:
-    """Return the labels, by column, of a second header row that say more than the first."""
+    """Return the labels, by column, of a second header row that add to the first."""
     # A label under several columns, such as "Open-Ended Response", names none of them.
     counts = Counter(" ".join(cell.split()) for cell in row)
     bases = {part["base"] for name in header if (part := _PART.match(name))}
@@ -155,11 +152,6 @@ def _wordings(header: Sequence[str], labels: Cells) -> dict[str, str]:
         name: " ".join(strip_markup(text).split())
         for name, text in zip(header, labels, strict=False)
     }
-
-
-def strip_markup(text: str) -> str:
-    """Return a heading without HTML tags and entities; one without tags is returned unchanged."""
-    return html.unescape(_MARKUP.sub(" ", text)) if _MARKUP.search(text) else text
 
 
 def is_header_again(

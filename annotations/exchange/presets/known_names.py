@@ -34,7 +34,7 @@ QUESTIONS = (
 ANSWERS = (
     *("answer", "response", "worker answer", "free text", "text answer", "translation", "reply"),
     *("explanation", "comment", "response text", "answer text", "text response"),
-    *("typed response", "typed answer", "written response", "textbox.text"),
+    *("typed response", "typed answer", "written response", "textbox.text", "completion"),
     *("Antwort", "Antworttext", "réponse", "respuesta", "risposta", "resposta", "antwoord"),
     *("odpowiedź", "ответ", "回答", "答案", "text"),
 )

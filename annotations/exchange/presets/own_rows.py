@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
+from itertools import chain, islice
 
-from annotations.exchange.header import ColumnNames
+from annotations.exchange.header import ColumnNames, Row
 from annotations.exchange.ids import read_as_wording
+from annotations.exchange.markup import FormattingReader
 from annotations.exchange.presets.laying_flat import json_lines
 from annotations.exchange.presets.mapping import Mapping
-from annotations.exchange.presets.table import LAYING_FLAT, as_json_lines
+from annotations.exchange.presets.table import LAYING_FLAT, PEEKED, as_json_lines
+from annotations.exchange.presets.whole_ids import WholeIds
+from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import AnswerRows
 from annotations.exchange.reading.duplicates import DuplicateRule
 from annotations.exchange.reading.json_document import READ_HERE, read_lines_in_process
 from annotations.exchange.reading.mturk import MturkQuestion
 from annotations.exchange.reading.source import Readable, make_source
+from annotations.exchange.reading.tables import open_table
 from annotations.exchange.records import AnswerRecord
+
+WORKER, QUESTION, ANSWER = range(3)
+"""Positions of the cells of a row, in the order of `ColumnNames.for_answers`."""
 
 
 def as_lines(given: Readable) -> Readable:
@@ -35,19 +43,30 @@ def as_lines(given: Readable) -> Readable:
 class OwnRows(AnswerRows):
     """Reader of the answers of a table in our own format, whose questions have only ids."""
 
-    def __init__(self, given: Readable, mapping: Mapping, duplicates: DuplicateRule) -> None:
+    def __init__(
+        self,
+        given: Readable,
+        mapping: Mapping,
+        duplicates: DuplicateRule,
+        *,
+        keeps_html: bool = False,
+    ) -> None:
         names = ColumnNames(mapping.worker, mapping.question, mapping.answers[0])
         super().__init__(given, names, duplicates)
         self.questions: dict[str, MturkQuestion] = {}
         self._ignored = frozenset(mapping.ignored)
+        self._source, self._mapping = given, mapping
+        self.formatting = FormattingReader(keeps_html)
+        self.whole_ids = WholeIds({}, (), tuple)
 
     @property
     def notes(self) -> list[str]:
-        """Return sentences on ignored columns, complete when all rows have been read."""
+        """Return sentences on how cells were read, complete when all rows have been read."""
         ignored = [f"Columns ignored: {', '.join(sorted(self._ignored))}"] if self._ignored else []
-        return [*super().notes, *ignored]
+        return [*super().notes, *self.whole_ids.notes, *self.formatting.notes, *ignored]
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
+        self.table.rows = self._clean(self.table.rows)
         for record, key in super().__iter__():
             if self._ignored and record.extra:
                 cells = zip(self.table.kept_aside, record.extra, strict=False)
@@ -57,3 +76,24 @@ class OwnRows(AnswerRows):
                 text = read_as_wording(record.question)
                 self.questions[record.question] = MturkQuestion(text, {}, record.line)
             yield record, key
+
+    def _clean(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Yield rows with ids and answers in their stored form; those of our export unchanged."""
+        first = list(islice(rows, PEEKED))
+        if self.of_export:
+            yield from chain(first, rows)
+            return
+        ids = {self._mapping.worker: WORKER, self._mapping.question: QUESTION}
+        self.whole_ids = WholeIds(ids, (cells for _, cells, _ in first), self._read_again)
+        for line, cells, extra in chain(first, rows):
+            worker, question = (
+                self.whole_ids.read(cells, WORKER),
+                self.whole_ids.read(cells, QUESTION),
+            )
+            answer = self.formatting.read(cells[ANSWER])
+            yield line, (worker, question, answer, *cells[ANSWER + 1 :]), extra
+
+    def _read_again(self) -> Iterator[Sequence[str]]:
+        names = ColumnNames(self._mapping.worker, self._mapping.question, self._mapping.answers[0])
+        again = open_table(self._source, names.for_answers(), Problems(""))
+        return (cells for _, cells, _ in again.rows)

@@ -21,7 +21,7 @@ class Times:
     """Names of the columns with an answer's start time, submission time and duration.
 
     Each has the names that its column may have. `zone` is the time zone of times without one, ""
-    where the export does not say.
+    where the export does not state it.
     """
 
     started: tuple[str, ...] = ()
@@ -38,14 +38,15 @@ class Preset:
     ----------
     slug, title : what commands and pages call it. how : how the file is got there.
     recognises : whether the beginning of a file is of it. propose : its mapping.
-    panel : where the workers' ids come from. cell : what a cell of an answer says.
+    panel : where the workers' ids come from. cell : reads the text of a cell of an answer.
     left_out : why a row is no answer, "" if it is one. unfinished : whether its sender broke off,
-    None where the export does not say. rejected : whether it was refused where it was
+    None where the export does not state it. rejected : whether it was refused where it was
     collected, None where it is unknown. times : columns, where the file has them. has_private :
-    whether personal columns are left out. parts : columns that say why one person has
+    whether personal columns are left out. parts : columns that state why one person has
     several rows, each with some of the questions: there an empty cell is no answer.
-    is_fixed : whether the form of the file says which columns hold what, so that its mapping is
-    no guess. wording : the wording in the heading of a column of answers.
+    is_fixed : whether the form of the file states which columns hold what, so that its mapping is
+    no guess. wording : the wording in the heading of a column of answers. keeps_html : whether
+    answers and wordings stay as typed, with the HTML of a rich-text field.
     """
 
     slug: str
@@ -63,6 +64,7 @@ class Preset:
     parts: tuple[str, ...] = ()
     is_fixed: bool = False
     wording: Callable[[str], str] = str
+    keeps_html: bool = False
 
     def reason_left_out(self, row: Row) -> str:
         """Return why a row is not read, as a plural noun for a count; "" if it is read."""
@@ -72,6 +74,10 @@ class Preset:
     def keeping_unfinished(self) -> Preset:
         """Return a copy of the preset that also reads unfinished responses."""
         return replace(self, unfinished=None)
+
+    def keeping_html(self) -> Preset:
+        """Return a copy of the preset that reads answers with their HTML."""
+        return replace(self, keeps_html=True)
 
 
 def cell_named(row: Row, *names: str) -> str:

@@ -14,20 +14,20 @@ from zoneinfo import ZoneInfo
 
 from annotations.exchange.facts import read_seconds
 from annotations.exchange.ids import IdNotes, is_blank, read_as_wording, read_prolific_mail
+from annotations.exchange.markup import FormattingReader, read_formatted, strip_markup
 from annotations.exchange.presets.attention import (
     attention_checks,
     is_right,
     unresolved_checks,
 )
-from annotations.exchange.presets.cells import WORDS, is_json, is_number, mean_words
-from annotations.exchange.presets.columns import (
-    is_personal_column,
-)
+from annotations.exchange.presets.cells import WORDS, is_json, mean_words
+from annotations.exchange.presets.columns import is_personal_column
 from annotations.exchange.presets.declared import PRESETS
 from annotations.exchange.presets.header_rows import is_header_again
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping, Role
 from annotations.exchange.presets.own_rows import OwnRows, as_lines
 from annotations.exchange.presets.preset import Preset, cell_named
+from annotations.exchange.presets.stray_rows import are_ids_codes, find_stray
 from annotations.exchange.presets.table import (
     PEEKED,
     Head,
@@ -36,6 +36,7 @@ from annotations.exchange.presets.table import (
     open_foreign,
 )
 from annotations.exchange.presets.times import classify_times, elapsed_seconds, time_columns
+from annotations.exchange.presets.whole_ids import WholeIds
 from annotations.exchange.problems import KEPT, Problems, describe_place
 from annotations.exchange.reading.answers import LONGEST_ANSWER, finish_ids
 from annotations.exchange.reading.duplicates import DuplicateRule, Duplicates
@@ -50,7 +51,6 @@ from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
-NOBODY = "rows without a worker and without an answer"
 PLACEHOLDER = re.compile(
     r"\{\{%?.*\}\}|\$\{.*\}|\[\w+\]|\[object Object\]|undefined|%\w+%", re.IGNORECASE
 )
@@ -62,11 +62,6 @@ NOT_AVAILABLE = "NA"
 TRIAL = "test"
 """What authors of a survey write into every box when they try it."""
 HEADERS = "rows that repeat the header"
-TOTALS = "rows of totals"
-TOTAL_NAMES = ("total", "totals", "grand total", "sum", "average", "summe", "gesamt", "итого")
-"""Words in the worker column that mark a row of totals below the table."""
-
-
 QUESTIONS_NAMED = 8
 """Questions that a problem names, of those that a worker answered twice."""
 GUESSED = ("worker", "question", "answer")
@@ -154,7 +149,7 @@ def rows_of(
         return MturkRows(given, template or _wording_of_inputs(given), chosen, duplicates)
     is_own = preset.slug == "own" and mapping.question and len(mapping.answers) == 1
     if is_own and mapping.times is None and not mapping.text:
-        return OwnRows(as_lines(given), mapping, duplicates)
+        return OwnRows(as_lines(given), mapping, duplicates, keeps_html=preset.keeps_html)
     return MappedRows(given, preset, mapping, duplicates)
 
 
@@ -195,6 +190,8 @@ class MappedRows:
         self._preset, self._mapping = preset, mapping
         self.problems, self._ids = Problems(make_source(given).name), IdNotes()
         self._foreign = foreign = open_foreign(given, self.problems)
+        self._source, self.formatting = given, FormattingReader(preset.keeps_html)
+        self.whole_ids = WholeIds({}, (), tuple)
         self.table = OpenTable(
             foreign.name, foreign.sha256, None, iter(()), [], set(), foreign.warnings
         )
@@ -234,6 +231,7 @@ class MappedRows:
                 f"Answers that are only “{NOT_AVAILABLE}”: {self.n_missing:,}. R writes this for a "
                 "missing value; if they are missing, empty these cells in the file"
             )
+        notes += [*self.whole_ids.notes, *self.formatting.notes]
         notes += [f"Left out: {count} {reason}" for reason, count in self.skipped.items()]
         if self.left_out:
             notes.append(f"Columns left out, because they are personal: {', '.join(self.left_out)}")
@@ -251,24 +249,25 @@ class MappedRows:
         workers = head.values(mapping.worker)
         is_part = bool(head.named(*preset.parts)) and len(set(workers)) < len(workers)
         rows = chain(first_rows, self._foreign.rows)
+        self.whole_ids = self._find_whole_ids(at, cells_of_first)
+        worker_place = at.get(mapping.worker)
+        has_codes = worker_place is not None and are_ids_codes(cells_of_first, worker_place)
         for n_before, (line, cells) in enumerate(rows):
             row = named_cells(head, cells)
             is_header = is_header_again(cells, at, self._foreign.wordings)
             if reason := HEADERS if is_header else preset.reason_left_out(row):
                 self.skipped[reason] += 1
                 continue
-            answers = [(name, preset.cell(cells[at[name]])) for name in mapping.answers]
+            answers = [(name, self._read_answer(cells[at[name]])) for name in mapping.answers]
             texts = [text for _, text in answers]
             if mapping.worker == ROW_NUMBER:
                 # A row in which nothing was answered is nobody.
                 worker = str(n_before + 1) if any(not is_blank(text) for text in texts) else ""
             else:
-                worker = self._read_worker(cells[at[mapping.worker]])
-            if not worker and not any(not is_blank(text) for text in texts):
-                self.skipped[NOBODY] += 1
-                continue
-            if self._is_total(worker, cells, at):
-                self.skipped[TOTALS] += 1
+                worker = self._read_worker(self.whole_ids.read(cells, at[mapping.worker]))
+            others = [cell for place, cell in enumerate(cells) if place != worker_place]
+            if reason := find_stray(worker, texts, others, are_codes=has_codes):
+                self.skipped[reason] += 1
                 continue
             if len(texts) > 1 and {text.strip(" .!").casefold() for text in texts} == {TRIAL}:
                 self.table.warnings.append(
@@ -281,11 +280,11 @@ class MappedRows:
             first = self.n_rows
             self.n_rows += len(answers)
             self.n_people += 1
-            row_id = self._ids.clean(cells[at[mapping.question]]) if mapping.question else ""
+            row_id = self._read_row_id(cells, at)
             if self._lacks(line, worker, row_id):
                 continue
             facts = self._facts(row, {name: cells[i] for i, name in aside if cells[i].strip()})
-            wording = cells[at[mapping.text]].strip() if mapping.text else ""
+            wording = self._read_wording(cells, at)
             for offset, (column, text) in enumerate(answers):
                 if self._foreign.holds_objects and is_json(text):
                     self.problems.add_code(line, column, "answer_is_object")
@@ -300,6 +299,30 @@ class MappedRows:
                 number = first + offset
                 yield AnswerRecord(number, line, worker, question, text, facts=facts), number
             yield from self._checks_of(line, worker, cells, at, facts)
+
+    def _find_whole_ids(self, places: dict[str, int], first: Sequence[Sequence[str]]) -> WholeIds:
+        """Return the reader of the ids, which reads the file once more if they seem decimals."""
+        mapping, wordings = self._mapping, self._foreign.wordings
+        named = {
+            name: places[name] for name in (mapping.worker, mapping.question) if name in places
+        }
+        return WholeIds(
+            named,
+            first,
+            lambda: (cells for _, cells in open_foreign(self._source, Problems("")).rows),
+            lambda cells: is_header_again(cells, places, wordings),
+        )
+
+    def _read_answer(self, cell: str) -> str:
+        return self.formatting.read(self._preset.cell(cell))
+
+    def _read_row_id(self, cells: Sequence[str], places: dict[str, int]) -> str:
+        name = self._mapping.question
+        return self._ids.clean(self.whole_ids.read(cells, places[name])) if name else ""
+
+    def _read_wording(self, cells: Sequence[str], places: dict[str, int]) -> str:
+        wording = cells[places[self._mapping.text]].strip() if self._mapping.text else ""
+        return wording if self._preset.keeps_html else read_formatted(wording)
 
     def _read_worker(self, cell: str) -> str:
         """Return a worker's id; of an e-mail address by Prolific the id in it, which is counted."""
@@ -339,7 +362,7 @@ class MappedRows:
     ) -> Iterator[tuple[AnswerRecord, int]]:
         """Yield a worker's answers to the attention checks, and record which checks were passed."""
         for column, right in self._mapping.checks:
-            text = self._preset.cell(cells[at[column]]).strip()
+            text = self._read_answer(cells[at[column]]).strip()
             text = "" if is_blank(text) else text
             known = self.passed[column]
             # As for answers: an empty cell never replaces a text.
@@ -349,14 +372,6 @@ class MappedRows:
             number, self.n_rows = self.n_rows, self.n_rows + 1
             self.n_checked += 1
             yield AnswerRecord(number, line, worker, column, text, facts=facts), number
-
-    def _is_total(self, worker: str, cells: Sequence[str], at: dict[str, int]) -> bool:
-        """Return whether a row holds totals: a word such as "sum", and numbers only."""
-        return worker.strip(" :.").casefold() in TOTAL_NAMES and not any(
-            cell.strip() and not is_number(cell.strip())
-            for place, cell in enumerate(cells)
-            if place != at.get(self._mapping.worker)
-        )
 
     def _lacks(self, line: int, worker: str, row_id: str) -> bool:
         named = [(self._mapping.worker, worker)]
@@ -376,7 +391,9 @@ class MappedRows:
             return
         label = self._foreign.wordings.get(column, "")
         if not self._mapping.question and not label and " " in column:
-            label = self._preset.wording(column)  # a question in full at the head of its column
+            # A question in full at the head of its column.
+            label = self._preset.wording(column)
+            label = label if self._preset.keeps_html else strip_markup(label)
         text = "\n".join(part for part in (wording, label) if part) or read_as_wording(question)
         self.questions[question] = MturkQuestion(text, {}, line, right)
 
@@ -461,9 +478,9 @@ class MappedRows:
         finish_ids(self._ids, self.problems, self.table)
 
 
-def preset_named(slug: str, *, keep_unfinished: bool = False) -> Preset:
+def preset_named(slug: str, *, keep_unfinished: bool = False, keep_html: bool = False) -> Preset:
     """Return the preset with this slug; ValueError, listing all slugs, for an unknown one."""
     if slug not in PRESETS:
         raise ValueError(f"there is no preset {slug!r}; there are {', '.join(PRESETS)}")
-    preset = PRESETS[slug]
+    preset = PRESETS[slug].keeping_html() if keep_html else PRESETS[slug]
     return preset.keeping_unfinished() if keep_unfinished else preset

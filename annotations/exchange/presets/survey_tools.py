@@ -109,7 +109,7 @@ def propose_wide(
 
 
 def _are_panel_ids(head: Head, column: str) -> bool:
-    """Return whether all cells of a column are ids as Prolific's, under whatever heading.
+    """Return whether all cells of a column have the form of Prolific's ids, under any heading.
 
     Such are hidden fields and custom data into which the survey's link put the id.
     """
@@ -287,7 +287,7 @@ def left_out_of_gorilla(row: Row) -> str:
 
 
 def is_broken_off(row: Row) -> bool:
-    """Return whether the survey tool's status says that the respondent did not finish."""
+    """Return whether the survey tool's status is that of an unfinished response."""
     status = cell_named(row, "Response Type", "Response Status", "Status")
     return normalise_name(status) in BROKEN_OFF
 

@@ -78,7 +78,7 @@ class ForeignTable:
 class Head:
     """Beginning of a file (header and up to 200 rows), from which its kind is recognised.
 
-    `is_delimited` says that the names are a row of the file and no keys of objects; `fields` and
+    `is_delimited` states that the names are a row of the file and no keys of objects; `fields` and
     `task` are as in `ForeignTable`.
     """
 

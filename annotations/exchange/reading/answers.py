@@ -43,7 +43,7 @@ DEFAULT_COLUMNS = ColumnNames()
 class _FileFacts:
     """Name, hash, encoding, row counts, further columns and warnings of one file of answers.
 
-    `n_rows` counts the data rows, `n_repeated` those left out because they say once more what an
+    `n_rows` counts the data rows, `n_repeated` those left out because they repeat what an
     earlier row has: n_rows == len(records) + n_repeated, but see `AnswerFile`. `n_empty` counts
     the records without an answer. `encoding` is None for a workbook.
     """
@@ -67,7 +67,7 @@ class AnswerFile(_FileFacts):
     """Workers' answers in the order of the file, at most one per worker and question.
 
     `n_superseded` counts the rows that gave way to another answer of the same worker to the same
-    question, as `duplicates` says: n_rows == len(records) + n_repeated + n_superseded.
+    question, as `duplicates` specifies: n_rows == len(records) + n_repeated + n_superseded.
     """
 
     records: list[AnswerRecord]
@@ -103,7 +103,7 @@ def read_answers(
 
     Raises `InputError` with every bad row: a missing worker or question, the same worker and
     question with another text (unless `duplicates` selects one; None where the caller offers no
-    such choice), an answer over 100,000 bytes, whatever its format forbids; or with one problem, if
+    such choice), an answer over 100,000 bytes, what the format forbids; or with one problem, if
     the whole file cannot be read.
     """
     rows = AnswerRows(path, columns, duplicates)
@@ -140,7 +140,7 @@ class AnswerRows:
     Iterating (once) yields each sound row's record with a number for its worker (and panel) and
     question: equal numbers mean that one repeats or contradicts the other. Bad rows are noted;
     `finish` raises `InputError` with all of them, and if there was no row at all. `of_export`
-    says, from the first row on, whether this is our own export.
+    is True if this is our own export, from the first row on.
     """
 
     def __init__(

@@ -151,8 +151,8 @@ def _try_lock(file: Any) -> bool:
 def read_image(content: bytes, name: str, sender: object = None) -> CheckedImage:
     """Decode an image and re-encode it: upright, without metadata, at most 1600 pixels a side.
 
-    Raises `InputError` for a file that is too large, is no PNG, JPEG or WebP (whatever its name
-    says), claims too many pixels, moves or cannot be decoded to its end; `PicturesBusyError` for
+    Raises `InputError` for a file that is too large, is no PNG, JPEG or WebP (by content, not
+    name), claims too many pixels, moves or cannot be decoded to its end; `PicturesBusyError` for
     one that cannot be decoded in time: one is decoded at a time, and at most two of a `sender`
     (any hashable value) wait. Pictures without a sender are not limited this way.
     """

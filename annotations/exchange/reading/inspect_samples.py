@@ -20,7 +20,7 @@ LONGEST_ERROR = 1_000
 
 @dataclass(frozen=True)
 class InspectHeader:
-    """What the header of a log says of all samples: task, model, options of its requests."""
+    """Properties of all samples in a log's header: task, model, options of its requests."""
 
     task: str = ""
     model: str = ""
@@ -94,13 +94,13 @@ class _MessageContent:
 
 
 class _Texts:
-    """Reads texts of a sample, some of which stand in its attachments."""
+    """Reads texts of a sample, some of which are in its attachments."""
 
     def __init__(self, attachments: Any) -> None:
         self._attachments = attachments if isinstance(attachments, Mapping) else {}
 
     def read(self, content: Any) -> _MessageContent:
-        """Return what a message says: a text, or a list of parts."""
+        """Return the content of a message: a text, or a list of parts."""
         if isinstance(content, str):
             return _MessageContent(self._resolve(content))
         parts = [one for one in content or () if isinstance(one, Mapping | str)]

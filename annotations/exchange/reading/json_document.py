@@ -102,7 +102,7 @@ def read_json(
     InputError
         It is no JSON: the first mistake with its line and column, or every missing comma; a key
         occurs twice in one object, values are nested more than 100 deep, there are more than
-        `most` of them, and whatever `open_text` refuses.
+        `most` of them, and what `open_text` refuses.
     """
     origin, most = make_source(file), MOST_VALUES if most is None else most
     if repair or origin.stamp()[0] <= READ_HERE:
@@ -154,7 +154,7 @@ def _read_text(file: Readable) -> tuple[TextFile, str]:
 def read_json_here(
     file: Readable, most: int, *, repair: bool = False, has_repair: bool = False
 ) -> JsonDocument:
-    """Read a JSON file in this process, whatever its size; see `read_json`."""
+    """Read a JSON file of any size in this process; see `read_json`."""
     source, text = _read_text(file)
     outline = find_outline(text, most, DEEPEST)
     if outline.n_values > most:

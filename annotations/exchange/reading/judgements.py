@@ -33,8 +33,8 @@ class JudgementRow:
 
     Attributes
     ----------
-    language : in small letters; "" where the file does not say: it is of the item as a whole.
-    repeat : as written, "1" where the file does not say.
+    language : in small letters; "" where the file does not state it: it is of the item as a whole.
+    repeat : as written, "1" where the file does not state it.
     score : 0 to 5; None where only `reply`, the judge's own words, can tell, or with the `reason`
         score_above_5 or score_below_0.
     """

@@ -17,7 +17,7 @@ class LogRecord:
 
     Attributes
     ----------
-    status : "" to tell it by the text and the finish reason, or "error" or "refused".
+    status : "" to derive it from the text and the finish reason, or "error" or "refused".
     sample : number of the answer among those of the model to the question, from 0.
     """
 

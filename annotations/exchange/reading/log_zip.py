@@ -64,7 +64,7 @@ def read_entry(file: BinaryIO, name: str, entry: Entry) -> bytes:
 
 
 def _open_part(file: BinaryIO, info: zipfile.ZipInfo) -> _Part:
-    """Return the bytes of an entry as they stand in the file."""
+    """Return the compressed bytes of an entry."""
     file.seek(info.header_offset)
     header = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
     if header[0] != b"PK\x03\x04":

@@ -42,7 +42,7 @@ _LM_EVAL_SAMPLE = re.compile(rb'\A[\s\[]*\{\s*"doc_id"\s*:\s*\d+\s*,\s*"doc"\s*:
 class LogOptions:
     """How a log is read: name of the model, and path of the question's id in a sample.
 
-    Empty values: as the log says.
+    Empty values: as in the log.
     """
 
     model: str = ""
@@ -123,7 +123,7 @@ def convert_log(source: Source, tool: str, options: LogOptions) -> tuple[Source,
 
 
 def _find_model(source: Source) -> str:
-    """Return the model of a file of samples: by the results beside it; "" if there are none."""
+    """Return the model of a file of samples: from the results in its folder; "" without any."""
     place = Path(source.place)
     # An upload has no folder: its place is its name.
     if not place.is_file():

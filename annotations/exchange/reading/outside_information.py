@@ -54,7 +54,7 @@ def read_workers(
     """Read worker ids from a table with a worker column, or from a text with one id per line.
 
     A text is a table if its first line names that column. Raises `InputError` for a row without an
-    id, an empty file, and whatever its format forbids.
+    id, an empty file, and what its format forbids.
     """
     path = Path(path)
     problems = Problems(path.name)

@@ -152,7 +152,7 @@ def _blank_withheld(cell: str) -> str:
 
 
 def is_withheld(cell: str) -> bool:
-    """Return whether a cell says that Prolific has deleted its content."""
+    """Return whether a cell states that Prolific has deleted its content."""
     return squash(cell) in WITHHELD
 
 

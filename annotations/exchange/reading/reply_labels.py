@@ -1,4 +1,4 @@
-"""Read annotators' labels of whether a reply says that its word problem has no answer."""
+"""Read annotators' labels of whether a reply states that its word problem has no answer."""
 
 from __future__ import annotations
 

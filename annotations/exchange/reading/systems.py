@@ -60,7 +60,7 @@ def read_systems(path: Readable) -> SystemsFile:
     Raises
     ------
     InputError
-        A system without a name, or twice; a size that says no number.
+        A system without a name, or twice; a size without a number.
     """
     columns = (
         Column("system", ("system", "model")),

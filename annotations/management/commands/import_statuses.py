@@ -1,6 +1,6 @@
 """Command that imports the states of submissions on Prolific (import_statuses).
 
-Without a file, with ``--from-prolific``, its own interface is asked.
+Without a file, with ``--from-prolific``, its own interface is requested.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ Load = Callable[..., ImportReport]
 class Lines:
     """JSON Lines or CSV body of a request, stored in an unnamed temporary file.
 
-    `name` is the file's name for readers; its extension tells them the format.
+    `name` is the file's name for readers; its extension is that of the format.
     """
 
     file: IO[bytes]

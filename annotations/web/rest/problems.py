@@ -112,7 +112,7 @@ def build_field_problem(name: str, detail: str, code: str = "") -> ApiProblem:
 def build_rows_problem(error: InputError, *, lines: bool, path: str = "rows") -> ApiProblem:
     """Return the API error of an import, with an entry for each invalid row.
 
-    `lines` says that the body was JSON Lines, whose rows have no JSON pointer.
+    `lines` states that the body was JSON Lines, whose rows have no JSON pointer.
     """
     problems = sorted(error.problems, key=lambda problem: problem.line or 0)
     faults = [_build_fault(problem, lines, path) for problem in problems]

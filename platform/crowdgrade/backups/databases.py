@@ -59,7 +59,7 @@ def get_sqlite_path() -> Path:
 
 
 def copy_database(target: Path) -> Contents:
-    """Copy the database of this installation to the file `target`; return what it holds.
+    """Copy the database of this installation to the file `target`; return its contents.
 
     Raises `BackupError`: `nothing_to_save`, `program_missing` or `program_failed`.
     """

@@ -162,7 +162,7 @@ class _Parser(argparse.ArgumentParser):
 def _load_kinds() -> Mapping[str, Kind]:
     """Return the run types; load the apps of the site first if no command did.
 
-    The logging of the process is left as it is. Raises RuntimeError in a process that is
+    The logging of the process is unchanged. Raises RuntimeError in a process that is
     configured for another Django project.
     """
     from django.apps import apps

@@ -68,7 +68,7 @@ def as_frame(argument: str, value: Any) -> nw.DataFrame[Any] | None:
 def write_input(
     folder: Path, argument: str, value: Any, form: FileForm, roles: Mapping[str, str]
 ) -> WrittenFile:
-    """Write the value of an argument to a file in `folder`; a path is used as it is.
+    """Write the value of an argument to a file in `folder`; a path is used unchanged.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ FACT_COLUMN = "slot"
 class Picture:
     """A chart as SVG, which notebooks display.
 
-    `title` and `explanation` say what it shows and how to read it.
+    `title` and `explanation` state what it shows and how to read it.
     """
 
     svg: str = field(repr=False)
@@ -204,7 +204,7 @@ class Result:
         Raises
         ------
         evaluation.scorer.run.NotExportableError
-            The result cannot be exported; `code` says why.
+            The result cannot be exported; `code` states why.
         """
         from crowdgrade.frames.scorers import export_result
 

@@ -1,4 +1,4 @@
-"""Metrics of runs, queues, models and payments, read from the database when they are asked for.
+"""Metrics of runs, queues, models and payments, read from the database when they are requested.
 
 The database knows the whole installation: any web process of any machine gives the same numbers.
 """

@@ -124,7 +124,7 @@ def classify_error(error: Exception) -> ProblemKind:
 
 
 def describe_error(error: Exception, kind: ProblemKind) -> str:
-    """Return the detail text of an error; "" if the title of its kind says enough."""
+    """Return the detail text of an error; "" if the title of its kind suffices."""
     if kind.code in SILENT and not isinstance(error, ApiProblem):
         return ""
     if (outage := find_outage(error)) is not None:

@@ -15,7 +15,7 @@ from annotations.exchange.presets import (
     refuse_unmapped,
     rows_of,
 )
-from annotations.exchange.presets.rows import TOTALS
+from annotations.exchange.presets.stray_rows import TOTALS
 from annotations.exchange.reading.source import make_bytes_source
 from tests.problems import raises_problem
 

@@ -16,7 +16,7 @@ from annotations.exchange.importing.survey_exports import stage_mapped
 from annotations.exchange.presets import PRESETS, Mapping, head_of, proposed, recognised, rows_of
 from annotations.exchange.presets.declared import PANEL_STATUSES, TRIED
 from annotations.exchange.presets.refusals import refuse_answerless
-from annotations.exchange.presets.rows import NOBODY
+from annotations.exchange.presets.stray_rows import NOBODY
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import Question, QuestionSet, Response, Submission, Worker
