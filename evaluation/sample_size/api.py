@@ -20,9 +20,9 @@ from evaluation.core.options import API
 from evaluation.grading.results.pages import GradingViewSet
 from evaluation.runs.rest.runs import build_options_serializer
 from evaluation.runs.rest.views import FORMAT
-from evaluation.sample_size.options import PlanTargets
 from evaluation.sample_size.report import PLAN_TABLES, build_run_plan
 from evaluation.sample_size.run.plan import MoneyPlan
+from evaluation.sample_size.run.trial import PlanTargets
 
 WishesSerializer = build_options_serializer(
     PlanTargets,

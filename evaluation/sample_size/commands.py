@@ -14,9 +14,8 @@ from evaluation.sample_size.charts import build_crowd_size_chart
 from evaluation.sample_size.files import PlanRequest, TrialRequest, plan_file, try_file
 from evaluation.sample_size.messages import STANDINGS, format_money
 from evaluation.sample_size.methods import QUESTIONS, WORKERS
-from evaluation.sample_size.options import CrowdSizeParameters, PlanParameters
 from evaluation.sample_size.run.plan import PlanWithRows, Widths
-from evaluation.sample_size.run.trial import CrowdSizeSummary
+from evaluation.sample_size.run.trial import CrowdSizeParameters, CrowdSizeSummary, PlanParameters
 
 
 def run_crowd_size(

@@ -36,7 +36,6 @@ from evaluation.runs.files.answers import (
 from evaluation.runs.files.metrics import build_study_signature, refuse_to_replace
 from evaluation.runs.flow.forecast import GradedQuestion
 from evaluation.sample_size.methods import FEWEST_VOTERS
-from evaluation.sample_size.options import CrowdSizeParameters, PlanParameters
 from evaluation.sample_size.run.plan import (
     QUESTIONS_HEADER,
     WORKERS_HEADER,
@@ -48,7 +47,9 @@ from evaluation.sample_size.run.plan import (
 )
 from evaluation.sample_size.run.trial import (
     COLUMNS,
+    CrowdSizeParameters,
     CrowdSizeSummary,
+    PlanParameters,
     TooFewWorkersError,
     Trial,
     build_trial_rows,

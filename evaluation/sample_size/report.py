@@ -13,7 +13,6 @@ from evaluation.grading.results.report.questions import read_answered_questions
 from evaluation.models import LLMScore, Run, WorkerGrade
 from evaluation.runs.reports.lists import Table
 from evaluation.sample_size.methods import SizePoint, SizeVerdict
-from evaluation.sample_size.options import PlanTargets
 from evaluation.sample_size.run.plan import (
     QUESTIONS_HEADER,
     WORKERS_HEADER,
@@ -26,6 +25,7 @@ from evaluation.sample_size.run.plan import (
 from evaluation.sample_size.run.trial import (
     COLUMNS,
     CrowdSizeSummary,
+    PlanTargets,
     build_trial_rows,
     build_verdict_message,
 )

@@ -10,7 +10,7 @@ CROWD_SIZE = Kind(
     title="Sample size",
     words="Grades random parts of the crowd and estimates how many workers and questions are "
     "enough.",
-    options="evaluation.sample_size.options.CrowdSizeParameters",
+    options="evaluation.sample_size.run.trial.CrowdSizeParameters",
     run="evaluation.sample_size.storage.execute_run",
     summary="evaluation.sample_size.run.trial.CrowdSizeSummary",
     tables={"crowd-size": "evaluation.sample_size.report.build_table"},
@@ -28,6 +28,6 @@ PLAN = Kind(
     title="Budget plan",
     words="Estimates how many more answers are worth collecting, to which questions, and at what "
     "cost.",
-    options="evaluation.sample_size.options.PlanParameters",
+    options="evaluation.sample_size.run.trial.PlanParameters",
     evaluate="evaluation.sample_size.arguments.EVALUATE_PLAN",
 )

@@ -12,8 +12,8 @@ from evaluation.runs.steps.answers import compute_mean_judgements, read_answers,
 from evaluation.runs.steps.cache import embed_texts
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
 from evaluation.sample_size.methods import FEWEST_VOTERS, Agreements
-from evaluation.sample_size.options import CrowdSizeParameters
 from evaluation.sample_size.run.trial import (
+    CrowdSizeParameters,
     CrowdSizeSummary,
     TooFewWorkersError,
     hash_trial,

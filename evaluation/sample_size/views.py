@@ -23,8 +23,8 @@ from evaluation.runs.run_types.kind import Page
 from evaluation.sample_size.charts import MEASURE_NAMES, build_crowd_size_chart, build_planner_chart
 from evaluation.sample_size.messages import STANDINGS, format_money
 from evaluation.sample_size.methods import QUESTIONS, WORKERS
-from evaluation.sample_size.options import PlanTargets
 from evaluation.sample_size.report import PLAN_TABLES, build_report, build_run_plan
+from evaluation.sample_size.run.trial import PlanTargets
 
 
 def build_chart(run: Run, by: str) -> Chart | None:

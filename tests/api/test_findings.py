@@ -15,8 +15,8 @@ from evaluation.grading.results.report.against import build_against_report
 from evaluation.grading.results.report.comparisons import build_comparisons_report
 from evaluation.models import Alarm, LanguageModel, Run
 from evaluation.runs.reports.planner import build_planner_report
-from evaluation.sample_size.options import PlanTargets
 from evaluation.sample_size.report import build_run_plan
+from evaluation.sample_size.run.trial import PlanTargets
 from evaluation.trust.report import trust_report
 from tests.api.conftest import problem
 from tests.desk.routes import other_run

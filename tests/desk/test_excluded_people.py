@@ -7,7 +7,7 @@ from annotations.models import Worker
 from evaluation.models import Run
 from evaluation.runs.background.runs import repeat_run
 from evaluation.runs.reports.verdicts import build_applied_context
-from evaluation.sample_size.options import CrowdSizeParameters
+from evaluation.sample_size.run.trial import CrowdSizeParameters
 from evaluation.triage.storage import decide, take_back
 from tests.desk.test_runs import DEFAULTS
 

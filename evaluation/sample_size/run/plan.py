@@ -26,7 +26,7 @@ from evaluation.core.stats.planner import (
 )
 from evaluation.runs.flow.forecast import GradedQuestion, estimate_likeness
 from evaluation.sample_size.messages import format_money
-from evaluation.sample_size.options import PlanTargets
+from evaluation.sample_size.run.trial import PlanTargets
 
 
 class Standing(StrEnum):

@@ -7,8 +7,8 @@ import pytest
 from evaluation.core.options import TERMINAL
 from evaluation.core.stats.planner import compute_error, estimate_similarity_to_truth
 from evaluation.runs.flow.forecast import GradedQuestion
-from evaluation.sample_size.options import PlanTargets
 from evaluation.sample_size.run.plan import ScoreNow, build_plan
+from evaluation.sample_size.run.trial import PlanTargets
 
 
 def left_out(similarity, answers):

@@ -7,8 +7,8 @@ import openpyxl
 import pytest
 
 from evaluation.models import ExemplaryAnswer, Run, WorkerGrade
-from evaluation.sample_size.options import PlanTargets
 from evaluation.sample_size.report import build_run_plan
+from evaluation.sample_size.run.trial import PlanTargets
 from tests.evaluation.grading.results import world
 from tests.evaluation.sample_size.test_plan import left_out
 from tests.evaluation.site.test_pages import body, page, rows_of

@@ -16,7 +16,7 @@ from evaluation.core.options import OptionError
 from evaluation.models import RunData
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
-from evaluation.sample_size.options import CrowdSizeParameters
+from evaluation.sample_size.run.trial import CrowdSizeParameters
 from evaluation.sample_size.storage import ASIDE
 from tests.evaluation.runs.run_types.crowds import crowd_set, let_an_expert_judge
 from tests.sentences import site_sentence

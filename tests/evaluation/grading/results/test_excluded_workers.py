@@ -10,8 +10,8 @@ from evaluation.grading.results.report.models import build_models_report
 from evaluation.grading.results.report.run import build_run_report
 from evaluation.models import WorkerGrade
 from evaluation.runs.run_types import get_run_kind
-from evaluation.sample_size.options import PlanTargets
 from evaluation.sample_size.report import build_run_plan
+from evaluation.sample_size.run.trial import PlanTargets
 from evaluation.trust.report import trust_report
 from evaluation.trust.report.decision import decision
 from evaluation.trust.report.summary import summary_report

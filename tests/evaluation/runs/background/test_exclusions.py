@@ -11,7 +11,7 @@ from evaluation.runs.background.exclusions import (
 )
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.runs.run_types import list_run_kinds
-from evaluation.sample_size.options import CrowdSizeParameters
+from evaluation.sample_size.run.trial import CrowdSizeParameters
 from evaluation.triage.storage import decide, take_back
 from tests.evaluation.grading.results import world
 
