@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotations.exchange import OutputFolder
+from evaluation.consensus.inputs import Progress
 from evaluation.core.messages.console import format_table
 from evaluation.core.messages.message import format_count
 from evaluation.core.options import TERMINAL
@@ -13,7 +14,6 @@ from evaluation.crowd_vs_llm.files import PanelsRequest, compare_files
 from evaluation.crowd_vs_llm.run.comparison import PanelsParameters
 from evaluation.crowd_vs_llm.run.summary import PanelsSummary
 from evaluation.models import LanguageModel, Run
-from evaluation.runs.run_types.kind import Progress
 
 
 def evaluate(parameters: PanelsParameters, arguments: Mapping[str, Any], progress: Progress) -> str:

@@ -60,8 +60,8 @@ from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item, TemplateError
 from evaluation.runs.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
 from evaluation.runs.flow.metrics import Exclusions
+from evaluation.runs.run_types.kind import Progress
 
-Progress = Any
 TABLES = ("judge_scores.csv", "judge_pairs.csv", "corrected.csv")
 
 

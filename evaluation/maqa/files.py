@@ -18,6 +18,7 @@ from annotations.exchange.reading.several_answers import (
     read_several_answers,
     read_several_answers_replies,
 )
+from evaluation.consensus.inputs import Progress
 from evaluation.core.backends.chat.contract import Message, TokenLogprob, parse_tokens
 from evaluation.core.backends.chat.local import LocalChat
 from evaluation.core.options import TERMINAL
@@ -43,7 +44,7 @@ from evaluation.runs.files.metrics import (
     refuse_to_replace,
     write_table,
 )
-from evaluation.runs.files.study import Progress, Step, StudyFolder
+from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.stored import list_file_names
 

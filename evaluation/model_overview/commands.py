@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from annotations.exchange import OutputFolder
+from evaluation.consensus.inputs import Progress
 from evaluation.core.charts.chart import Chart
 from evaluation.core.messages.console import format_table, remove_control_characters
 from evaluation.core.options import TERMINAL
@@ -24,7 +25,6 @@ from evaluation.model_overview.run.findings import ViewsSummary
 from evaluation.model_overview.run.gathering import ViewsParameters
 from evaluation.model_overview.storage import kinds_of_files
 from evaluation.models import Run
-from evaluation.runs.run_types.kind import Progress
 
 
 def run_evaluate(

@@ -7,7 +7,7 @@ same columns as those of runs, so one declaration reads both.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from annotations.exchange.header import Column
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.questions import read_questions
 from annotations.exchange.reading.tables import open_table
+from evaluation.consensus.inputs import Progress
 from evaluation.core.options import TERMINAL
 from evaluation.model_overview.run.conclusions import answered, cell_header, cell_rows, model_rows
 from evaluation.model_overview.run.findings import (
@@ -37,8 +38,6 @@ from evaluation.model_overview.run.gathering import (
 from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace
 from evaluation.runs.flow.metrics import Exclusions
 from evaluation.runs.flow.stored import ViewedObservation, ViewSource, read_views
-
-Progress = Callable[[str, int, int], None]
 
 VIEWS, CORRELATIONS, MODELS = "views.csv", "correlations.csv", "models.csv"
 DISAGREEMENTS = "disagreements.csv"

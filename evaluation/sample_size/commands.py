@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotations.exchange import OutputFolder
+from evaluation.consensus.inputs import Progress
 from evaluation.core.messages.console import format_table
 from evaluation.core.options import TERMINAL
 from evaluation.models import Run
-from evaluation.runs.run_types.kind import Progress
 from evaluation.sample_size.charts import build_crowd_size_chart
 from evaluation.sample_size.files import PlanRequest, TrialRequest, plan_file, try_file
 from evaluation.sample_size.messages import STANDINGS, format_money

@@ -20,6 +20,7 @@ from annotations.exchange.reading.word_problems import (
     read_word_problems,
 )
 from annotations.exchange.records import AnswerStatus
+from evaluation.consensus.inputs import Progress
 from evaluation.consensus.signatures import collect_versions
 from evaluation.core.options import TERMINAL
 from evaluation.runs.files.asking import AskSettings
@@ -31,7 +32,7 @@ from evaluation.runs.files.metrics import (
     write_table,
 )
 from evaluation.runs.files.problem_messages import build_error
-from evaluation.runs.files.study import Progress, Step, StudyFolder
+from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.metrics import Exclusions
 from evaluation.runs.flow.stored import list_file_names

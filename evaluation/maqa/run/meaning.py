@@ -9,14 +9,14 @@ meaning. Answers with different numbers, and letters of choices, are never equiv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from evaluation.consensus.inputs import build_truncation_warning
+from evaluation.consensus.inputs import Progress, build_truncation_warning
 from evaluation.core.backends import Embedder, EmbedderInfo, get_embedder
 from evaluation.core.backends.cross_encoder import EntailmentModel
 from evaluation.core.messages.message import Message
@@ -37,7 +37,6 @@ from evaluation.runs.flow.metrics import (
     split_into_blocks,
 )
 
-Progress = Callable[[str, int, int], None]
 Judged = Mapping[str, Mapping[str, Sequence[JudgedReply]]]
 
 # Texts that are sampled to detect the language.

@@ -7,7 +7,7 @@ replies to each. The bootstrap of all intervals resamples whole questions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from annotations.exchange.reading.several_answers import SeveralAnswersQuestion, SeveralAnswersReply
 from annotations.exchange.records import MISSING, AnswerStatus
+from evaluation.consensus.inputs import Progress
 from evaluation.core.backends import Embedder
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.inference.clustered import compute_means
@@ -72,8 +73,6 @@ REFUSED = (
     AnswerStatus.REFUSED_PROMPT,
     AnswerStatus.REFUSED_GENERATION,
 )
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass

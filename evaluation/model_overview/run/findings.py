@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
+from evaluation.consensus.inputs import Progress
 from evaluation.consensus.signatures import collect_versions
 from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.model_overview.methods import (
@@ -25,8 +26,6 @@ from evaluation.model_overview.run.gathering import (
     ViewsParameters,
 )
 from evaluation.runs.flow.stored import RunSummary, Side, View
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

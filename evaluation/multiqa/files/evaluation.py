@@ -5,7 +5,7 @@ Read labelled pairs of accepted answer and reply, which measure and tune the cos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from annotations.exchange.problems import Problems
 from annotations.exchange.reading.source import make_source
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.writing.folder import format_csv_line
-from evaluation.consensus.inputs import Answers
+from evaluation.consensus.inputs import Answers, Progress
 from evaluation.core.options import TERMINAL
 from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.statistics.descriptive import ThresholdErrors
@@ -228,8 +228,6 @@ def list_comparisons(evaluation: MultiqaEvaluation) -> list[dict[str, Any]]:
         for name, pair in evaluation.comparisons
     ]
 
-
-Progress = Callable[[str, int, int], None]
 
 NAME = "multiqa"
 UNKNOWN_QUESTION = "crowd_answer_to_unknown_item"

@@ -17,7 +17,7 @@ from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.source import make_source
 from annotations.exchange.reading.tables import open_table
-from evaluation.consensus.inputs import Answers
+from evaluation.consensus.inputs import Answers, Progress
 from evaluation.core.messages.message import Message
 from evaluation.core.options import TERMINAL
 from evaluation.core.text.items import MultiqaItem
@@ -51,7 +51,7 @@ from evaluation.runs.files.journal import NAME as JOURNAL
 from evaluation.runs.files.journal import ReplyRow
 from evaluation.runs.files.metrics import FILES, refuse_to_replace
 from evaluation.runs.files.problem_messages import add_problem, build_error
-from evaluation.runs.files.study import EndedEarlyError, Progress, Step, StudyFolder
+from evaluation.runs.files.study import EndedEarlyError, Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.metrics import Exclusions
 

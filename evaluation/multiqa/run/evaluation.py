@@ -7,7 +7,7 @@ with the spread of the workers' leave-one-out scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,7 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import AnswerStatus
-from evaluation.consensus.inputs import Answers, EmbedTexts, ModelAnswers, select_graded_answers
+from evaluation.consensus.inputs import (
+    Answers,
+    EmbedTexts,
+    ModelAnswers,
+    Progress,
+    select_graded_answers,
+)
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends import Embedder, EmbedderInfo
 from evaluation.core.messages.message import Message
@@ -41,7 +47,6 @@ from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow, build_g
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Progress = Callable[[str, int, int], None]
 
 # Prefix of the names of chance levels.
 CHANCE = "chance_"

@@ -5,7 +5,7 @@ The replies of each system become a `Panel`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import comb
 from typing import Any, Literal, cast
@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.consensus.inputs import Progress
 from evaluation.core.backends import Embedder, EmbedderInfo, get_embedder
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import Floats
@@ -39,7 +40,6 @@ from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow, compute
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-Progress = Callable[[str, int, int], None]
 
 # A single choice has its index as its code; codes of all other answers begin here.
 FIRST_OTHER_CODE = 1 << 20

@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.consensus.inputs import build_truncation_warning
+from evaluation.consensus.inputs import Progress, build_truncation_warning
 from evaluation.core.backends import Embedder, EmbedderInfo, get_embedder
 from evaluation.core.backends.cross_encoder import Reranker
 from evaluation.core.messages.message import Message
@@ -39,7 +39,6 @@ from evaluation.runs.flow.metrics import (
 )
 
 Ints = NDArray[np.int64]
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange.records import AnswerStatus
+from evaluation.consensus.inputs import Progress
 from evaluation.core.backends import get_embedder
 from evaluation.core.backends.chat.contract import Message
 from evaluation.core.backends.cross_encoder import EntailmentModel
@@ -28,8 +29,6 @@ from evaluation.multiqa.items import build_messages
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.metrics import Exclusions
-
-Progress = Callable[[str, int, int], None]
 
 TEMPLATE = (
     "Write {count} other ways to ask the question below. Each of them has to ask for exactly the "

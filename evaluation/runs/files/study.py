@@ -8,19 +8,18 @@ interrupted study.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from annotations.exchange import AnswerStatus
+from evaluation.consensus.inputs import Progress
 from evaluation.runs.files.asking import AskSettings, ask_until_signal
 from evaluation.runs.files.journal import Configuration, Journal, ReplyRow
 from evaluation.runs.flow.asking.asker import End, Outcome
 from evaluation.runs.flow.asking.plan import Item, hash_prompt, plan_requests
 from evaluation.runs.flow.asking.summary import Budget, Prices
-
-Progress = Callable[[str, int, int], None]
 
 
 class EndedEarlyError(Exception):

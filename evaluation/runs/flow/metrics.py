@@ -10,13 +10,14 @@ Compare the texts of one item: cosines of their vectors, and their numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.consensus.inputs import Progress
 from evaluation.core.backends import Embedder
 from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.core.stats.inference.estimate import SampleEstimate
@@ -121,7 +122,6 @@ class Exclusions:
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Progress = Callable[[str, int, int], None]
 
 # Texts embedded together; their vectors are held at once.
 TEXTS = 20_000

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,7 @@ import numpy as np
 
 from annotations.exchange.reading.word_problems import WordProblem, WordProblemReply
 from annotations.exchange.records import AnswerStatus
+from evaluation.consensus.inputs import Progress
 from evaluation.core.backends import Embedder, EmbedderInfo, Vectors, get_embedder
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.statistics.agreement import cohen_kappa
@@ -37,8 +38,6 @@ from evaluation.umwp.methods.texts import (
 BLOCK = 4096
 ENGLISH = "en"
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from evaluation.consensus.inputs import Progress
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.umwp.methods.detection import (
     Detections,
@@ -41,8 +42,6 @@ ADDS_NOTHING = "adds_nothing"
 NOT_PRECISE = "not_precise_as_a_template"
 # Of the p-values after Benjamini and Hochberg's correction.
 ALPHA = 0.05
-
-Progress = Callable[[str, int, int], None]
 
 
 class OneLabelError(ValueError):

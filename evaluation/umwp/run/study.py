@@ -7,7 +7,7 @@ value.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -16,6 +16,7 @@ import numpy as np
 
 from annotations.exchange.reading.word_problems import CATEGORIES, WordProblem, WordProblemReply
 from annotations.exchange.records import MISSING
+from evaluation.consensus.inputs import Progress
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.inference.clustered import compute_means
 from evaluation.core.stats.inference.estimate import SampleEstimate
@@ -50,8 +51,6 @@ UNKNOWN_LABEL, NO_NUMBER = "answerable_unknown", "no_number_to_compare"
 PAIRS = "pairs"
 # Threshold of the paper; it was chosen for another encoder and other templates.
 PAPER_THRESHOLD = 0.75
-
-Progress = Callable[[str, int, int], None]
 
 
 class ItemRow(NamedTuple):
