@@ -1,19 +1,160 @@
-"""Text output of ``evaluate panels`` and ``run panels``."""
+"""Files and text output of ``evaluate panels`` and ``run panels``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
 from typing import Any
 
-from annotations.exchange import OutputFolder
-from evaluation.consensus.inputs import Progress
+from annotations.exchange import (
+    AnswerFile,
+    ColumnNames,
+    InputError,
+    ModelAnswerFile,
+    OutputFolder,
+    read_model_answers,
+)
+from annotations.exchange.reading.duplicates import Duplicates
+from evaluation.consensus.inputs import Progress, select_graded_answers
+from evaluation.consensus.signatures import combine_hashes
+from evaluation.core.backends import parse_spec
 from evaluation.core.messages.console import format_table
 from evaluation.core.messages.message import format_count
 from evaluation.core.options import TERMINAL
-from evaluation.crowd_vs_llm.files import PanelsRequest, compare_files
-from evaluation.crowd_vs_llm.run.comparison import PanelsParameters
-from evaluation.crowd_vs_llm.run.summary import PanelsSummary
+from evaluation.crowd_vs_llm.run.comparison import (
+    NoModelsError,
+    PanelComparison,
+    PanelsParameters,
+    QuestionRow,
+    compute_comparison,
+)
+from evaluation.crowd_vs_llm.run.summary import Distance, PanelAbout, PanelsSummary, Standing
 from evaluation.models import LanguageModel, Run
+from evaluation.runs.files.answers import (
+    check_not_empty,
+    convert_answers,
+    convert_model_answers,
+    load_precomputed,
+    read_worker_answers,
+)
+from evaluation.runs.files.metrics import refuse_to_replace
+
+PANELS, DISTANCES, MODELS = "panels.csv", "panel_distances.csv", "panel_models.csv"
+QUESTIONS, SUMMARY = "panel_questions.csv", "summary.json"
+FILES = (PANELS, DISTANCES, MODELS, QUESTIONS, SUMMARY)
+# Without the keys of the best responses, in whose place the file has the texts.
+QUESTION_COLUMNS = tuple(field.name for field in fields(QuestionRow))[:9]
+BEST_RESPONSE_COLUMNS = ("best_of_people", "best_of_models", "best_of_both")
+
+
+@dataclass(frozen=True)
+class PanelsRequest:
+    """Input files, options and output folder of ``evaluate panels``."""
+
+    answers: Path
+    models: Path
+    columns: ColumnNames
+    parameters: PanelsParameters
+    output: Path
+    duplicates: Duplicates = Duplicates.REFUSE
+    keep_thinking: bool = False
+
+
+@dataclass(frozen=True)
+class FileComparison:
+    """A comparison of panels with its input files; `input_hashes` are SHA-256 by input."""
+
+    comparison: PanelComparison
+    summary: PanelsSummary
+    answers: AnswerFile
+    models: ModelAnswerFile
+    input_hashes: dict[str, str]
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about the input files and the comparison, as sentences."""
+        return TERMINAL.format_all(
+            [*self.answers.warnings, *self.models.warnings, *self.comparison.warnings]
+        )
+
+    def write(self, folder: OutputFolder) -> None:
+        """Write all tables of the comparison and summary.json into a folder."""
+        summary = self.summary
+        folder.write_csv(PANELS, _list_fields(PanelAbout), map(astuple, summary.panels))
+        folder.write_csv(DISTANCES, _list_fields(Distance), map(astuple, summary.distances))
+        folder.write_csv(MODELS, _list_fields(Standing), map(astuple, summary.standings))
+        columns = (*QUESTION_COLUMNS, *BEST_RESPONSE_COLUMNS)
+        folder.write_csv(QUESTIONS, columns, self._build_question_cells())
+        folder.write_json(SUMMARY, self._build_summary())
+
+    def _build_question_cells(self) -> Iterator[tuple[object, ...]]:
+        """Yield one row per question, the least similar exemplary answers first."""
+        inputs = self.comparison.inputs
+        people = dict(zip(inputs.answered.keys, inputs.answered.texts, strict=True))
+        replies = inputs.models
+        models = dict(zip(replies.keys, replies.texts, strict=True)) if replies else {}
+        for row in self.comparison.build_question_rows():
+            both = models if row.nearest_both_is_model else people
+            yield (
+                *(getattr(row, name) for name in QUESTION_COLUMNS),
+                *(people.get(row.nearest_people), models.get(row.nearest_models)),
+                both.get(row.nearest_both),
+            )
+
+    def _build_summary(self) -> dict[str, Any]:
+        """Return the content of summary.json for the comparison of panels."""
+        summary, input_hash = self.summary, combine_hashes(self.input_hashes.values())
+        plain = summary.as_dict()
+        return {
+            "signature": self.comparison.build_signature(input_hash),
+            "parameters": self.comparison.parameters.as_dict(),
+            "counts": dict(summary.shown_counts()),
+            "flagged_workers": [str(worker) for worker in self.comparison.flagged],
+            "said": TERMINAL.format_all(summary.messages),
+            "alikeness": plain["alikeness"],
+            "warnings": self.warnings,
+            "embedding": plain["embedding"],
+            "versions": plain["versions"],
+            "input_hash": input_hash,
+            "input_hashes": self.input_hashes,
+        }
+
+
+def compare_files(request: PanelsRequest, progress: Progress | None = None) -> FileComparison:
+    """Read the answers of workers and models from files and compare the panels.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, or its content cannot be used.
+    BackendError
+        The answers cannot be embedded.
+    """
+    target = parse_spec(request.parameters.embedder)
+    vectors = Path(target.target) if target.kind == "precomputed" else None
+    refuse_to_replace(request.output, FILES, (request.answers, request.models, vectors))
+    answers = read_worker_answers(request.answers, request.columns, request.duplicates)
+    models = read_model_answers(request.models, request.columns, request.keep_thinking)
+    inputs = select_graded_answers(
+        request.parameters.grading(), convert_answers(answers), convert_model_answers(models)
+    )
+    check_not_empty(answers, inputs)
+    embed_texts, vector_hashes = load_precomputed(inputs, answers, models)
+    try:
+        comparison = compute_comparison(request.parameters, inputs, embed_texts, progress)
+    except NoModelsError:
+        raise InputError.single(
+            models.name,
+            "no model has answered with a text",
+            "Give answers of models: a panel of models needs at least one.",
+        ) from None
+    hashes = {**answers.hashes, "models": models.sha256, **vector_hashes}
+    return FileComparison(comparison, comparison.summarize(), answers, models, hashes)
+
+
+def _list_fields(row: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(row))
 
 
 def evaluate(parameters: PanelsParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
