@@ -1,30 +1,251 @@
-"""Command ``evaluate views``, and the text that ``run views`` prints."""
+"""Command ``evaluate views``: read folders, combine, write tables; the text of ``run views``.
+
+Each folder has the output of another evaluation, which its summary.json names. The tables have the
+same columns as those of runs, so one declaration reads both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from annotations.exchange import OutputFolder
+from annotations.exchange import InputError, OutputFolder
+from annotations.exchange.header import Column
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.questions import read_questions
+from annotations.exchange.reading.tables import open_table
 from evaluation.consensus.inputs import Progress
 from evaluation.core.charts.chart import Chart
 from evaluation.core.messages.console import format_table, remove_control_characters
 from evaluation.core.options import TERMINAL
 from evaluation.model_overview.charts import correlations_chart, views_chart
-from evaluation.model_overview.files import (
-    FIGURES,
-    FileViews,
-    ViewRunType,
-    ViewsRequest,
-    views_of_files,
-)
 from evaluation.model_overview.messages import CLAIMS, QUESTIONS, SIDES
-from evaluation.model_overview.run.conclusions import answered, portrait
-from evaluation.model_overview.run.findings import ViewsSummary
-from evaluation.model_overview.run.gathering import ViewsParameters
+from evaluation.model_overview.run.conclusions import (
+    answered,
+    cell_header,
+    cell_rows,
+    model_rows,
+    portrait,
+)
+from evaluation.model_overview.run.findings import (
+    CorrelationRow,
+    DisagreementRow,
+    StandingRow,
+    ViewResults,
+    ViewsSummary,
+    disagreement_rows,
+    find_views,
+)
+from evaluation.model_overview.run.gathering import (
+    Gathering,
+    NoObservationsError,
+    Source,
+    ViewsParameters,
+)
 from evaluation.model_overview.storage import kinds_of_files
 from evaluation.models import Run
+from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace
+from evaluation.runs.flow.metrics import Exclusions
+from evaluation.runs.flow.stored import ViewedObservation, ViewSource, read_views
+
+VIEWS, CORRELATIONS, MODELS = "views.csv", "correlations.csv", "models.csv"
+DISAGREEMENTS = "disagreements.csv"
+FIGURES = ("views.svg", "view-correlations.svg")
+FILES = (VIEWS, CORRELATIONS, MODELS, DISAGREEMENTS, SUMMARY, *FIGURES)
+REPEATED = "told_again"
+
+
+@dataclass(frozen=True)
+class ViewRunType:
+    """A run type whose output files contain views (measures): its title, and where they are."""
+
+    title: str
+    views: tuple[ViewSource, ...]
+
+
+@dataclass(frozen=True)
+class ViewsRequest:
+    """Input folders, run types, options and output folder of ``evaluate views``.
+
+    Attributes
+    ----------
+    folders : run type and output folder of other evaluations; "" takes the run type from
+        summary.json. kinds : run types with views, by name. questions : file with the questions'
+        texts, in order.
+    """
+
+    folders: Sequence[tuple[str, Path]]
+    kinds: Mapping[str, ViewRunType]
+    parameters: ViewsParameters
+    output: Path
+    questions: Path | None = None
+
+
+@dataclass(frozen=True)
+class FileViews:
+    """Model overview computed from files; `hashes` are SHA-256 by name of the file read."""
+
+    results: ViewResults
+    summary: ViewsSummary
+    texts: Mapping[str, str]
+    hashes: Mapping[str, str]
+
+    def write(self, folder: OutputFolder) -> None:
+        """Write all tables and summary.json of the overview into a folder."""
+        together = self.results.together
+        folder.write_csv(VIEWS, cell_header(together), cell_rows(together))
+        own = (*self.summary.correlations, *self.summary.own)
+        folder.write_csv(CORRELATIONS, names_of(CorrelationRow), map(astuple, own))
+        folder.write_csv(MODELS, names_of(StandingRow), map(astuple, model_rows(self.summary)))
+        rows = disagreement_rows(together, self.results.disagreement)
+        folder.write_csv(
+            DISAGREEMENTS,
+            (*names_of(DisagreementRow), "text"),
+            ((*astuple(row), self.texts.get(row.question)) for row in rows),
+        )
+        folder.write_json(SUMMARY, self._summary())
+
+    def _summary(self) -> dict[str, Any]:
+        summary, left_out = self.summary, Exclusions()
+        if summary.repeated:
+            left_out.add_all(REPEATED, [], summary.repeated)
+        plain = summary.as_dict()
+        return build_study_summary(
+            "views",
+            self.results.parameters,
+            self.hashes,
+            {**summary.shown_counts(), "sources": len(summary.sources)},
+            left_out,
+            more={
+                "sources": plain["sources"],
+                "views": plain["views"],
+                "model_views": plain["model_views"],
+                "missing": [str(side) for side in summary.missing],
+                "answered": {one.name: TERMINAL.format(one.said) for one in answered(summary)},
+            },
+        )
+
+
+def names_of(row: Any) -> tuple[str, ...]:
+    """Return the field names of a row dataclass, which are a table's column names."""
+    return tuple(field.name for field in fields(row))
+
+
+def views_of_files(request: ViewsRequest, progress: Progress | None = None) -> FileViews:
+    """Combine the results in the request's folders; writes nothing, raises `InputError`."""
+    refuse_to_replace(request.output, FILES, [request.questions])
+    hashes: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    if request.questions is not None:
+        file = read_questions(request.questions)
+        texts = {record.question: record.text for record in file.records}
+        hashes["questions"] = file.sha256
+    gathering = Gathering(list(texts))
+    for name, path in request.folders:
+        if request.output.exists() and path.exists() and path.samefile(request.output):
+            raise InputError.single(
+                str(path),
+                "the tables would be written over those that are read",
+                "Choose another folder with --output.",
+            )
+        made = _summary_of(path, required=not name)
+        kind = name or str(made.get("signature", "")).partition("|")[0]
+        told = request.kinds.get(kind)
+        if told is None:
+            raise InputError.single(
+                str(path / SUMMARY),
+                f"no view of a model is known of what made this folder ({kind or 'not given'})",
+                f"Folders of {', '.join(request.kinds)} are read; KIND=DIR names the evaluation.",
+            )
+        source = Source(kind, told.title, str(path), str(made.get("signature", "")))
+        gathering.add(source, _read_observations(path, told.views, hashes))
+    try:
+        together = gathering.together()
+    except NoObservationsError:
+        raise InputError.single(
+            ", ".join(str(path) for _, path in request.folders),
+            "no model has a number for a question",
+            "Evaluate models first: evaluate aqer takes their answers with --models.",
+        ) from None
+    views = find_views(together, request.parameters, progress)
+    return FileViews(views, ViewsSummary.of_found(views), texts, hashes)
+
+
+def _summary_of(path: Path, required: bool) -> dict[str, Any]:
+    """Return a folder's summary.json as a dict; {} if it is missing and not required."""
+    file = path / SUMMARY
+    try:
+        summary = json.loads(file.read_bytes())
+    except FileNotFoundError:
+        if not path.is_dir():
+            raise InputError.single(
+                str(path), "there is no such folder", "Give the --output of another evaluation."
+            ) from None
+        if not required:
+            return {}
+        raise InputError.single(
+            str(file),
+            "the file is missing, so the evaluation that made this folder is unknown",
+            "Give the --output of another evaluation, or name the evaluation: KIND=DIR.",
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError.single(str(file), f"it cannot be read: {error}") from None
+    return summary if isinstance(summary, dict) else {}
+
+
+def _read_observations(
+    path: Path, views: Sequence[ViewSource], hashes: dict[str, str]
+) -> Iterator[ViewedObservation]:
+    """Yield the observations (model, question, value) in a folder's tables; skip missing tables.
+
+    Raises `InputError` where none of them is there.
+    """
+    names = list(dict.fromkeys(viewed.file_name for viewed in views))
+    there = [name for name in names if (path / name).exists()]
+    if not there:
+        raise InputError.single(
+            str(path),
+            f"none of its tables is there: {', '.join(names)}",
+            "Give the --output of another evaluation.",
+        )
+    for name in there:
+        yield from _table(path / name, [view for view in views if view.file_name == name], hashes)
+
+
+def _table(
+    path: Path, views: Sequence[ViewSource], hashes: dict[str, str]
+) -> Iterator[ViewedObservation]:
+    needed = dict.fromkeys(name for viewed in views for name in viewed.needs)
+    columns = [Column(name, (name,), renamed_by="") for name in needed]
+    problems = Problems(str(path))
+    table = open_table(path, columns, problems)
+    line = 1
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        nonlocal line
+        for index, wanted, others in table.rows:
+            line = index
+            yield (*wanted, *others)
+
+    cells = rows()
+    first = next(cells, None)
+    problems.raise_if_any()
+    hashes[str(path)] = table.sha256
+    if first is None:
+        return
+
+    def all_cells() -> Iterator[tuple[str, ...]]:
+        yield first
+        yield from cells
+
+    try:
+        yield from read_views(views, (*needed, *table.kept_aside), all_cells())
+    except ValueError as error:
+        raise InputError.single(str(path), str(error), line=line) from None
+    problems.raise_if_any()
 
 
 def run_evaluate(
