@@ -86,5 +86,5 @@ class Pace:
             if not self._reserved:
                 wait = await self._reserve(count, self._request)
                 first = time.monotonic() + wait
-                self._reserved = [first + at * self._request for at in range(count)]
+                self._reserved = [first + place * self._request for place in range(count)]
             return self._reserved.pop(0)
