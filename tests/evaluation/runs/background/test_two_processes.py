@@ -64,7 +64,7 @@ result = BackgroundWorker.objects.count()
 
 def start_two(site: Scratch) -> list:
     processes = [site.start_worker() for _ in range(2)]
-    wait_until(lambda: site.python(RUNNING) == 2, 120, "two processes run", site.log)
+    wait_until(lambda: site.python(RUNNING) == 2, 300, "two processes run", site.log)
     return processes
 
 
@@ -130,15 +130,16 @@ def one_is_killed(site: Scratch) -> None:
         server.close()
 
 
-# 800 answers have 2,500 draws in a chunk, which takes about half a second.
-DRAWS = {"bootstrap": 60_000, "leave_one_out": True}
+# 7,200 answers have 277 draws in a chunk, which takes about half a second; 22 chunks.
+DRAWS = {"bootstrap": 6000, "leave_one_out": True}
+DRAWERS, DRAWN = 120, 60
 
 
 def both_draw(site: Scratch, *, kill: bool) -> None:
     """Grade with many draws on two processes, one of which may be killed in a task."""
     try:
         processes = start_two(site)
-        run = site.seed("tfidf-word", WORKERS, QUESTIONS, **DRAWS)
+        run = site.seed("tfidf-word", DRAWERS, DRAWN, **DRAWS)
         if kill:
 
             def find_busy() -> set:
@@ -166,7 +167,7 @@ def both_draw(site: Scratch, *, kill: bool) -> None:
         spread = site.python(GRADES, RUN=run)
         whole = site.python(GRADES, RUN=site.python(IN_ONE_TURN, RUN=run))
         assert spread == whole
-        assert (len(whole["grades"]), whole["parts"]) == (WORKERS, 0)
+        assert (len(whole["grades"]), whole["parts"]) == (DRAWERS, 0)
     finally:
         site.close()
 
