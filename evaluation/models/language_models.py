@@ -86,6 +86,12 @@ class LanguageModel(Record):
     archived_at = models.DateTimeField(
         null=True, blank=True, help_text="Hidden from lists and choices since then."
     )
+    next_request_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="From when on a run with a limit of requests per minute may send the next one.",
+    )
     brought_by = models.ForeignKey(
         Import,
         on_delete=models.SET_NULL,

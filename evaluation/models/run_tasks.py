@@ -29,6 +29,7 @@ class RunTask(Scoped):
         """What is computed."""
 
         EMBEDDING = "embedding"
+        DRAWS = "draws", "Bootstrap draws"
 
     class State(models.TextChoices):
         """State of a task; done, failed and cancelled are final."""

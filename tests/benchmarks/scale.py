@@ -1,5 +1,7 @@
 """Case: one run on two background processes against one, and a small run behind fifty others.
 
+Embedding, and the bootstrap draws of a grading by words.
+
 On PostgreSQL with RabbitMQ and with Redis. All background processes compute with one thread. The
 time is that of the tasks, by the log of tasks: from the first start to the last end.
 """
@@ -45,6 +47,10 @@ ROUNDS = 3
 SECONDS = 600
 OTHERS = 50
 
+EMBEDS = {"embedder": "minilm", "bootstrap": 0}
+# About 20 s of one core: 60 chunks of 833 draws.
+DRAWS = {"embedder": "tfidf-word", "bootstrap": 50_000, "leave_one_out": True}
+
 TWICE = Claim("at least", 1.6, "times")
 DELAY = Claim("at most", 2, "task lengths")
 
@@ -79,7 +85,7 @@ if FORGET:
 version = QuestionSetVersion.objects.get(pk=VERSION)
 result = [
     Run.objects.create(owner=version.question_set.owner, version=version,
-                       parameters={"embedder": "minilm", "bootstrap": 0}).pk
+                       parameters=PARAMETERS).pk
     for _ in range(N)]
 notify()
 """
@@ -148,19 +154,24 @@ def compare(setting: str, broker: str) -> tuple[list[Figure], str]:
         sites = [stack.enter_context(running_site(broker, n)) for n in (1, 2)]
         versions = [site.python(FILL, NAME="large", **SIZE) for site in sites]
         for site, version in zip(sites, versions, strict=True):
-            embed(site, version)  # loads the model in every process
-        times = [Timing() for _ in sites]
+            compute(site, version, EMBEDS)  # loads the model in every process
+        times, drawn = [Timing() for _ in sites], [Timing() for _ in sites]
         ends = []
         for _ in range(ROUNDS):
             for site, version, timing in zip(sites, versions, times, strict=True):
-                ends.append(embed(site, version))
+                ends.append(compute(site, version, EMBEDS))
                 timing.seconds.append(ends[-1]["last"] - ends[-1]["first"])
+            for site, version, timing in zip(sites, versions, drawn, strict=True):
+                end = compute(site, version, DRAWS)
+                timing.seconds.append(end["last"] - end["first"])
         delay, length = delay_small_run(sites[1], versions[1])
     one, two = times
     lengths = [length for end in ends for length in end["lengths"]]
     rows = [
         timed(setting, "embedding, two processes", two),
         timed(setting, "embedding, one process", one, own=two, claim=TWICE),
+        timed(setting, "bootstrap draws, two processes", drawn[1]),
+        timed(setting, "bootstrap draws, one process", drawn[0], own=drawn[1], claim=TWICE),
         middle_of(setting, "length of a task", lengths, "s"),
         figure(
             setting,
@@ -180,9 +191,9 @@ def compare(setting: str, broker: str) -> tuple[list[Figure], str]:
 SIZE = {"WORKERS": WORKERS, "QUESTIONS": QUESTIONS}
 
 
-def embed(site: Scratch, version: int) -> dict[str, Any]:
+def compute(site: Scratch, version: int, parameters: dict[str, Any]) -> dict[str, Any]:
     """Grade the version without stored vectors, and return what the log of tasks says."""
-    (run,) = site.python(QUEUE, VERSION=version, N=1, FORGET=True)
+    (run,) = site.python(QUEUE, VERSION=version, N=1, FORGET=True, PARAMETERS=parameters)
 
     def find_end() -> dict[str, Any] | None:
         found = site.python(STATE, RUN=run)
@@ -200,7 +211,7 @@ def embed(site: Scratch, version: int) -> dict[str, Any]:
 def delay_small_run(site: Scratch, version: int) -> tuple[float, float]:
     """Return how long a small run waits behind fifty others, and the median length of a task."""
     small = site.python(FILL, NAME="small", WORKERS=5, QUESTIONS=4)
-    many = site.python(QUEUE, VERSION=version, N=OTHERS, FORGET=True)
+    many = site.python(QUEUE, VERSION=version, N=OTHERS, FORGET=True, PARAMETERS=EMBEDS)
     # Not while the others' turns store their tasks: then only tasks are ahead of it.
     wait_until(
         lambda: site.python(WAITING, RUNS=many)["begun"] == OTHERS,
@@ -208,7 +219,7 @@ def delay_small_run(site: Scratch, version: int) -> tuple[float, float]:
         "the other runs have tasks",
         site.log,
     )
-    (run,) = site.python(QUEUE, VERSION=small, N=1, FORGET=False)
+    (run,) = site.python(QUEUE, VERSION=small, N=1, FORGET=False, PARAMETERS=EMBEDS)
     started = wait_until(
         lambda: site.python(STATE, RUN=run)["started"], SECONDS, "the small run began", site.log
     )

@@ -26,7 +26,7 @@ def test_a_run_of_the_case_is_embedded_by_tasks_and_its_log_read(embedder, monke
 
     monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     version = run_code(scale.FILL, NAME="large", WORKERS=6, QUESTIONS=4)
-    (run,) = run_code(scale.QUEUE, VERSION=version, N=1, FORGET=True)
+    (run,) = run_code(scale.QUEUE, VERSION=version, N=1, FORGET=True, PARAMETERS=scale.EMBEDS)
     assert run_code(scale.STATE, RUN=run)["started"] is None
     while work_one_turn():
         pass
@@ -38,7 +38,7 @@ def test_a_run_of_the_case_is_embedded_by_tasks_and_its_log_read(embedder, monke
     assert len(end["lengths"]) == RunTask.objects.filter(run=run).count() > 12
     # Its texts are different ones, so each is embedded.
     assert Embedding.objects.count() == 24
-    more = run_code(scale.QUEUE, VERSION=version, N=2, FORGET=True)
+    more = run_code(scale.QUEUE, VERSION=version, N=2, FORGET=True, PARAMETERS=scale.EMBEDS)
     assert not Embedding.objects.exists()
     BackgroundWorker.objects.create(name="here:1", seen_at=timezone.now())
     found = run_code(scale.WAITING, RUNS=[run, *more])

@@ -6,7 +6,9 @@ Intervals of mean scores, from bootstrap draws or in closed form, and their map 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -32,6 +34,9 @@ Progress = Callable[[int, int], None]
 AT_ONCE = 2_000_000
 
 
+Streams = tuple[np.random.Generator, np.random.Generator]
+
+
 @dataclass(frozen=True)
 class Draws:
     """Seeded bootstrap draws of one run; every iteration over them yields the same draws.
@@ -47,23 +52,38 @@ class Draws:
     seed: int
     workers: bool = False
 
-    def __iter__(self) -> Iterator[tuple[slice, Floats, Floats | None]]:
-        """Yield chunks of draws: column slice, copies of each question, copies of each worker.
+    @cached_property
+    def chunks(self) -> list[slice]:
+        """Columns of the draws that are computed at once, in order."""
+        step = max(1, AT_ONCE // max(len(self.cells), self.cells.n_questions, self.cells.n_workers))
+        return [
+            slice(begin, min(begin + step, self.n_draws)) for begin in range(0, self.n_draws, step)
+        ]
 
-        Questions and workers have a stream of random numbers each, so that neither the size of a
-        chunk nor the resampling of workers changes which questions are drawn.
+    def open_streams(self) -> Streams:
+        """Return the random numbers for questions and for workers, at the first draw.
+
+        Questions and workers have a stream each, so that neither the size of a chunk nor the
+        resampling of workers changes which questions are drawn.
         """
         for_questions, for_workers = np.random.default_rng(self.seed).spawn(2)
-        q, m = self.cells.n_questions, self.cells.n_workers
-        step = max(1, AT_ONCE // max(len(self.cells), q, m))
-        for begin in range(0, self.n_draws, step):
-            count = min(step, self.n_draws - begin)
-            # Multiplicities in place of drawn questions: no answer is copied.
-            times = for_questions.multinomial(q, np.full(q, 1.0 / q), size=count).T.astype(float)
-            copies = None
-            if self.workers:
-                copies = for_workers.multinomial(m, np.full(m, 1.0 / m), size=count).T.astype(float)
-            yield slice(begin, begin + count), times, copies
+        return for_questions, for_workers
+
+    def draw(self, columns: slice, streams: Streams) -> tuple[Floats, Floats | None]:
+        """Return the next draws from the streams: copies of each question, and of each worker."""
+        for_questions, for_workers = streams
+        q, m, count = self.cells.n_questions, self.cells.n_workers, columns.stop - columns.start
+        # Multiplicities in place of drawn questions: no answer is copied.
+        times = for_questions.multinomial(q, np.full(q, 1.0 / q), size=count).T.astype(float)
+        if not self.workers:
+            return times, None
+        return times, for_workers.multinomial(m, np.full(m, 1.0 / m), size=count).T.astype(float)
+
+    def __iter__(self) -> Iterator[tuple[slice, Floats, Floats | None]]:
+        """Yield chunks of draws: column slice, copies of each question, copies of each worker."""
+        streams = self.open_streams()
+        for columns in self.chunks:
+            yield columns, *self.draw(columns, streams)
 
 
 @dataclass(frozen=True)
@@ -84,8 +104,48 @@ class DrawnVotes:
             yield columns, times, self.votes[:, columns]
 
 
+@dataclass(frozen=True)
+class Bootstrap:
+    """Bootstrap of a vote. A chunk of draws has the same numbers whoever computes it, and when.
+
+    Attributes
+    ----------
+    start : (M,) weights that every draw starts from, the run's own.
+    """
+
+    vote: Vote
+    start: Floats
+    rules: Rules
+    draws: Draws
+    _streams: list[Streams] = field(default_factory=list, init=False, compare=False, repr=False)
+
+    def compute(self, number: int) -> tuple[Floats, Floats]:
+        """Return raw scores and voting weights (workers x draws) of a chunk, by its number."""
+        if not self._streams:
+            self._streams.append(self.draws.open_streams())
+        # The streams as they are at the beginning of each chunk, so that no number is drawn more
+        # than twice, in whatever order the chunks are computed.
+        for before in range(len(self._streams) - 1, number):
+            streams = deepcopy(self._streams[before])
+            self.draws.draw(self.draws.chunks[before], streams)
+            self._streams.append(streams)
+        streams = deepcopy(self._streams[number])
+        times, copies = self.draws.draw(self.draws.chunks[number], streams)
+        if len(self._streams) == number + 1:
+            self._streams.append(streams)
+        cells = self.vote.cells
+        of_cells = times[cells.question]
+        initial = np.repeat(self.start[:, None], of_cells.shape[1], axis=1)
+        rest = iterate(self.vote, initial, WorkerMeans(cells, self.rules, of_cells), copies)
+        return rest.raw, rest.weights if copies is None else rest.weights * copies
+
+
 class DrawStore(Protocol):
     """Store of finished draws, so that an interrupted bootstrap continues where it ended."""
+
+    def begin(self, bootstrap: Bootstrap) -> None:
+        """Prepare for the draws of a bootstrap. May raise to have them computed elsewhere."""
+        ...
 
     def earlier(self) -> tuple[Floats, Floats] | None:
         """Return stored raw scores and votes (workers x draws) of the first draws.
@@ -123,23 +183,20 @@ def resample(
     raw : (M, n_draws) raw scores; NaN where a draw holds no question of the worker.
     votes : (M, n_draws) voting weights times the copies of a worker.
     """
-    cells = vote.cells
-    raw = np.empty((cells.n_workers, draws.n_draws))
+    bootstrap = Bootstrap(vote, start, rules, draws)
+    raw = np.empty((vote.cells.n_workers, draws.n_draws))
     votes = np.empty_like(raw)
     known = 0
-    if draw_store is not None and (earlier := draw_store.earlier()) is not None:
-        known = earlier[0].shape[1]
-        raw[:, :known], votes[:, :known] = earlier
-    for columns, question_times, copies in draws:
+    if draw_store is not None:
+        draw_store.begin(bootstrap)
+        if (earlier := draw_store.earlier()) is not None:
+            known = earlier[0].shape[1]
+            raw[:, :known], votes[:, :known] = earlier
+    for number, columns in enumerate(draws.chunks):
         # The seeded draws are the same every time, so a stored chunk replaces its computation.
         if columns.stop <= known:
             continue
-        times = question_times[cells.question]
-        count = times.shape[1]
-        initial = np.repeat(start[:, None], count, axis=1)
-        rest = iterate(vote, initial, WorkerMeans(cells, rules, times), copies)
-        raw[:, columns] = rest.raw
-        votes[:, columns] = rest.weights if copies is None else rest.weights * copies
+        raw[:, columns], votes[:, columns] = bootstrap.compute(number)
         if progress is not None:
             progress(columns.stop, draws.n_draws)
         if draw_store is not None:

@@ -29,6 +29,7 @@ from evaluation.consensus.methods.resampling import DrawStore
 from evaluation.consensus.signatures import build_aqer_signature, collect_versions
 from evaluation.core.backends.cross_encoder import ContradictionModel
 from evaluation.core.messages.message import Message
+from evaluation.core.stats.cells import Floats
 from evaluation.core.text.quality import check_short_answers
 from evaluation.grading.alarms.run.detection import (
     Alarms,
@@ -197,18 +198,7 @@ def grade_answers(
         initial = compute_entailment_scores(
             parameters.nli or "", answers.texts, answers.questions, progress
         )
-    graded = grade_vectors(
-        parameters,
-        answers.vectors,
-        answers.workers,
-        answers.questions,
-        initial,
-        answers.models,
-        progress,
-        draw_store,
-        outside,
-        _list_question_groups(grading_input),
-    )
+    graded = fit_crowd(grading_input, answers, outside, initial, progress, draw_store)
     crowd, answers_of_crowd = choose_crowd(parameters, graded, answers, outside)
     alarms = detect_alarms(
         parameters, crowd, answers_of_crowd, progress, grading_input.model_names, graded.aqer
@@ -222,6 +212,42 @@ def grade_answers(
     return (
         grading if entailment_model is None else _add_meaning(grading, entailment_model, progress)
     )
+
+
+def fit_crowd(
+    grading_input: GradingInput,
+    answers: GradedAnswers,
+    outside: OutsideInformation,
+    initial_scores: Floats | None = None,
+    progress: Progress | None = None,
+    draw_store: DrawStore | None = None,
+) -> Graded:
+    """Grade the crowd by the vectors of its answers, and score models; without alarms."""
+    return grade_vectors(
+        grading_input.parameters,
+        answers.vectors,
+        answers.workers,
+        answers.questions,
+        initial_scores,
+        answers.models,
+        progress,
+        draw_store,
+        outside,
+        _list_question_groups(grading_input),
+    )
+
+
+def prepare_bootstrap(
+    grading_input: GradingInput, embed_texts: EmbedTexts, draw_store: DrawStore
+) -> None:
+    """Fit the crowd as `grade_answers` does, up to the draws, which `draw_store` gets to begin.
+
+    Not for the initialisation by entailment, whose model it does not load.
+    """
+    embedded = embed_graded_answers(grading_input, embed_texts)
+    answers = _build_columns(grading_input, embedded)
+    outside = _build_outside(grading_input, embedded)
+    fit_crowd(grading_input, answers, outside, draw_store=draw_store)
 
 
 def _add_meaning(

@@ -14,20 +14,16 @@ computes, a code says why.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from uuid import UUID
 
-import numpy as np
 from django.db.models import Count
-from numpy.typing import NDArray
 
 from annotations.models import Response, Worker
 from annotations.query_plans import refresh_statistics
-from evaluation.consensus.inputs import GradingInput, Progress, embed, select_graded_answers
+from evaluation.consensus.inputs import Embedded, GradingInput, Progress, embed
 from evaluation.consensus.methods.scale import RemedyError
-from evaluation.consensus.signatures import collect_versions, combine_hashes
 from evaluation.core.backends import BackendError
 from evaluation.core.stats.grams import Vectors
 from evaluation.grading.crowd import OutsideInformation
@@ -35,108 +31,14 @@ from evaluation.grading.run.fitting import grade_vectors
 from evaluation.grading.run.grading import Grading, grade_answers
 from evaluation.grading.run.maps import map_answers
 from evaluation.grading.run.results import Results
+from evaluation.grading.storage.draws import DrawParts
+from evaluation.grading.storage.inputs import load_inputs
 from evaluation.grading.storage.save import save_results
 from evaluation.grading.summary import read_summary
-from evaluation.models import (
-    DrawPart,
-    EmbedderVersion,
-    LanguageModel,
-    LLMAnswerScore,
-    Run,
-    text_hash,
-)
-from evaluation.runs.steps.answers import (
-    compute_mean_judgements,
-    convert_to_run_input_error,
-    find_worker_keys,
-    read_answers,
-    read_model_answers,
-    read_parameters,
-    read_question_groups,
-    read_wordings,
-)
-from evaluation.runs.steps.cache import embed_texts, has_stored_vectors, load_stored_vectors
+from evaluation.models import EmbedderVersion, LLMAnswerScore, Run
+from evaluation.runs.steps.answers import convert_to_run_input_error, read_parameters
+from evaluation.runs.steps.cache import embed_texts, has_stored_vectors, load_vectors_of_texts
 from evaluation.runs.steps.checkpoints import RunInputError, Turn
-
-# Draws are put aside this often: what a worker that dies may lose. A short run never is.
-SECONDS_BETWEEN_PARTS = 30.0
-# Bytes of one column of one row, well below what the databases take.
-LARGEST = 32_000_000
-
-
-@dataclass
-class DrawParts:
-    """Stored bootstrap draws of a run, so that an interrupted run continues with them."""
-
-    turn: Turn
-    run_id: int
-    input_hash: str
-    _saved: int = field(default=0, init=False)
-    _saved_at: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._saved_at = self.turn.clock()
-
-    @classmethod
-    def from_input(cls, grading_input: GradingInput, turn: Turn) -> DrawParts:
-        """Return the stored draws of a run; draws of other answers or versions are ignored."""
-        # Draws of another version of the code may follow other rules, and must not be joined to new
-        # ones.
-        key = combine_hashes([grading_input.hash(), collect_versions()["crowdgrade"]])
-        return cls(turn, turn.run_id, key)
-
-    def earlier(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return raw scores and votes of the stored draws, one column per draw; None without.
-
-        Both are (M, k) for the first k draws.
-        """
-        parts = []
-        # In the order of `first`, which is the model's own.
-        for part in DrawPart.objects.filter(run=self.run_id, input_hash=self.input_hash):
-            if part.first != self._saved:
-                break  # a part before it is missing
-            parts.append([_read_matrix(part, part.raw), _read_matrix(part, part.votes)])
-            self._saved += part.n_draws
-        if not parts:
-            return None
-        raw, votes = (np.hstack(columns) for columns in zip(*parts, strict=True))
-        return raw, votes
-
-    def keep(self, raw: NDArray[np.float64], votes: NDArray[np.float64]) -> None:
-        """Store new bootstrap draws every 30 seconds; end the task when its time is up."""
-        over = self.turn.is_over()
-        if not over and self.turn.clock() - self._saved_at < SECONDS_BETWEEN_PARTS:
-            return
-        stop = raw.shape[1]
-        step = max(1, LARGEST // (8 * len(raw)))
-        bounds = [*range(self._saved, stop, step), stop]
-        with self.turn.fenced():
-            # Of other answers, or of a turn that lost its claim just now.
-            DrawPart.objects.filter(run=self.run_id).exclude(
-                input_hash=self.input_hash, first__lt=self._saved
-            ).delete()
-            for first, last in pairwise(bounds):
-                DrawPart.objects.create(
-                    run_id=self.run_id,
-                    input_hash=self.input_hash,
-                    first=first,
-                    n_draws=last - first,
-                    n_workers=len(raw),
-                    raw=raw[:, first:last].astype("<f8").tobytes(),
-                    votes=votes[:, first:last].astype("<f8").tobytes(),
-                )
-        # Only after the transaction: what was rolled back must be stored again.
-        self._saved, self._saved_at = stop, self.turn.clock()
-        self.turn.between_parts()
-
-
-def _read_matrix(part: DrawPart, column: bytes | memoryview) -> NDArray[np.float64]:
-    """Return a stored column as a matrix, one row per worker, one column per draw.
-
-    Shape (M, n_draws).
-    """
-    return np.frombuffer(column, dtype="<f8").reshape(part.n_workers, part.n_draws)
-
 
 FACTS = "facts"
 
@@ -144,11 +46,16 @@ FACTS = "facts"
 def grade_run(turn: Turn) -> None:
     """Grade a run of the database, from its answers to stored results, in this task's time."""
     inputs = load_inputs(turn.run_id)
-    embed_in_turn = partial(embed_texts, inputs.parameters, turn)
+    draws = DrawParts.from_input(inputs, turn)
+
+    def embed_in_turn(answers: Sequence[str], of_models: Sequence[str] | None) -> Embedded:
+        embedded = embed_texts(inputs.parameters, turn, answers, of_models)
+        # Tasks of the draws read the vectors of this version of the embedder.
+        draws.info = embedded.info
+        return embedded
+
     try:
-        grading = grade_answers(
-            inputs, embed_in_turn, turn.report, DrawParts.from_input(inputs, turn)
-        )
+        grading = grade_answers(inputs, embed_in_turn, turn.report, draws)
     except RemedyError as error:
         raise convert_to_run_input_error(error) from error
     maps = map_answers(grading, turn.report)
@@ -163,35 +70,6 @@ def compute_facts(grading: Grading, progress: Progress) -> None:
         progress(FACTS, 0, 1)
         assert grading.facts is not None
         progress(FACTS, 1, 1)
-
-
-def load_inputs(run_id: int) -> GradingInput:
-    """Return the inputs of a run from the database; all ids are primary keys.
-
-    Raises `RunInputError` if no answer can be graded.
-    """
-    run = Run.objects.select_related("version").get(pk=run_id)
-    parameters = read_parameters(run.parameters)
-    inputs = select_graded_answers(
-        parameters, read_answers(run.version_id), read_model_answers(run.version_id)
-    )
-    if not len(inputs.answered):
-        if inputs.n_rejected:
-            raise RunInputError("run.all_answers_rejected", rejected=inputs.n_rejected)
-        raise RunInputError("run.no_answer_to_grade")
-    grades = compute_mean_judgements(run.version) if parameters.anchors else {}
-    models = LanguageModel.objects.in_bulk(set(inputs.models.models) if inputs.models else ())
-    return replace(
-        inputs,
-        excluded=find_worker_keys(run.version, parameters.exclude_workers, inputs.workers),
-        collapsed=find_worker_keys(run.version, parameters.collapse_workers, inputs.workers),
-        anchors=[
-            (row, grades[key]) for row, key in enumerate(inputs.answered.keys) if key in grades
-        ],
-        model_names={key: str(model) for key, model in models.items()},
-        wordings=read_wordings(run.version_id) if parameters.facts else {},
-        question_groups=read_question_groups(run.version_id, inputs.answered.questions),
-    )
 
 
 # These make vectors of words and letters at once; others need a model, or a file.
@@ -259,13 +137,10 @@ def read_graded_vectors(run: Run, grading_input: GradingInput) -> Vectors:
         max_length=embedding_info.max_length or 0,
         prefix="",
     ).first()
-    distinct = list(dict.fromkeys(texts))
-    by_hash = {text_hash(text): text for text in distinct}
-    vectors_of_texts = None if version is None else load_stored_vectors(version, by_hash)
-    if vectors_of_texts is None:
+    vectors = None if version is None else load_vectors_of_texts(version, texts)
+    if vectors is None:
         raise NotAtOnceError("no_vectors")
-    index_of_text = {text: index for index, text in enumerate(distinct)}
-    return vectors_of_texts[np.array([index_of_text[text] for text in texts])]
+    return vectors
 
 
 # Answers that are graded while somebody waits for a page. With stored vectors 20,000 took a tenth

@@ -28,7 +28,7 @@ from annotations.models.access import AnyUser
 from annotations.web.scope import RefusedError
 from evaluation.core.options import OptionError, Parameters, Problem
 from evaluation.core.options.declaration import build_problem
-from evaluation.models import Run, RunTask, WorkerVerdict
+from evaluation.models import DrawPart, Run, RunTask, WorkerVerdict
 from evaluation.models.collecting import being_undone
 from evaluation.models.runs import ACTIVE, GRADING, LONGEST_NAME, LONGEST_NOTES, UNFINISHED
 from evaluation.runs.background.leases import notify_on_commit
@@ -180,14 +180,15 @@ def _check_length(field: str, text: str, most: int) -> str:
 def cancel_run(run: Run) -> bool:
     """Cancel a queued, running or paused run; return False if it has ended already.
 
-    Only the states of the run and its tasks are changed: a process that works on it finds its claim
-    lost and stops writing.
+    The states of the run and its tasks are changed, and stored draws deleted: a process that works
+    on it finds its claim lost and stops writing.
     """
     cancelled = Run.objects.filter(pk=run.pk, state__in=UNFINISHED).update(
         state=Run.State.CANCELLED, finished_at=Now(), lease_until=None
     )
     if cancelled:
         RunTask.cancel(run=run)
+        DrawPart.objects.filter(run=run).delete()
     run.refresh_from_db()
     return bool(cancelled)
 

@@ -161,13 +161,11 @@ def load_or_embed_vectors(
     # Read back from the database also what was just embedded: of two runs at a time one stored it,
     # and both must compute with the same numbers.
     matrix = _load_matrix(version, by_hash)
-    place = {text: at for at, text in enumerate(by_hash.values())}
-    rows = np.array([place[text] for text in texts])
     info = embedder.describe()
     # A server's embedder that has sent nothing in this process does not know it.
     if info.dimension is None:
         info = replace(info, dimension=version.dimension)
-    return matrix[rows], info, cut
+    return _spread_to_texts(matrix, by_hash, texts), info, cut
 
 
 # Work of a task of texts: each character, and for each text as much as this many characters. So
@@ -190,7 +188,7 @@ def _distribute(
                 "spec": spec,
                 # The one in use and not "auto": another machine must make the same vectors.
                 "precision": _choose_precision(precision, embedder),
-                "version": _build_version_key(embedder),
+                "version": _build_version_key(embedder.describe()),
                 "texts": list(texts[part]),
             },
         )
@@ -207,7 +205,7 @@ def embed_task_texts(turn: Turn, task: RunTask) -> None:
     """
     data: dict[str, Any] = dict(task.payload or {})
     embedder = load_embedder(data["spec"], data["precision"])
-    found = _build_version_key(embedder)
+    found = _build_version_key(embedder.describe())
     if found != data["version"]:
         raise RunInputError(
             "run.other_embedder", wanted=_name_version(data["version"]), found=_name_version(found)
@@ -280,20 +278,19 @@ def _name_version(key: Mapping[str, object]) -> str:
 
 def _find_version(embedder: Embedder) -> EmbedderVersion | None:
     """Return the stored record of an embedder's version; None before its first vector."""
-    return EmbedderVersion.objects.filter(**_build_version_key(embedder)).first()
+    return find_version(embedder.describe())
 
 
 def _get_or_create_version(embedder: Embedder, dimension: int) -> EmbedderVersion:
     """Return the stored record of an embedder's version, created if missing."""
     found, _ = EmbedderVersion.objects.get_or_create(
-        **_build_version_key(embedder), defaults={"dimension": dimension}
+        **_build_version_key(embedder.describe()), defaults={"dimension": dimension}
     )
     return found
 
 
-def _build_version_key(embedder: Embedder) -> dict[str, object]:
+def _build_version_key(info: EmbedderInfo) -> dict[str, object]:
     """Return the column values that identify an embedder's version."""
-    info = embedder.describe()
     return {
         "model": info.model,
         "revision": info.revision,
@@ -323,13 +320,27 @@ def _load_matrix(version: EmbedderVersion, by_hash: dict[bytes, str]) -> NDArray
     return matrix
 
 
-def load_stored_vectors(
-    version: EmbedderVersion, by_hash: dict[bytes, str]
+def load_vectors_of_texts(
+    version: EmbedderVersion, texts: Sequence[str]
 ) -> NDArray[np.float32] | None:
-    """Return one stored vector (row) per text hash; None if one is missing."""
+    """Return the stored vector (row) of each text; None if one is missing."""
+    by_hash = {text_hash(text): text for text in dict.fromkeys(texts)}
     if len(_find_stored_hashes(version, list(by_hash))) < len(by_hash):
         return None
-    return _load_matrix(version, by_hash)
+    return _spread_to_texts(_load_matrix(version, by_hash), by_hash, texts)
+
+
+def _spread_to_texts(
+    matrix: NDArray[np.float32], by_hash: Mapping[bytes, str], texts: Sequence[str]
+) -> NDArray[np.float32]:
+    """Return the vector (row) of each text from one vector per hash."""
+    place = {text: at for at, text in enumerate(by_hash.values())}
+    return matrix[np.array([place[text] for text in texts])]
+
+
+def find_version(info: EmbedderInfo) -> EmbedderVersion | None:
+    """Return the stored record of the embedder that a description names; None without vectors."""
+    return EmbedderVersion.objects.filter(**_build_version_key(info)).first()
 
 
 def _split_into_parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

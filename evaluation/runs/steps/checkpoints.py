@@ -28,7 +28,7 @@ from django.utils.module_loading import import_string
 from pydantic import TypeAdapter
 
 from evaluation.core.messages.message import SENTENCE, Message
-from evaluation.models import Run, RunData, Webhook
+from evaluation.models import DrawPart, Run, RunData, Webhook
 from evaluation.models.runs import take_first
 from evaluation.runs.flow.stored import ResultTable, RunSummary
 
@@ -207,6 +207,7 @@ def store_failed_run(run_id: int, condition: Q, error: str, **changes: Any) -> b
         state=Run.State.FAILED, error=error, finished_at=Now(), lease_until=None, **changes
     )
     if failed:
+        DrawPart.objects.filter(run=run_id).delete()
         record_run_end(run_id)
     return bool(failed)
 

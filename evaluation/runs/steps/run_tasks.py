@@ -31,6 +31,7 @@ WAITS_FOR_TASKS = "tasks"
 
 WORKERS: Mapping[str, str] = {
     RunTask.Kind.EMBEDDING: "evaluation.runs.steps.cache.embed_task_texts",
+    RunTask.Kind.DRAWS: "evaluation.grading.storage.draws.compute_task_draws",
 }
 """Dotted name of the function that computes a task, by kind: (turn, task) -> None.
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotations.models import QuestionSet, Share
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.options import SITE
-from evaluation.grading.storage.running import load_inputs
+from evaluation.grading.storage.inputs import load_inputs
 from evaluation.models import Audit, HumanJudgement, JudgementRequest, Run
 from evaluation.runs.judging.audit import draw_audit
 from evaluation.runs.judging.declaration import ANSWERS, HALF_KEY

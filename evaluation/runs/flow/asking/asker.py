@@ -1,6 +1,4 @@
-"""Ask a model for all replies that a store lacks, at a limited pace.
-
-Limit the pace of requests: limits per minute, and pauses of all requests.
+"""Ask a model for all replies that a store lacks, at a limited pace (`pace`).
 
 `ask` is the flow. Each task stores its reply before it sends its next request, so that at
 most `at_once` requests are repeated if the process is killed.
@@ -19,64 +17,11 @@ from enum import StrEnum
 import tenacity
 
 from annotations.exchange.records import MISSING
-from evaluation.core.backends.chat.contract import Allowance, ChatModel, Fault, Reply
+from evaluation.core.backends.chat.contract import ChatModel, Fault, Reply
 from evaluation.core.backends.server import Patience
+from evaluation.runs.flow.asking.pace import Pace, Reserve
 from evaluation.runs.flow.asking.plan import Planned, RecordedReply, Store, group_by_key
 from evaluation.runs.flow.asking.summary import Budget, Prices, estimate_prompt_tokens
-
-MINUTE = 60.0
-LONGEST_PAUSE = 300.0
-"""Seconds; a server that asks for a longer pause is tried again after it all the same."""
-
-
-class Pace:
-    """Limiter of requests and tokens per minute, which also pauses when the server demands it.
-
-    Requests and tokens are spread evenly over the minute, without bursts. Limits that the server
-    reports (x-ratelimit headers, Retry-After) and a server that is down delay all requests.
-    """
-
-    def __init__(
-        self, requests_a_minute: float | None = None, tokens_a_minute: float | None = None
-    ) -> None:
-        self._request = MINUTE / requests_a_minute if requests_a_minute else 0.0
-        self._token = MINUTE / tokens_a_minute if tokens_a_minute else 0.0
-        self._next = 0.0
-        self._open_at = 0.0
-
-    def pause(self, seconds: float) -> None:
-        """Delay new requests by `seconds`, at most 300."""
-        until = time.monotonic() + min(seconds, LONGEST_PAUSE)
-        self._open_at = max(self._open_at, until)
-
-    def heed(self, allowance: Allowance | None, tokens: int) -> None:
-        """Pause if the server's remaining allowance is too small for a request of `tokens`."""
-        if allowance is None:
-            return
-        if allowance.requests is not None and allowance.requests <= 0:
-            self.pause(allowance.requests_reset or 0.0)
-        if allowance.tokens is not None and allowance.tokens < tokens:
-            self.pause(allowance.tokens_reset or 0.0)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a request may start at once, so that `turn` does not wait."""
-        return not (self._request or self._token) and self._open_at <= time.monotonic()
-
-    async def turn(self, tokens: int) -> None:
-        """Wait until a request of this many tokens may be sent."""
-        if self._request or self._token:
-            now = time.monotonic()
-            mine = max(self._next, now)
-            # Reserved before the wait, so that tasks that come meanwhile queue up behind this
-            # request.
-            self._next = mine + max(self._request, tokens * self._token)
-            if mine > now:
-                await asyncio.sleep(mine - now)
-        # A loop: another task may have prolonged the pause during the sleep.
-        while (wait := self._open_at - time.monotonic()) > 0:
-            await asyncio.sleep(wait)
-
 
 Progress = Callable[[int, int], None]
 """Called with (requests done, requests in all)."""
@@ -176,15 +121,17 @@ async def ask(
     progress: Progress | None = None,
     stop: asyncio.Event | None = None,
     enough: asyncio.Event | None = None,
+    reserve: Reserve | None = None,
 ) -> Outcome:
     """Ask a model for all replies that the store lacks; put each into the store.
 
     Ends early, with the replies so far stored, when the budget or the time is used up, `stop` is
     set, the store cannot keep a reply, or the model was given up: then the rest are ERRORs, too.
     `enough` is an event that ends the time as `settings.seconds` does; `stop` does not wait for
-    requests under way. Raises ChatError if the back-end cannot be opened.
+    requests under way. `reserve` shares the requests per minute with other processes. Raises
+    ChatError if the back-end cannot be opened.
     """
-    asker = _Asker(model, store, settings, budget or Budget(Prices()), progress)
+    asker = _Asker(model, store, settings, budget or Budget(Prices()), progress, reserve)
     asker.outcome.n_planned = len(planned)
     begin = time.monotonic()
     waiting = await asker.find_unknown(planned)
@@ -206,11 +153,12 @@ class _Asker:
         settings: Settings,
         budget: Budget,
         progress: Progress | None,
+        reserve: Reserve | None,
     ) -> None:
         self.model, self.store, self.settings, self.budget = model, store, settings, budget
         self.progress = progress
         self.outcome = Outcome()
-        self.pace = Pace(settings.requests_a_minute, settings.tokens_a_minute)
+        self.pace = Pace(settings.requests_a_minute, settings.tokens_a_minute, reserve)
         self.at_once = min(settings.at_once, model.at_once or settings.at_once)
         self._settled = asyncio.Event()
         self._over = asyncio.Event()

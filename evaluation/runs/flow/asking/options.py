@@ -283,7 +283,8 @@ class AskOptions(Parameters):
         None,
         Real(
             label="Requests a minute",
-            help="No more than these to each model. Without it: as fast as its server takes them.",
+            help="No more than these to each model, all runs with such a limit together. Without "
+            "it: as fast as its server takes them.",
             places=(DATABASE,),
             lowest=1.0,
             optional=True,

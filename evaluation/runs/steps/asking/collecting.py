@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from django.db.models.functions import Now
@@ -178,6 +179,7 @@ class _Conversation(Conversation[_ModelWork, ModelAsking]):
                 Budget(asking.prices or Prices(), purse=self.purse),
                 stop=self.stop,
                 enough=self.enough,
+                reserve=partial(self.mailbox.reserve, asking.model.pk),
             )
         except ChatError as error:  # it cannot be had at all; the others can
             work.failure = str(error)

@@ -21,11 +21,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Generic, TypeVar
 
 from django.db import DatabaseError, transaction
+from django.db.models.functions import Now
 
-from evaluation.models import Run, RunData
+from evaluation.models import LanguageModel, Run, RunData
 from evaluation.runs.flow.asking.plan import Planned, RecordedReply
 from evaluation.runs.flow.stored import Stored
 from evaluation.runs.steps.checkpoints import Turn
@@ -54,12 +56,48 @@ class PendingReply(Generic[AskingT]):
     written: asyncio.Future[None]
 
 
+@dataclass(frozen=True)
+class PendingReservation:
+    """A reservation of requests to a model that the thread of the turn is to make.
+
+    Attributes
+    ----------
+    count, seconds : how many requests, and the seconds between two of them.
+    wait : gets the seconds until the first one.
+    """
+
+    model_id: int
+    count: int
+    seconds: float
+    wait: asyncio.Future[float]
+
+
 class ReplyQueue(Generic[AskingT]):
-    """Queue of replies from the asking thread to the thread that writes to the database."""
+    """Queue of replies from the asking thread to the thread that writes to the database.
+
+    Reservations of requests go the same way.
+    """
 
     def __init__(self) -> None:
-        self._posts: queue.SimpleQueue[PendingReply[AskingT]] = queue.SimpleQueue()
+        # None announces a reservation.
+        self._posts: queue.SimpleQueue[PendingReply[AskingT] | None] = queue.SimpleQueue()
+        self._reservations: queue.SimpleQueue[PendingReservation] = queue.SimpleQueue()
         self._closed = False
+
+    def reserve(self, model_id: int, count: int, seconds: float) -> asyncio.Future[float]:
+        """Queue a reservation; the returned future gets the seconds until the first request."""
+        wait: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        self._reservations.put(PendingReservation(model_id, count, seconds, wait))
+        self._posts.put(None)
+        return wait
+
+    def take_reservations(self) -> list[PendingReservation]:
+        """Return the queued reservations, without waiting."""
+        result = []
+        with suppress(queue.Empty):
+            while True:
+                result.append(self._reservations.get_nowait())
+        return result
 
     def put(
         self,
@@ -86,7 +124,7 @@ class ReplyQueue(Generic[AskingT]):
                 result.append(self._posts.get_nowait())
             except queue.Empty:
                 break
-        return result
+        return [post for post in result if post is not None]
 
     def close(self) -> None:
         """Refuse further replies: later `put` calls raise ReplyQueueClosedError."""
@@ -176,6 +214,21 @@ def read_progress_by_model(run: Run) -> list[ModelProgress]:
 
 
 logger = logging.getLogger(__name__)
+
+
+def reserve_requests(model_id: int, count: int, seconds: float) -> float:
+    """Reserve requests to a model, `seconds` apart; return the seconds until the first one.
+
+    Every process that asks the model reserves here, so that all of them together keep to the limit
+    of requests per minute, by the clock of the database.
+    """
+    with transaction.atomic():
+        model = LanguageModel.objects.select_for_update().filter(pk=model_id)
+        following, now = model.annotate(now=Now()).values_list("next_request_at", "now").get()
+        first = now if following is None else max(following, now)
+        model.update(next_request_at=first + timedelta(seconds=count * seconds))
+    return float((first - now).total_seconds())
+
 
 SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_BETWEEN_REPORTS = 1.0
@@ -273,6 +326,8 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
     def _write_and_check(self) -> None:
         """Write replies that have arrived, report progress, check if the turn may go on."""
         self._write(self.mailbox.take(SECONDS_BETWEEN_LOOKS))
+        for reservation in self.mailbox.take_reservations():
+            self._reserve(reservation)
         self.turn.check()
         if self.is_over():
             self._signal("enough")
@@ -304,6 +359,25 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
                 if trial == TRIES:
                     raise
                 time.sleep(trial / 2)
+
+    def _reserve(self, reservation: PendingReservation) -> None:
+        """Reserve requests to a model and tell the asking thread from when on; up to 3 tries."""
+        wanted = reservation
+        for trial in range(1, TRIES + 1):
+            try:
+                wait = reserve_requests(wanted.model_id, wanted.count, wanted.seconds)
+                break
+            except DatabaseError:
+                if trial == TRIES:
+                    raise
+                time.sleep(trial / 2)
+
+        def tell() -> None:
+            if not wanted.wait.done():
+                wanted.wait.set_result(wait)
+
+        with suppress(RuntimeError):  # the asking has ended
+            wanted.wait.get_loop().call_soon_threadsafe(tell)
 
     def _report(self) -> None:
         """Store the progress, with the seconds since the asking began."""

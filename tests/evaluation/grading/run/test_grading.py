@@ -112,6 +112,9 @@ class Draws:
     def __init__(self):
         self.widths = []
 
+    def begin(self, bootstrap):
+        pass
+
     def earlier(self):
         return None
 

@@ -5,8 +5,8 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
-from evaluation.grading.storage import running as draws
-from evaluation.grading.storage.running import SECONDS_BETWEEN_PARTS, DrawParts
+from evaluation.grading.storage import draws
+from evaluation.grading.storage.draws import SECONDS_BETWEEN_PARTS, DrawParts
 from evaluation.models import DrawPart, Run
 from evaluation.runs.steps.checkpoints import OutOfTimeError, Turn
 from tests.annotations import world

@@ -9,7 +9,7 @@ from annotations.models import Response
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.message import Message
 from evaluation.core.options import TERMINAL
-from evaluation.grading.storage.running import load_inputs
+from evaluation.grading.storage.inputs import load_inputs
 from evaluation.models import Run
 from evaluation.runs import exports
 from evaluation.runs.background import runs

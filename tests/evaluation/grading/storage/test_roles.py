@@ -5,7 +5,7 @@ import pytest
 from annotations.models import Response
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.grading.results.report.changes import read_data_change
-from evaluation.grading.storage.running import load_inputs
+from evaluation.grading.storage.inputs import load_inputs
 from evaluation.maqa import storage as maqa
 from evaluation.models import LanguageModel, LLMResponse
 from evaluation.runs.background import runs

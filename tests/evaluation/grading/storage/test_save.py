@@ -20,7 +20,7 @@ from evaluation.grading.alarms.methods.questions import FEWEST_ANSWERS, SEPARATE
 from evaluation.grading.run.grading import grade_answers
 from evaluation.grading.run.maps import map_answers
 from evaluation.grading.storage import save
-from evaluation.grading.storage.running import load_inputs
+from evaluation.grading.storage.inputs import load_inputs
 from evaluation.grading.summary import read_summary
 from evaluation.models import DrawPart, LanguageModel, LLMResponse, Run, RunData
 from evaluation.runs.background import runs

@@ -30,7 +30,7 @@ for i in range(WORKERS):
         Response(submission=submission, question=question, text=f"answer {i} to {j}",
                  state="submitted", status="text") for j, question in enumerate(questions))
 run = Run.objects.create(owner=owner, version=version,
-                         parameters={"embedder": EMBEDDER, "bootstrap": 10})
+                         parameters={"embedder": EMBEDDER, "bootstrap": 10, **PARAMETERS})
 result = run.pk
 """
 
@@ -155,8 +155,10 @@ class Scratch:
             self.console.close()
             self.console = None
 
-    def seed(self, embedder: str, workers: int, questions: int) -> int:
-        return self.python(SEED, EMBEDDER=embedder, WORKERS=workers, QUESTIONS=questions)
+    def seed(self, embedder: str, workers: int, questions: int, **parameters: object) -> int:
+        return self.python(
+            SEED, EMBEDDER=embedder, WORKERS=workers, QUESTIONS=questions, PARAMETERS=parameters
+        )
 
     def seed_again(self, run: int) -> int:
         """A new run like another one."""

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 
 from annotations.models import Question, QuestionSet, Response, Submission, Worker
 from evaluation.consensus.methods import resampling
-from evaluation.grading.storage import running as draws
+from evaluation.grading.storage import draws
 from evaluation.models import DrawPart, Run, WorkerGrade
 from evaluation.runs.background.work import work_one_turn
 

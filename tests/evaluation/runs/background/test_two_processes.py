@@ -35,6 +35,27 @@ result = [
     for task in RunTask.objects.filter(run=RUN, run_attempt__gt=0)]
 """
 
+GRADES = """
+from evaluation.models import DrawPart, WorkerGrade
+columns = ("raw", "rank", "raw_low", "raw_high", "rank_low", "rank_high")
+result = {
+    "grades": list(map(list, WorkerGrade.objects.filter(run=RUN).order_by("worker")
+                       .values_list(*columns))),
+    "parts": DrawPart.objects.filter(run=RUN).count()}
+"""
+
+IN_ONE_TURN = """
+from evaluation.grading.storage import draws
+from evaluation.models import Run
+from evaluation.runs.background.leases import claim_oldest
+from evaluation.runs.background.work import work_on
+old = Run.objects.get(pk=RUN)
+run = Run.objects.create(owner=old.owner, version=old.version, parameters=old.parameters)
+draws.split_by_work = lambda sizes, speed: []
+work_on(claim_oldest("console"), 1e12)
+result = run.pk
+"""
+
 RUNNING = """
 from evaluation.models import BackgroundWorker
 result = BackgroundWorker.objects.count()
@@ -43,7 +64,7 @@ result = BackgroundWorker.objects.count()
 
 def start_two(site: Scratch) -> list:
     processes = [site.start_worker() for _ in range(2)]
-    wait_until(lambda: site.python(RUNNING) == 2, 120, "two processes run", site.log)
+    wait_until(lambda: site.python(RUNNING) == 2, 300, "two processes run", site.log)
     return processes
 
 
@@ -109,6 +130,48 @@ def one_is_killed(site: Scratch) -> None:
         server.close()
 
 
+# 7,200 answers have 277 draws in a chunk, which takes about half a second; 22 chunks.
+DRAWS = {"bootstrap": 6000, "leave_one_out": True}
+DRAWERS, DRAWN = 120, 60
+
+
+def both_draw(site: Scratch, *, kill: bool) -> None:
+    """Grade with many draws on two processes, one of which may be killed in a task."""
+    try:
+        processes = start_two(site)
+        run = site.seed("tfidf-word", DRAWERS, DRAWN, **DRAWS)
+        if kill:
+
+            def find_busy() -> set:
+                log = site.python(LOG, RUN=run)
+                return {process for process, state, *_ in log if state == "running"}
+
+            wait_until(lambda: len(find_busy()) == 2, 120, "both work on tasks", site.log)
+            site.kill(processes[0])
+        wait_until(
+            lambda: site.state(run)["state"] in ("done", "failed"), 400, "the run ended", site.log
+        )
+        end = site.state(run)
+        assert (end["state"], end["error"], end["crashes"]) == ("done", "", 0)
+        log = site.python(LOG, RUN=run)
+        assert {(state, empty) for _, state, _, _, empty, *_ in log} == {("done", True)}
+        assert sum(crashes for *_, crashes, _, _, _ in log) == int(kill)
+        if not kill:
+            assert len({process for process, *_ in log}) == 2
+        # All but the chunks of the turn that made the tasks.
+        n_draws = sum(n_items for _, _, n_items, *_ in log)
+        assert 0.8 * DRAWS["bootstrap"] <= n_draws < DRAWS["bootstrap"]
+        for process in processes:
+            if process.poll() is None:
+                site.kill(process)
+        spread = site.python(GRADES, RUN=run)
+        whole = site.python(GRADES, RUN=site.python(IN_ONE_TURN, RUN=run))
+        assert spread == whole
+        assert (len(whole["grades"]), whole["parts"]) == (DRAWERS, 0)
+    finally:
+        site.close()
+
+
 def on_postgres(home, database: str, broker: str) -> Scratch:
     site = Scratch(home, database, address_of(broker))
     site.environment["OMP_NUM_THREADS"] = os.environ.get("OMP_NUM_THREADS", "1")
@@ -143,3 +206,26 @@ def test_a_killed_process_s_task_is_done_by_the_other_on_sqlite_with_files(sqlit
 @pytest.mark.slow
 def test_a_killed_process_s_task_is_done_by_the_other_on_postgresql(tmp_path, postgres_database):
     one_is_killed(on_postgres(tmp_path / "home", postgres_database, "AMQP_URL"))
+
+
+@pytest.mark.slow
+def test_two_processes_draw_for_one_run_on_sqlite_with_files(sqlite_home):
+    both_draw(Scratch(sqlite_home, None, None), kill=False)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("broker", ["REDIS_URL", "AMQP_URL"])
+def test_two_processes_draw_for_one_run_on_postgresql(tmp_path, postgres_database, broker):
+    both_draw(on_postgres(tmp_path / "home", postgres_database, broker), kill=False)
+
+
+@pytest.mark.long
+def test_a_killed_process_s_draws_are_computed_by_the_other_on_sqlite_with_files(sqlite_home):
+    both_draw(Scratch(sqlite_home, None, None), kill=True)
+
+
+@pytest.mark.slow
+def test_a_killed_process_s_draws_are_computed_by_the_other_on_postgresql(
+    tmp_path, postgres_database
+):
+    both_draw(on_postgres(tmp_path / "home", postgres_database, "AMQP_URL"), kill=True)

@@ -9,7 +9,7 @@ from annotations.models import Response, Worker
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.message import Message
 from evaluation.grading.remedies.report import read_suggested_anchors
-from evaluation.grading.storage.running import load_inputs
+from evaluation.grading.storage.inputs import load_inputs
 from evaluation.models import HumanJudgement, Run, WorkerVerdict
 from evaluation.runs.steps.answers import (
     NAMED,

@@ -8,7 +8,8 @@ import pytest
 from annotations.exchange import AnswerStatus
 from evaluation.core.backends.chat.contract import Allowance, ChatModel, ChatRequest, Fault, Reply
 from evaluation.core.backends.server import Patience
-from evaluation.runs.flow.asking.asker import End, Pace, Settings, ask
+from evaluation.runs.flow.asking.asker import End, Settings, ask
+from evaluation.runs.flow.asking.pace import Pace
 from evaluation.runs.flow.asking.plan import (
     CLOSED,
     PASSAGE,

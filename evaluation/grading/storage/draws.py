@@ -1,0 +1,307 @@
+"""Bootstrap draws of a grading run: stored parts, and tasks that compute them on all processes.
+
+A run's turn computes chunks of draws one after the other. Where its speed shows that the rest takes
+longer than two tasks, it stores the rest as tasks and ends. A process that claims one reads the
+run's answers and vectors once, and computes the numbers that the turn would have computed: chunks
+and their random numbers are the same everywhere. The next turn finds all draws stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.consensus.inputs import Embedded, EmbedTexts, GradingInput, embed
+from evaluation.consensus.methods.resampling import Bootstrap
+from evaluation.consensus.methods.scale import RemedyError
+from evaluation.consensus.signatures import collect_versions, combine_hashes
+from evaluation.core.backends import EmbedderInfo
+from evaluation.core.stats.cells import Booleans, Floats
+from evaluation.grading.run.grading import prepare_bootstrap
+from evaluation.grading.storage.inputs import load_inputs
+from evaluation.models import DrawPart, EmbedderVersion, RunTask
+from evaluation.runs.steps.cache import find_version, load_vectors_of_texts
+from evaluation.runs.steps.checkpoints import Lane, RunInputError, Turn
+from evaluation.runs.steps.run_tasks import split_by_work, store_progress, store_tasks
+
+SECONDS_BETWEEN_PARTS = 30.0
+"""Seconds between two stored parts: what a process that dies may lose. A short run stores none."""
+LARGEST = 32_000_000
+"""Bytes of one column of one row, well below what the databases take."""
+SUBJECT = "draws"
+
+
+@dataclass
+class DrawParts:
+    """Stored bootstrap draws of a run, so that an interrupted run continues with them.
+
+    Attributes
+    ----------
+    divisible : whether other processes can compute draws of the run.
+    info : embedder of the run's vectors.
+    """
+
+    turn: Turn
+    run_id: int
+    input_hash: str
+    divisible: bool = False
+    info: EmbedderInfo | None = None
+    _saved: int = field(default=0, init=False)
+    _saved_at: float = field(init=False)
+    _bootstrap: Bootstrap | None = field(default=None, init=False)
+    _began: tuple[int, float] = field(default=(0, 0.0), init=False)
+
+    def __post_init__(self) -> None:
+        self._saved_at = self.turn.clock()
+
+    @classmethod
+    def from_input(cls, grading_input: GradingInput, turn: Turn) -> DrawParts:
+        """Return the stored draws of a run; draws of other answers or versions are ignored."""
+        return cls(
+            turn,
+            turn.run_id,
+            hash_input(grading_input),
+            # Each process would load the entailment model and repeat its work.
+            divisible=grading_input.parameters.init != "entailment",
+        )
+
+    def begin(self, bootstrap: Bootstrap) -> None:
+        """Remember the bootstrap, whose chunks may become tasks."""
+        self._bootstrap = bootstrap
+
+    def earlier(self) -> tuple[Floats, Floats] | None:
+        """Return raw scores and votes of the stored draws, one column per draw; None without.
+
+        Both are (M, k) for the first k draws.
+        """
+        parts = []
+        # In the order of `first`, which is the model's own.
+        for part in DrawPart.objects.filter(run=self.run_id, input_hash=self.input_hash):
+            if part.first != self._saved:
+                break  # a part before it is missing
+            parts.append([_read_matrix(part, part.raw), _read_matrix(part, part.votes)])
+            self._saved += part.n_draws
+        self._began = (self._saved, self.turn.clock())
+        if not parts:
+            return None
+        raw, votes = (np.hstack(columns) for columns in zip(*parts, strict=True))
+        return raw, votes
+
+    def keep(self, raw: Floats, votes: Floats) -> None:
+        """Store new draws every 30 seconds or as the time is up; make tasks of many that are left.
+
+        Raises `WaitsForTasksError` with tasks, `OutOfTimeError` when the turn's time is up.
+        """
+        chunks_of_tasks = self._divide(raw.shape[1])
+        now, over = self.turn.clock(), self.turn.is_over()
+        if chunks_of_tasks or over or now - self._saved_at >= SECONDS_BETWEEN_PARTS:
+            self._store(raw, votes)
+        if chunks_of_tasks:
+            self._store_tasks(chunks_of_tasks)
+        if over:
+            self.turn.between_parts()
+
+    def _store(self, raw: Floats, votes: Floats) -> None:
+        """Store the draws that are new since the last part."""
+        stop = raw.shape[1]
+        with self.turn.fenced():
+            # Of other answers, or of a turn that lost its claim just now.
+            others = DrawPart.objects.filter(run=self.run_id)
+            others.exclude(input_hash=self.input_hash).delete()
+            others.filter(first__gte=self._saved, first__lt=stop).delete()
+            new = slice(self._saved, stop)
+            store_part(self.run_id, self.input_hash, self._saved, raw[:, new], votes[:, new])
+        # Only after the transaction: what was rolled back must be stored again.
+        self._saved, self._saved_at = stop, self.turn.clock()
+
+    def _divide(self, done: int) -> list[list[int]]:
+        """Return the chunks of each task for the missing draws after `done`; none for few."""
+        if not self.divisible or self._bootstrap is None:
+            return []
+        draws = self._bootstrap.draws
+        if done == draws.n_draws:
+            return []
+        is_stored = self._find_stored(draws.n_draws)
+        missing = [
+            (number, columns)
+            for number, columns in enumerate(draws.chunks)
+            if columns.start >= done and not is_stored[columns].all()
+        ]
+        if not missing or self._is_left_to_turn():
+            return []
+        first, began = self._began
+        speed = (done - first) / max(self.turn.clock() - began, 1e-9)
+        sizes = [float(columns.stop - columns.start) for _, columns in missing]
+        tasks = split_by_work(sizes, speed)
+        if not tasks and is_stored[done:].any():
+            # Stored draws after missing ones would be computed again in this turn.
+            tasks = [slice(0, len(missing))]
+        return [[number for number, _ in missing[part]] for part in tasks]
+
+    def _find_stored(self, n_draws: int) -> Booleans:
+        """Return which draws are stored, also those after a missing one."""
+        is_stored = np.zeros(n_draws, dtype=bool)
+        parts = DrawPart.objects.filter(run=self.run_id, input_hash=self.input_hash)
+        for first, count in parts.values_list("first", "n_draws"):
+            is_stored[first : first + count] = True
+        return is_stored
+
+    def _is_left_to_turn(self) -> bool:
+        """Return whether a task of this run ended without draws: other answers, or version."""
+        tasks = RunTask.objects.filter(run=self.run_id, kind=RunTask.Kind.DRAWS, work=0)
+        return tasks.filter(state=RunTask.State.DONE).exists()
+
+    def _store_tasks(self, chunks_of_tasks: Sequence[Sequence[int]]) -> None:
+        """Store tasks and end the turn: raises `WaitsForTasksError`."""
+        assert self._bootstrap is not None
+        columns = self._bootstrap.draws.chunks
+        version = None if self.info is None else find_version(self.info)
+        payloads = [
+            (
+                sum(columns[number].stop - columns[number].start for number in numbers),
+                {
+                    "input_hash": self.input_hash,
+                    "embedder_version": version and version.pk,
+                    "chunks": list(numbers),
+                },
+            )
+            for numbers in chunks_of_tasks
+        ]
+        store_tasks(self.turn, RunTask.Kind.DRAWS, SUBJECT, Lane.COMPUTING, payloads)
+
+
+def hash_input(grading_input: GradingInput) -> str:
+    """Return the hash of what the draws depend on: answers, options, and version of the code."""
+    # Draws of another version of the code may follow other rules, and must not be joined to new
+    # ones.
+    return combine_hashes([grading_input.hash(), collect_versions()["crowdgrade"]])
+
+
+def store_part(run_id: int, input_hash: str, first: int, raw: Floats, votes: Floats) -> None:
+    """Store draws from number `first` on, in rows of bounded size; call it in `fenced`."""
+    step = max(1, LARGEST // (8 * len(raw)))
+    for begin, end in pairwise([*range(0, raw.shape[1], step), raw.shape[1]]):
+        DrawPart.objects.create(
+            run_id=run_id,
+            input_hash=input_hash,
+            first=first + begin,
+            n_draws=end - begin,
+            n_workers=len(raw),
+            raw=raw[:, begin:end].astype("<f8").tobytes(),
+            votes=votes[:, begin:end].astype("<f8").tobytes(),
+        )
+
+
+def _read_matrix(part: DrawPart, column: bytes | memoryview) -> NDArray[np.float64]:
+    """Return a stored column as a matrix, one row per worker, one column per draw.
+
+    Shape (M, n_draws).
+    """
+    return np.frombuffer(column, dtype="<f8").reshape(part.n_workers, part.n_draws)
+
+
+class _PreparedError(Exception):
+    """Ends a fit whose bootstrap is ready."""
+
+    def __init__(self, bootstrap: Bootstrap) -> None:
+        super().__init__()
+        self.bootstrap = bootstrap
+
+
+class _ChangedError(Exception):
+    """The run's answers, or their vectors, are others by now."""
+
+
+class _Preparation:
+    """Draw store that ends a fit before its first draw."""
+
+    def begin(self, bootstrap: Bootstrap) -> None:
+        """Raise `_PreparedError` with the bootstrap."""
+        raise _PreparedError(bootstrap)
+
+    def earlier(self) -> None:
+        """Return None; never reached."""
+
+    def keep(self, raw: Floats, votes: Floats) -> None:
+        """Do nothing; never reached."""
+
+
+_prepared: dict[tuple[int, str], Bootstrap] = {}
+"""Bootstrap of the run whose draws this process computes, by run and hash of the input."""
+
+
+def compute_task_draws(turn: Turn, task: RunTask) -> None:
+    """Compute and store the chunks of draws of a task, each in a transaction of its own.
+
+    Stores none where the answers have changed since or this process has another version of the
+    code: the run's next turn then computes what is missing.
+    """
+    data = dict(task.payload or {})
+    try:
+        bootstrap = _get_bootstrap(turn, data["input_hash"], data["embedder_version"])
+    except (_ChangedError, RunInputError, RemedyError):
+        return
+    left: list[int] = data["chunks"]
+    while left:
+        turn.between_parts()
+        number, left = left[0], left[1:]
+        columns = bootstrap.draws.chunks[number]
+        began = turn.clock()
+        raw, votes = bootstrap.compute(number)
+        seconds = turn.clock() - began
+        n_draws = raw.shape[1]
+        with turn.fenced():
+            # Of other answers; no other process can have stored this chunk under the same claim.
+            DrawPart.objects.filter(
+                run=turn.run_id, first__gte=columns.start, first__lt=columns.stop
+            ).delete()
+            store_part(turn.run_id, data["input_hash"], columns.start, raw, votes)
+            store_progress(task, n_draws, {**data, "chunks": left}, n_draws, seconds)
+    waiting = RunTask.objects.filter(run=turn.run_id, state=RunTask.State.WAITING)
+    if not waiting.exists():
+        _prepared.clear()
+
+
+def _get_bootstrap(turn: Turn, input_hash: str, version_id: int | None) -> Bootstrap:
+    """Return the bootstrap of a run, prepared once in this process."""
+    key = (turn.run_id, input_hash)
+    if key not in _prepared:
+        # Before, because two large crowds may not fit into memory.
+        _prepared.clear()
+        inputs = load_inputs(turn.run_id)
+        if hash_input(inputs) != input_hash:
+            raise _ChangedError
+        turn.check()
+        try:
+            prepare_bootstrap(inputs, _choose_vectors(inputs, version_id), _Preparation())
+        except _PreparedError as error:
+            _prepared[key] = error.bootstrap
+    return _prepared[key]
+
+
+def _choose_vectors(inputs: GradingInput, version_id: int | None) -> EmbedTexts:
+    """Return the function that returns the vectors of the run: stored ones, or made anew."""
+    if version_id is None:
+        return partial(embed, inputs.parameters)
+    version = EmbedderVersion.objects.get(pk=version_id)
+
+    def load(answers: Sequence[str], of_models: Sequence[str] | None) -> Embedded:
+        vectors = load_vectors_of_texts(version, [*answers, *(of_models or ())])
+        if vectors is None:
+            raise _ChangedError
+        n = len(answers)
+        info = EmbedderInfo(
+            inputs.parameters.embedder,
+            version.model,
+            version.revision,
+            version.precision,
+            version.dimension,
+        )
+        return Embedded(vectors[:n], None if of_models is None else vectors[n:], info)
+
+    return load
