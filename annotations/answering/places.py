@@ -77,7 +77,7 @@ def compute_questions_per_worker(collection: Collection) -> int | None:
         return collection.questions_per_worker
     if collection.answers_per_question is None:
         return None
-    n = collection.version.questions.filter(GRADED).count()
+    n = wording.load_outline(collection.version).n_graded
     return max(1, math.ceil(n * collection.answers_per_question / collection.places))
 
 

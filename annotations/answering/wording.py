@@ -15,16 +15,16 @@ from threading import Lock
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Count, Q
 
-from annotations.models import Passage, Question, QuestionSetVersion, Translation
+from annotations.models import GRADED, Passage, Question, QuestionSetVersion, Translation
 from annotations.models.translations import TITLE, is_fully_translated, list_translatable_texts
 
 MAX_CHARACTERS: Final = 20_000_000
 """Most characters in the cache; the least recently used questions are dropped first."""
 
 MAX_INTROS: Final = 200
-"""Most introductions in the cache: one for each version and further language."""
+"""Most introductions in the cache, one for each version and further language; most outlines."""
 
 Key = tuple[UUID, str, int]
 
@@ -46,6 +46,15 @@ class IntroTexts:
     title: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """Number of a version's graded questions, of those about a passage, and of practice ones."""
+
+    n_graded: int
+    n_about_passages: int
+    n_practice: int
+
+
 class WordingCache:
     """Least-recently-used cache of questions with their passages, by version, language and key.
 
@@ -57,7 +66,29 @@ class WordingCache:
         self.characters = 0
         self._questions: OrderedDict[Key, tuple[Question, int]] = OrderedDict()
         self._intros: OrderedDict[tuple[UUID, str], IntroTexts] = OrderedDict()
+        self._outlines: OrderedDict[UUID, Outline] = OrderedDict()
         self._lock = Lock()
+
+    def load_outline(self, version: QuestionSetVersion) -> Outline:
+        """Return how many questions of which kind a version has; drafts are never cached."""
+        with self._lock:
+            if version.is_published and version.public_id in self._outlines:
+                self._outlines.move_to_end(version.public_id)
+                return self._outlines[version.public_id]
+        graded = Q(role__in=GRADED)
+        outline = Outline(
+            **version.questions.aggregate(
+                n_graded=Count("pk", filter=graded),
+                n_about_passages=Count("passage", filter=graded),
+                n_practice=Count("pk", filter=Q(role=Question.Role.PRACTICE)),
+            )
+        )
+        if version.is_published:
+            with self._lock:
+                self._outlines[version.public_id] = outline
+                while len(self._outlines) > MAX_INTROS:
+                    self._outlines.popitem(last=False)
+        return outline
 
     def load_questions(
         self, version: QuestionSetVersion, keys: Iterable[int], language: str = ""

@@ -17,7 +17,6 @@ from annotations.answering.errors import AnsweringError, TooManyError
 from annotations.answering.languages import choose_language, switch_language
 from annotations.answering.links import Visitor, build_token, find_submission, read_visitor
 from annotations.answering.places import (
-    GRADED,
     compute_questions_per_worker,
     find_refusal,
     find_worker_submission,
@@ -187,15 +186,15 @@ def _list_language_links(
 def build_consent_context(collection: Collection) -> dict[str, Any]:
     """Return the template context of the consent page, also used by the preview."""
     version = collection.version
-    graded = version.questions.filter(GRADED)
-    each, n = compute_questions_per_worker(collection), graded.count()
+    outline = wording.load_outline(version)
+    each, n = compute_questions_per_worker(collection), outline.n_graded
     before = wording.load_intro(version, version.shown_in)
     return {
         "before": before,
         "consent_has_data_use": is_about_data_use(before.consent.text, collection.signals),
         "n_questions": n if each is None else min(each, n),
-        "has_passages": graded.filter(passage__isnull=False).exists(),
-        "has_practice": version.questions.filter(role="practice").exists(),
+        "has_passages": outline.n_about_passages > 0,
+        "has_practice": outline.n_practice > 0,
         "is_recall": collection.protocol == Collection.Protocol.RECALL,
         "reading_minutes": max(1, round(collection.reading_seconds / 60)),
     }

@@ -1,6 +1,7 @@
 """Connections to SQLite stay open between requests, as long as their file has its name."""
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ def made(path: Path, text: str) -> None:
 
 
 @pytest.fixture
-def connection(tmp_path):
+def connection(tmp_path: Path) -> Iterator[Any]:
     made(tmp_path / "site.sqlite3", "old")
     known = {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
     site = {"ENGINE": "crowdgrade.sqlite", "NAME": str(tmp_path / "site.sqlite3"), **known}
@@ -39,7 +40,7 @@ def asked(connection: Any, sql: str = "SELECT text FROM words") -> list[Any]:
     return rows
 
 
-def test_the_next_request_has_the_same_connection(connection) -> None:
+def test_the_next_request_has_the_same_connection(connection: Any) -> None:
     assert asked(connection) == ["old"]
     first = connection.connection
     assert first is not None
@@ -47,7 +48,7 @@ def test_the_next_request_has_the_same_connection(connection) -> None:
     assert connection.connection is first
 
 
-def test_a_replaced_file_is_opened_by_the_next_request(connection, tmp_path) -> None:
+def test_a_replaced_file_is_opened_by_the_next_request(connection: Any, tmp_path: Path) -> None:
     assert asked(connection) == ["old"]
     made(tmp_path / "backup.sqlite3", "new")
     (tmp_path / "backup.sqlite3").replace(tmp_path / "site.sqlite3")
@@ -57,7 +58,7 @@ def test_a_replaced_file_is_opened_by_the_next_request(connection, tmp_path) -> 
         assert database.execute("SELECT text FROM words").fetchall() == [("new",), ("answer",)]
 
 
-def test_nothing_is_written_to_a_removed_file(connection, tmp_path) -> None:
+def test_nothing_is_written_to_a_removed_file(connection: Any, tmp_path: Path) -> None:
     assert asked(connection) == ["old"]
     (tmp_path / "site.sqlite3").unlink()
     assert asked(connection, "SELECT name FROM sqlite_master") == []

@@ -79,6 +79,31 @@ def test_a_text_that_was_a_draft_is_written_over_by_one_statement_more(ada):
     assert do == ["SELECT"] * 4 + ["UPDATE", "INSERT", "UPDATE"]
 
 
+def test_the_first_page_is_shown_by_four_statements_and_the_first_time_by_one_more(rana):
+    # The collection, the worker's submission, who is excluded, free places; once the questions.
+    made = published(made_set(rana), protocol="open")
+    first, ada = Browser(made, "bea"), Browser(made, "ada")
+    assert asked(lambda: first.client.get(first.link)) == ["SELECT"] * 5
+    assert asked(lambda: ada.client.get(ada.link)) == ["SELECT"] * 4
+
+
+def test_the_outline_counts_questions_by_role_and_is_kept_of_published_versions_only(rana):
+    version = made_set(rana).draft()
+    roles = list(version.questions.values_list("role", "passage"))
+    known = WordingCache()
+    before = known.load_outline(version)
+    graded = [passage for role, passage in roles if role in ("graded", "gold")]
+    assert (before.n_graded, before.n_practice) == (len(graded), len(roles) - len(graded))
+    assert before.n_about_passages == sum(passage is not None for passage in graded) > 0
+    Question.objects.create(version=version, external_id="more", text="?", role="practice")
+    assert known.load_outline(version).n_practice == before.n_practice + 1
+    version.publish()
+    first = known.load_outline(version)
+    with CaptureQueriesContext(connection) as seen:
+        assert known.load_outline(version) == first
+    assert len(seen) == 0
+
+
 def test_a_place_is_taken_by_eight_statements_that_read_and_four_that_write(rana):
     made = published(made_set(rana), protocol="open")
     first, ada = Browser(made, "bea"), Browser(made, "ada")

@@ -257,7 +257,8 @@ def changed(value: Any) -> Iterator[Any]:
 
     for at, key in list(places(root)):
         before = at[key]
-        for other in (None, 0, -1, True, "", "x", [], {}, [None], [[]], {"x": 1}, 1e300):
+        others: list[Any] = [None, 0, -1, True, "", "x", [], {}, [None], [[]], {"x": 1}, 1e300]
+        for other in others:
             at[key] = other
             yield root[0]
         at[key] = before
