@@ -266,7 +266,7 @@ def _score_empty_answers(
 ) -> None:
     """Write the scores of models' empty and refused answers into the array `scores`.
 
-    `known` (Q,) says whether the panel has an exemplary answer. Without one the score stays NaN.
+    `known` (Q,) states whether the panel has an exemplary answer. Without one the score stays NaN.
     """
     scored = known[answers.empty_question]
     respondent, question = answers.empty_respondent[scored], answers.empty_question[scored]

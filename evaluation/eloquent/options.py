@@ -199,7 +199,7 @@ class EloquentRunOptions(EloquentParameters):
 
     @property
     def questions_after(self) -> tuple[str, ...]:
-        """Follow-up questions, in the order they are asked."""
+        """Follow-up questions, in the order of the conversation."""
         lines = (line.strip() for line in (self.follow_ups or "").splitlines())
         return tuple(line for line in lines if line)
 

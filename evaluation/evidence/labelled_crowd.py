@@ -10,7 +10,7 @@ workers are correlated with it. The study chooses the workers and the values of 
 
 Each correlation has two intervals, for two kinds of generalization. *Over workers*: other people,
 the same questions. Workers are drawn with replacement with their scores; widened percentile
-interval. *Over questions*: the same people, other questions. Everything is computed anew on random
+interval. *Over questions*: the same people, other questions. Everything is computed again on random
 halves of the questions, and the spread of the halves on the arctanh scale is the standard error of
 the correlation (the delete-half jackknife: Shao and Wu 1989, "A general theory for jackknife
 variance estimation", Annals of Statistics 17, section 3; it holds for ranks too). Drawing questions

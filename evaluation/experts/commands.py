@@ -50,7 +50,7 @@ class ExpertsRequest:
     Attributes
     ----------
     scores : folder that `evaluate aqer` wrote; None for none. chosen : whether the graded answers
-        were picked by somebody, and not drawn at random.
+        were chosen, and not drawn at random.
     """
 
     judgements: Path

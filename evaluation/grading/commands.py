@@ -141,7 +141,7 @@ def format_grading(grading_rows: GradingRows) -> str:
 def _format_workers(grading_rows: GradingRows) -> str:
     """Return the table of workers by rank; if more than 40, the best 30 and the worst 10.
 
-    Groups that share no question stand one after the other.
+    Groups that share no question follow one another.
     """
     group_of = grading_rows.groups
     rows = sorted(

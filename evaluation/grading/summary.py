@@ -142,7 +142,7 @@ class ReadByModel:
     without_slots : questions without a readable kind of fact. unread : answers whose reply was
         unreadable twice. errors : answers without a reply.
     facts : accepted facts. not_in_text : facts refused because the quote is not in the answer,
-        letter by letter. other_slot : facts refused because the kind was not asked for.
+        letter by letter. other_slot : facts refused because the kind was not requested.
     """
 
     model: str = ""
@@ -193,7 +193,7 @@ class CopyGroup:
     """A group of copiers (public ids), and whether it is collapsed to one voter.
 
     `first` was the first to answer `n_first` of the `n_timed` questions whose times tell, and keeps
-    the vote; None where times do not tell.
+    the vote; None where times do not show it.
     """
 
     collapsed: bool

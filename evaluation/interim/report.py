@@ -31,7 +31,7 @@ class SoFar:
         after it was queued.
     headline : verdict of its trust report. alarms, notices : numbers of open ones. hint : forecast
         for ten more workers; None with too few answers.
-    best, lowest : the 3 workers with the best and with the lowest ranks; nobody is in both.
+    best, lowest : the 3 workers with the best and with the lowest ranks; none is in both.
     """
 
     done: int

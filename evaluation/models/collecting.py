@@ -92,7 +92,7 @@ class ScoreRule(Scoped):
     """Admission rule: only workers with a minimum score in an earlier set may take part.
 
     The score is the raw leave-one-out one or the question contrast (`score`) in the grading that
-    counts for the earlier set, or an end of its 95% interval. The rule itself admits nobody:
+    counts for the earlier set, or an end of its 95% interval. The rule itself admits no worker:
     `evaluation.admission` puts the ids of the workers who meet it on the collection's list. `run`
     is the grading applied last (None without one, or after its deletion), `applied_at` the time.
     """

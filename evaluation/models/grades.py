@@ -368,7 +368,7 @@ class LLMComparison(Result):
     """Comparison of two language models in a run, on the questions both were scored on.
 
     `difference` is the mean of model A less model B, its interval that of this pair alone,
-    `adjusted_p_value` Holm's over all pairs of the run; `reason` says why something is None.
+    `adjusted_p_value` Holm's over all pairs of the run; `reason` states why something is None.
     `smallest_detectable` is the difference that these questions show in 4 of 5 cases.
     """
 

@@ -280,7 +280,7 @@ def choose(run: Run, user: Any) -> RunOfRecord:
 class BackgroundWorker(models.Model):
     """A background process and its last sign of life, by the database's clock.
 
-    Rows have no owner: they tell whether a process runs, not what it does.
+    Rows have no owner: they show whether a process runs, not what it does.
     """
 
     access = UNLISTED

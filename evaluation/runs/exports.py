@@ -1,6 +1,6 @@
 """Tables to download: all questions, passages and answers of a version.
 
-An export says what its columns are and yields its rows while they are written; nothing holds all
+An export declares its columns and yields its rows while they are written; nothing holds all
 of them. `answers`, `model_answers`, `items` (questions and passages) make one each of a version;
 `chosen_version` and `chosen_run` find the version and the run that a user names. Commands write
 them to files, the admin streams them, the API may do either; `exchange.writing.formats` knows the
@@ -78,7 +78,7 @@ def assign_pseudonyms(question_set: QuestionSet) -> Callable[[str, str], str]:
     """Return a function from (panel, worker id) to a pseudonym.
 
     The same worker has the same one in every export of the set, another one in another set.
-    Without this installation's secret key nobody can compute it, not even by trying all ids.
+    Without this installation's secret key it cannot be computed, not even by trying all ids.
     """
     salt = f"crowdgrade.pseudonym.{question_set.public_id}"
 
@@ -103,7 +103,7 @@ class Export:
     Attributes
     ----------
     what : "answers", "model-answers", "questions" or "passages".
-    rows : begins anew with every call.
+    rows : restarts with every call.
     n_rows : as counted beforehand; n_characters : of the long texts, about the size of the file.
     """
 

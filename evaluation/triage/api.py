@@ -342,7 +342,7 @@ class TriageViewSet(GradingViewSet):
 
 
 def _build_conflict(error: DecidedMeanwhileError) -> ApiProblem:
-    """Build the 409 problem that says who decided meanwhile and what, with the verdict id."""
+    """Build the 409 problem that states who decided meanwhile and what, with the verdict id."""
     newest = error.newest
     sentence = f"{newest.decided_by.get_username()} decided meanwhile: {newest.get_kind_display()}."
     return ApiProblem("conflict", sentence, newest=str(newest.public_id))

@@ -208,7 +208,7 @@ def _link_and_redirect(
 
 
 def _report_copied_replies(request: HttpRequest, replies: storage.Replies) -> None:
-    """Show a message that says how many replies of how many models were copied."""
+    """Show a message that states how many replies of how many models were copied."""
     if replies.n_replies:
         answers = "1 answer" if replies.n_replies == 1 else f"{replies.n_replies:,} answers"
         models = "1 model" if replies.n_models == 1 else f"{replies.n_models:,} models"

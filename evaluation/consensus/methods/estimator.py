@@ -83,7 +83,7 @@ class AQER:
     difficulty : take out additive effects of questions before averaging.
     discrimination : weight questions by their item-rest correlation.
     question_contrast : raw scores and grades are the question contrast, see `contrasts_`; the
-        iteration, its weights and exemplary answers stay as they are.
+        iteration, its weights and exemplary answers are unchanged.
     unit_length : bring every vector to unit length first, so that no long vector outvotes others.
     weight_cap : no voting weight above it, see `cap_weights`; at least 1/M.
     n_draws : bootstrap draws of questions for intervals; 0 for none (closed form where valid).

@@ -99,7 +99,7 @@ def compute_rank_intervals(
 ) -> tuple[Floats, Floats]:
     """Return the ends of the 95% intervals of the workers' ranks, counted from 1.
 
-    In every draw the ranked workers with a raw score are ranked anew, ties the better rank; the
+    In every draw the ranked workers with a raw score are ranked again, ties the better rank; the
     interval lies between order statistics of a worker's ranks, low rounded down and high rounded
     up, at the tails of the widened percentile interval of scores (`widened_percentile_interval`).
 

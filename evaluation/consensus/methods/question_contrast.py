@@ -243,7 +243,7 @@ class CrowdExemplars:
         Parameters
         ----------
         vectors : (R, d). owner : (R,) codes 0..n_owners-1. question : (R,) question codes, of
-            questions that somebody answered.
+            questions with an answer.
         """
         shares, alone = np.zeros(len(owner)), np.zeros(len(owner), dtype=bool)
         return _compare(self, _Compared(vectors, owner, question, shares, alone), n_owners)

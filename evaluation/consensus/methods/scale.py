@@ -118,7 +118,7 @@ def cap_weights(
 ) -> Floats:
     """Cut weights (workers x draws) at `cap`; the other workers share the excess in proportion.
 
-    Repeated until nobody is above: the result is min(cap, c w) with the c that makes the sum 1.
+    Repeated until no weight is above: the result is min(cap, c w) with the c that makes the sum 1.
     Where all positive weights are at the cap, those of weight 0 share the rest alike.
 
     Parameters

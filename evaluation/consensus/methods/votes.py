@@ -262,7 +262,7 @@ def find_nearest_rows(vote: Vote, scores: Floats, weights: Floats) -> Integers:
 
     The first one wins a tie. `scores` (N,) are the similarities of the input rows under the voting
     weights (M,). Where a question has camps, the answer is one of the heaviest camp, whose
-    exemplary answer stands for the question.
+    exemplary answer represents the question.
     """
     cells = vote.cells
     # A lone answer that may only be compared with others has no score, and is the nearest.

@@ -204,7 +204,7 @@ class Reranker(CrossEncoder):
     """A cross-encoder with one class; its logit scores a (question, text) pair.
 
     (Nogueira and Cho 2019, Passage re-ranking with BERT.) Only the order of scores means
-    something, so they are not put through a sigmoid, which leaves it as it is and makes high ones
+    something, so they are not put through a sigmoid, which leaves it unchanged and makes high ones
     equal.
     """
 

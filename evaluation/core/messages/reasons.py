@@ -1,6 +1,6 @@
 """Reasons in words, shared by all interfaces: missing values, failed replies, excluded workers.
 
-Reasons of failed replies also say what the requester can do.
+Reasons of failed replies also state what the requester can do.
 """
 
 from __future__ import annotations
@@ -362,7 +362,7 @@ class Reason:
     ----------
     words : label in a form. briefly : text after "Excluded: ".
     prolific : the category of a rejection on Prolific.
-    told : sentence to the worker; "" where the requester has to write one.
+    told : message to the worker; "" where the requester has to write one.
     rejects : whether panels accept it as a reason to reject the work.
     """
 

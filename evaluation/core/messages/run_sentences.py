@@ -1,7 +1,7 @@
 """Sentences on runs: failures, warnings, trends, and methods on graded answers.
 
-Failures are those whose cause the requester can fix. Trends say whether a worker's or model's
-scores rise or fall across question sets. The last part says which scoring method agrees best with
+Failures are those whose cause the requester can fix. Trends state whether a worker's or model's
+scores rise or fall across question sets. The last part states which scoring method agrees best with
 graded answers.
 """
 

@@ -47,7 +47,7 @@ class Plan:
 class Requirement:
     """Fewest workers that reach `target_error`, on average and in the worst case.
 
-    None where no number of workers is enough: `average_reason` and `worst_reason` then say why
+    None where no number of workers is enough: `average_reason` and `worst_reason` then state why
     ("mean_not_positive": more workers do not help where mu <= 0; "target_out_of_reach": only more
     than 10^15 would do).
     """

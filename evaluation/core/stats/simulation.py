@@ -2,8 +2,8 @@
 
 A question's truth is a vector of independent standard normal numbers. A worker answers it with
 the truth plus a bias plus noise. Groups of workers differ in their noise, their bias and in whether
-their members err together. This is the simulator of Yahav et al. 2025, appendix F, built anew from
-its description: `build_few_workers`, `build_noisy_groups`, `build_correlated_weak_groups` and
+their members err together. This is the simulator of Yahav et al. 2025, appendix F, built from its
+description: `build_few_workers`, `build_noisy_groups`, `build_correlated_weak_groups` and
 `build_biased_groups` are its four stress tests.
 
 It differs from the authors' script in two points; functions for the script's way are included:

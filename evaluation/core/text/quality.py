@@ -1,6 +1,6 @@
 """Recognise texts that vectors cannot compare: foreign, misspelt, "I don't know".
 
-Answers that only say "I don't know" are found by a short list of phrases in several languages; a
+Answers that only mean "I don't know" are found by a short list of phrases in several languages; a
 missing phrase flags no worker. A text matches if it equals one of `WHOLE`, or if it contains one of
 `PHRASES` and few other words.
 

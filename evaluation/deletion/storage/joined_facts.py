@@ -21,7 +21,7 @@ FACTS = "facts of workers, by answer"
 
 
 def find_join_dependents(brought: Import) -> DependentRows:
-    """Return what undoing a join takes away, what comes back, and what stays; reads only."""
+    """Return what undoing a join removes, restores and keeps; reads only."""
     counts: Counter[str] = Counter()
     rows = _rows(brought)
     for batch in _batches(rows):

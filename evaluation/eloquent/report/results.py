@@ -132,7 +132,7 @@ def _evaluate_with_people(run_id: int, judgements: tuple[ExpertJudgement, ...]) 
 
 
 def _restore_items(findings: Findings) -> list[PromptItem]:
-    """Return the prompts of each item as asked, reconstructed from the stored replies."""
+    """Return the prompts of each item, reconstructed from the stored replies."""
     # From the replies, because the draft's wordings may have changed since the run.
     wordings: dict[str, dict[int, PromptVariant]] = defaultdict(dict)
     for reply in findings.replies:
@@ -158,7 +158,7 @@ MOST_DISAGREED = 10
 class SystemScores:
     """Scores of one model: sum over `n` reply sets, mean with interval, rank, similarity.
 
-    None where undefined; `rank_reason` says why there is no rank. The `human_` numbers are
+    None where undefined; `rank_reason` states why there is no rank. The `human_` numbers are
     experts' scores of the `human_n` sets that they judged; `judged_mean` is the judge models' mean
     score of the same sets.
     """

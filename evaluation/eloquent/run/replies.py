@@ -300,7 +300,7 @@ class Conversations:
     Parameters
     ----------
     changed : changed prompts by item and number of the wording.
-    told : system text of all conversations; "" for none.
+    told : system prompt of all conversations; "" for none.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 """Fine-tune the packaged encoder as a cross-encoder that reads two answers together.
 
-The word embeddings stay as they are, which halves memory and checkpoints. The learning rate falls
+The word embeddings are unchanged, which halves memory and checkpoints. The learning rate falls
 to 0 at the last step, or at the end of the time if that comes first.
 """
 
@@ -146,7 +146,7 @@ class Training:
         )
 
     def build_model(self) -> EntailmentModel:
-        """Return the model as it is now, ready to be used."""
+        """Return the current model, ready to be used."""
         return EntailmentModel("in training", self.model.eval(), self.tokenizer, "")
 
     def _do_step(self) -> None:

@@ -297,7 +297,7 @@ class StatedFact:
     mentions : of the `of` others who say anything of the kind, those who say the same.
     crowd : the value that the crowd agrees on, where there is one; `n_crowd` others say that.
     spans : (start, end) of the characters of the answer; none of a missing one.
-    said : all of it in a sentence.
+    said : all of it as a sentence.
     """
 
     renamed_keys: ClassVar = {"said": "message", "of": "n_others"}

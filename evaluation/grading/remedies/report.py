@@ -158,7 +158,7 @@ class ExpertProgress:
 
     @property
     def is_done(self) -> bool:
-        """Whether the expert has graded all answers asked for."""
+        """Whether the expert has graded all requested answers."""
         return 0 < self.n_asked <= self.n_graded
 
 
@@ -306,7 +306,7 @@ def _build_rankings(remedies: RemediesDone) -> list[Ranking]:
 def read_suggested_anchors(run: Run) -> list[Response]:
     """Return the answers that an expert should grade for a run, most informative first.
 
-    Empty where the run suggested none; its summary says why. Answers withdrawn since then and
+    Empty where the run suggested none; its summary states why. Answers withdrawn since then and
     answers of excluded workers are left out.
     """
     remedies = read_summary(run).remedies

@@ -54,11 +54,11 @@ class RemedyReport:
 
     Attributes
     ----------
-    names : the remedies that were asked for.
-    excluded : how many workers do not vote. groups : the groups of copies that were asked for,
+    names : the remedies that were requested.
+    excluded : how many workers do not vote. groups : the groups of copies that were requested,
         by default all; left : how many were not.
     candidates, choice : rankings the crowd may be graded by, and the anchors' choice among them;
-        None where anchors were neither given nor asked for.
+        None where anchors were neither given nor requested.
     suggested : rows whose answers an expert should grade.
     questions : questions whose answers fall in camps. spelling : what was corrected.
     """

@@ -56,7 +56,7 @@ def grade_vectors(
 
     `question_groups` are the passages or categories of the answers' questions, "" for none.
 
-    `outside` is what remedies need, if any are asked for; they may raise `RemedyError`.
+    `outside` is what remedies need, if any are requested; they may raise `RemedyError`.
     """
     report_draws: Callable[[int, int], None] | None = None
     if progress is not None:

@@ -9,7 +9,7 @@ Compute grades and ranks of a run without one more worker, from stored vectors.
 
 The computation is that of a run, with the same answers, vectors and settings, without bootstrap
 draws, which change no grade and no rank. Where it would be slow, or differ from what a run
-computes, a code says why.
+computes, a code states why.
 """
 
 from __future__ import annotations

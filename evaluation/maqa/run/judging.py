@@ -138,7 +138,7 @@ class JudgedReply:
         unknown.
     stated : its confidence as written; None if not stated.
     repeated : further spellings of right answers that `answers` match: neither right nor wrong,
-        but part of what the reply says.
+        but part of the reply's content.
     """
 
     reply: SeveralAnswersReply

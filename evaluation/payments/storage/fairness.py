@@ -8,7 +8,7 @@ Workers with assistive technology switch that recording off, and others who pref
 cannot be distinguished.
 
 For the use of assistive technology there is a verdict without numbers. Numbers of two attempts that
-differ by one worker would reveal what that worker said.
+differ by one worker would reveal that worker's answer.
 """
 
 from __future__ import annotations

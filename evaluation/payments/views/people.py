@@ -391,7 +391,7 @@ def _render_page(
 ) -> HttpResponse:
     """Render the page of a submission.
 
-    `problem` says why nothing was done; `unsent` is a posted text whose form is no longer on the
+    `problem` states why nothing was done; `unsent` is a posted text whose form is no longer on the
     page.
     """
     submission = row.submission

@@ -63,7 +63,7 @@ def work_one_turn(
     Raises
     ------
     Exception
-        Whatever made the run fail, after its reason was stored.
+        Error that made the run fail, after its reason was stored.
     """
     removed = import_string(REMOVAL_TURN)()
     if interims_wait():

@@ -6,7 +6,7 @@
         folder.write_json(SUMMARY, study_summary("eloquent", {...}, {...}, exclusions, ...))
 
 The rows are those of `evaluation.runs.flow.metrics`; intervals by items come from
-`evaluation.core.stats.inference.clustered`. What a program may rely on is told in
+`evaluation.core.stats.inference.clustered`. What a program may rely on is defined in
 platform/docs/data-formats.md, "Studies".
 """
 

@@ -43,7 +43,7 @@ class TenMore:
     Attributes
     ----------
     people : number of further workers; answers : number of their answers.
-    questions : how many have an answer; known : of how many one can tell anything.
+    questions : number with an answer; known : number with an estimate.
     off, off_then : by how much the consensus of the middle question is expected to be off, 0 to 1.
     within : what counts as settled; n_wanting : questions that are off by more now.
     wanting : the first of these, the farthest off first.

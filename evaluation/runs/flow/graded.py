@@ -172,7 +172,7 @@ class GradedSummary(RunSummary):
 
     @property
     def sentence(self) -> Message:
-        """The message that says which scoring method to trust."""
+        """The message that states which scoring method to trust."""
         row = self.row(self.method)
         r = row.held if self.held else row.full
         values = {

@@ -33,7 +33,7 @@ class MetricRow(NamedTuple):
 
     `group` is "" for all items, or ``kind:``, ``dataset:``, ``form:``, ``category:``, ``source:``,
     ``language:``, ``variation:`` or ``item:`` and a name. `n` counts what the number is a mean of.
-    `reason` says why `value` is None, or else why `low` and `high` are.
+    `reason` states why `value` is None, or else why `low` and `high` are.
     """
 
     system: str

@@ -7,7 +7,7 @@ Lead an expert through the items to judge, and store the judgements.
 An expert sees the question, its passage and the text of an answer, or the parts that a run type
 declares. This module hides everything else: the author, the score, the camp, and the run that asks.
 
-List everything that an expert is asked to judge, by question set.
+List all items that an expert is requested to judge, by question set.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class Queue:
 
 
 class NotAskedError(LookupError):
-    """The expert was not asked to judge this item."""
+    """The expert has no request to judge this item."""
 
 
 class Row(NamedTuple):
@@ -439,7 +439,7 @@ _OF_SET = Coalesce(
 
 @dataclass(frozen=True)
 class InboxEntry:
-    """What an expert is asked to judge in one question set on one scale, and the progress."""
+    """Requests to an expert in one question set on one scale, and the progress."""
 
     question_set: QuestionSet
     declared: JudgingKey

@@ -150,7 +150,7 @@ class RunAbout:
     ----------
     called : what people call the run; without a name what differs from the defaults, or its date.
     differs : what differs from the defaults, a few words each. notes : people's, "" without any.
-    notice : what must stand wherever answers of the set are shown; "" if nothing.
+    notice : text that must be shown with all answers of the set; "" if none.
     settings : every option, with its value in words. score_name : of a grading, what workers' mean
         scores are that grades are stretched from.
     """

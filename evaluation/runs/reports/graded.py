@@ -27,7 +27,7 @@ class GradedReport:
 
     Attributes
     ----------
-    said : which method to trust, in one sentence. more : how to have it, and what it rests on.
+    said : the recommended method, as a sentence. more : how to use it, and its evidence.
     verdict, method, rows : as in `GradedSummary`.
     """
 

@@ -92,7 +92,7 @@ class RunEnd:
     """Data that a finished run stores in addition to its results: signature, summary, warnings.
 
     `signature` names the options and versions, `input_hash` is the hash of the inputs; `reasons`
-    say why cells are empty.
+    state why cells are empty.
     """
 
     signature: str

@@ -29,7 +29,7 @@ NO_TEXT = "no_text"
 
 
 class ScorerError(Exception):
-    """The exported folder cannot be used; the message says why and what to do."""
+    """The exported folder cannot be used; the message states why and what to do."""
 
 
 class UnknownQuestionError(KeyError):

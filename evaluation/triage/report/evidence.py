@@ -264,7 +264,7 @@ class Comparison:
     ----------
     n : pairs on all pages. page, n_pages : from 1.
     said : message with the number of nearly identical answers; None beside the best response.
-    times : message that says who could have copied from whom; None beside models and the best
+    times : message that states who could have copied from whom; None beside models and the best
         response.
     has_times : whether any answer of the worker has a time of sending.
     survey, partner_survey : times of the whole survey, if all answers have the same.

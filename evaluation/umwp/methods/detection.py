@@ -120,7 +120,7 @@ def compute_classifier_agreement(
 
     Parameters
     ----------
-    people, classifier : (n,) whether the reply says that the problem has no answer.
+    people, classifier : (n,) whether the reply states that the problem has no answer.
     weights : (n,) number of replies that each represents, above 0.
     problems : (n,) index of the problem of each reply.
 

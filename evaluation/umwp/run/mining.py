@@ -50,7 +50,7 @@ class OneLabelError(ValueError):
 
 @dataclass(frozen=True)
 class MinedReply:
-    """A labelled reply; `mined` tells whether it is in the mined or the held-out half."""
+    """A labelled reply; `mined` states whether it is in the mined or the held-out half."""
 
     text: str
     unanswerable: bool

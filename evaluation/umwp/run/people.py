@@ -4,7 +4,7 @@ People's answers to word problems are classified by the same rules as replies of
 tables all people together are the system "people". People mostly answered a sample of the
 problems. Models therefore have additional rows over that sample, for a fair comparison.
 
-Annotators label whether a reply says that its problem has no answer. Their labels are compared
+Annotators label whether a reply states that its problem has no answer. Their labels are compared
 with the classes of the classifier.
 """
 

@@ -297,7 +297,7 @@ class WavesReport:
 
     @property
     def why_untested(self) -> str:
-        """Sentence that says why no test was made; "" if it was made."""
+        """Sentence that states why no test was made; "" if it was made."""
         return NOT_TESTED.get(self.untested, "")
 
     @property

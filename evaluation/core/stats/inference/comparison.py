@@ -326,7 +326,7 @@ NO_SCORES = "no_scores"
 class GroupMean:
     """A model's mean score over the n scored questions of a group, with a closed-form 95% interval.
 
-    `mean` is None without a score, `low` and `high` also below 2; `reason` then says which.
+    `mean` is None without a score, `low` and `high` also below 2; `reason` then states which.
     """
 
     group: str

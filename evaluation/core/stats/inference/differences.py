@@ -119,7 +119,7 @@ def compute_bootstrap_means(
 class SignFlips:
     """Two-sided sign-flip p-values of rows of differences, and how they were computed.
 
-    `exact` says whether all sign patterns were counted, `studentised` whether the statistic is
+    `exact` states whether all sign patterns were counted, `studentised` whether the statistic is
     the skewness-corrected t instead of the sum.
     """
 

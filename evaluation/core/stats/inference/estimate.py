@@ -26,7 +26,7 @@ NO_ESTIMATE = Estimate()
 class SampleEstimate(Estimate):
     """A statistic of `n` items with its 95% interval.
 
-    `reason` says why the value is None, or else why the interval is; None if nothing is missing.
+    `reason` states why the value is None, or else why the interval is; None if nothing is missing.
     """
 
     n: int = 0

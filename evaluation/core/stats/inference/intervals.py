@@ -133,7 +133,7 @@ class Intervals:
 
     `low` and `high` have shape (k,), in the units of the estimate; NaN stands for null in these
     two arrays (they are for further computing; `intervals[row]` gives None instead), and
-    `reasons[row]` then says why it is null.
+    `reasons[row]` then states why it is null.
     """
 
     low: FloatArray

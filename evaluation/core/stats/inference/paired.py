@@ -1,7 +1,7 @@
 """Compare two columns of scores of the same items: difference, interval, p-value.
 
 Every function pairs row i of one vector with row i of the other; a pair in which either value is
-NaN (missing) is dropped, and n says how many are left. `clusters` names the question each pair
+NaN (missing) is dropped, and n states how many are left. `clusters` names the question each pair
 belongs to, where a question has several: pairs of one question are not independent, so questions
 are resampled, flipped and counted whole.
 """
@@ -37,7 +37,7 @@ class MeanDifference:
     """Mean of a - b over n pairs of scores, with its interval in the units of the scores.
 
     `difference` is None without a pair, `low` and `high` also with fewer than 2 clusters; `reason`
-    then says which. `method` is "bootstrap-t" or "closed-form"; `seed` is None for the latter.
+    then states which. `method` is "bootstrap-t" or "closed-form"; `seed` is None for the latter.
     """
 
     difference: float | None
@@ -164,7 +164,7 @@ def compute_permutation_p_value(
     other than 0, else Monte Carlo with (k + 1)/(n_permutations + 1), never 0 (Phipson and Smyth
     2010, "Permutation p-values should never be zero"). No difference at all gives p = 1. For
     right/wrong scores without clusters the exact test is McNemar's. Below 30 clusters the statistic
-    is Student's t corrected for skewness (`compute_sign_flip_p_values` says why), else the sum.
+    is Student's t corrected for skewness (`compute_sign_flip_p_values` explains why), else the sum.
 
     Parameters
     ----------

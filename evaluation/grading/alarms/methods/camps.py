@@ -2,7 +2,7 @@
 
 A crowd of good and bad workers has no second camp, because bad ones agree more with the good ones
 than with each other. Halves are found on a part of the questions and tested on the others, so that
-a split of pure noise does not pass. The test says that there are two camps, not who is right.
+a split of pure noise does not pass. The test shows that there are two camps, not which is right.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ def find_most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
 
     Shape (k, 3). At most `most` rows.
 
-    `chosen` (P,) says which pairs of workers; ties keep the order of the questions.
+    `chosen` (P,) states which pairs of workers; ties keep the order of the questions.
     """
     answer_pairs = np.flatnonzero(chosen[pairs.pair])
     # A large group has millions of pairs of answers: only the few that are shown are sorted.

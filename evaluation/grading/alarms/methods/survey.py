@@ -116,7 +116,7 @@ def compute_leverage(aqer: AQER) -> RankingStatistic:
 def compute_start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> RankingStatistic:
     """Return the rank correlation of gradings started from each of the crowd's two camps.
 
-    Below .5 the answers alone cannot say who is right.
+    Below .5 the answers alone do not show who is right.
     """
     start = np.zeros((len(aqer.workers_), len(camps)))
     for index, camp in enumerate(camps):
@@ -389,7 +389,7 @@ def survey_run(
 
     Parameters
     ----------
-    other_raw : (M,) raw scores of the same workers by another grader; `other_reason` says why
+    other_raw : (M,) raw scores of the same workers by another grader; `other_reason` states why
         there are none.
     ranked : the final grading, if it is not `aqer`; the stability is that of its bootstrap draws.
     left_out : (M,) whether a worker is left out of the tests for camps and copies.

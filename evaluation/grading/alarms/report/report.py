@@ -115,7 +115,7 @@ class AlarmEntry:
 class Check:
     """A statistical check for one kind of alarm: statistic, threshold and result.
 
-    `is_answered` says that it raised alarms and that remedies of the run settle all of them.
+    `is_answered` states that it raised alarms and that remedies of the run settle all of them.
     """
 
     renamed_keys: ClassVar = {"rings": "is_raised"}

@@ -19,7 +19,7 @@ TOO_FEW_ANSWERS = "no_worker_with_3_answers"
 
 
 def compute_dont_know_shares(worker: Integers, n_workers: int, is_dont_know: Booleans) -> Floats:
-    """Return the share of each worker's answers that say no more than "I don't know". Shape (M,).
+    """Return the share of each worker's answers that mean only "I don't know". Shape (M,).
 
     It is 0 for workers with fewer than 3 such answers.
 

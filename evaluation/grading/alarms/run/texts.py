@@ -255,7 +255,7 @@ def find_junk(
     ----------
     texts, worker, question : (N,) the answers, with the codes of their workers and questions.
     vectors : (N, d) their vectors, dense or sparse.
-    is_dont_know : (N,) answers that say no more than that the worker does not know.
+    is_dont_know : (N,) answers that mean only that the worker does not know.
     seed : of the sample of others' answers, for questions with more than 1,000.
     """
     plain = [fold(text) for text in texts]
@@ -323,7 +323,7 @@ def _split_by(codes: Integers, rows: Integers) -> list[Integers]:
 
 @dataclass(frozen=True)
 class _Likeness:
-    """What tells whether two answers are the same text or nearly so.
+    """Measures of whether two answers are the same text or nearly so.
 
     Attributes
     ----------

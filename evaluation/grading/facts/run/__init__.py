@@ -1,7 +1,7 @@
 """Find facts of a graded crowd: values it agrees on, and verdicts on each answer's facts.
 
-Facts are evidence beside the grades and change none: a notice says that an answer contradicts the
-crowd, not that it is wrong.
+Facts are evidence next to the grades and change none: a notice states that an answer contradicts
+the crowd, not that it is wrong.
 """
 
 from evaluation.grading.facts.run.finding import RequestedSlots, find_crowd_facts

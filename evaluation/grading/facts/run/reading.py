@@ -6,7 +6,7 @@ Extract facts by a chat model: it names a question's kinds of facts, then reads 
 
 One request a question proposes the slots; one an answer returns slot, value and a quote as JSON. A
 fact is refused if its quote is not in the answer, letter by letter; a reply that is no such JSON is
-asked for once more. The vote is that of all facts. Nearest in the literature: atomic
+requested once more. The vote is that of all facts. Nearest in the literature: atomic
 self-consistency (Thirukovalluru et al., EMNLP 2024); FActScore (Min et al., EMNLP 2023) decomposes
 alike but verifies against sources.
 """

@@ -1,6 +1,6 @@
 """Extraction of facts from a text: numbers with their units, years, rates, names.
 
-A fact has a slot, which says what it is about as far as its words tell ("year", "length",
+A fact has a slot, which names its subject as far as its words show ("year", "length",
 "people"), and a value. English words, and figures in any language; other words are not read.
 """
 

@@ -44,7 +44,7 @@ _EMPTY = frozenset(_EMPTY_WORDS.split())
 class Token(NamedTuple):
     """A word, figure or mark in a text, with its lower-case form and position.
 
-    `glued` says that nothing stands between it and the token before.
+    `glued` is True if no character is between it and the token before.
     """
 
     text: str

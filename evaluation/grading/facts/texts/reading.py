@@ -294,7 +294,7 @@ class Reader:
 def _parse_text(
     text: str, tokens: Sequence[Token], question: QuestionRequest
 ) -> list[Quantity | Dated]:
-    """Return the quantities and dates in a text; `question` says whether it asks for a number."""
+    """Return the quantities and dates in a text; `question` states whether it asks for a number."""
     if not _NUMERIC.search(text):
         return []
     return list(parse_quantities(tokens, question.counts))

@@ -33,7 +33,7 @@ class BystanderScores:
 
     Attributes
     ----------
-    raw, low, high : (B,) and 95% intervals; NaN where undefined, `reasons` (B,) says why there is
+    raw, low, high : (B,) and 95% intervals; NaN where undefined, `reasons` (B,) states why there is
         no interval.
     drawn : (B, n_draws) raw scores in the draws; None without.
     n : (B,) answers behind each.
@@ -152,7 +152,7 @@ class NonVoters:
 
         With `by_contrast` the raw scores are their question contrast. Without a share in the
         exemplary answer, an interval needs no widening: Student's t, as for leave-one-out scores.
-        Effects and weights of questions are estimated anew in each draw.
+        Effects and weights of questions are estimated again in each draw.
         """
         voters = self._voters
         if by_contrast:

@@ -3,7 +3,7 @@
 Find the candidate rankings of a crowd that has camps (groups with one opinion each).
 
 They are the run itself, AQER started from each camp, and AQER in which only one camp votes. No
-statistic of the answers says which one is right; a few answers graded by an expert do, see
+statistic of the answers shows which one is right; a few answers graded by an expert do, see
 `anchors`.
 
 Choose among candidate rankings by a few answers that an expert graded (anchors).

@@ -169,7 +169,7 @@ class DataChanges:
         counts of added and removed ones are None then.
     counts : answers, workers and questions of both.
     removed, added : answers that only the earlier, only the later run read; `withdrawn` of the
-        removed were deleted. edited : answers of both, saved anew since the earlier run began.
+        removed were deleted. edited : answers of both, saved again since the earlier run began.
     """
 
     same_texts: bool

@@ -138,7 +138,7 @@ class WorkerChange:
     Attributes
     ----------
     rank_before, rank_after : as each run has them, among all of its own.
-    place_before, place_after : ranks among those whom both runs rank, so that nobody moves because
+    place_before, place_after : ranks among workers that both runs rank, so that none moves because
         others left or came.
     """
 
@@ -170,7 +170,7 @@ class WorkerChange:
 class UnpairedWorker:
     """A worker who is in one run only, with grade and rank in that run.
 
-    `excluded` says that the other run left the worker out; else there was no answer to grade.
+    `excluded` states that the other run left the worker out; else there was no answer to grade.
     """
 
     worker: UUID
@@ -213,7 +213,7 @@ class _Row:
 def compare_crowds(before: Run, after: Run) -> Crowds:
     """Compare the grades and ranks of the workers of two runs; one query.
 
-    Whom a run excluded is none of its workers, though it has a row with scores.
+    A worker excluded by a run is none of its workers, but has a row with scores.
     """
     (earlier, excluded_earlier), (later, excluded_later) = _read_workers(before, after)
     return _compare(earlier, excluded_earlier, later, excluded_later)

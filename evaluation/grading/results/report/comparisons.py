@@ -45,7 +45,7 @@ class ModelPair(Reasoned):
     ----------
     difference : mean of the first one's scores less the second one's, with its 95% interval.
     p_value : of a permutation test; adjusted_p_value : the same after the correction (Holm's, if
-        no other was asked for) for all pairs of the run.
+        no other was requested) for all pairs of the run.
     smallest_detectable : what so many questions could have shown.
     """
 

@@ -211,14 +211,14 @@ class ConsensusRow(Reasoned):
     Attributes
     ----------
     question : its id in files. text : "" where only the id is known. passage : id, "" without one.
-    consensus : the nearest answer; None if nobody answered, or it was withdrawn (`reason`).
-    next : the next nearest ones that say something else, best first, at most 3.
+    consensus : the nearest answer; None if no worker answered, or it was withdrawn (`reason`).
+    next : the next nearest ones with another meaning, best first, at most 3.
     n_answers, n_supported : answers with a text, and how many are of workers with enough answers
         to be ranked.
-    dispersion : 0 where all say the same, toward 1 where they have nothing in common.
+    dispersion : 0 where all agree, toward 1 where they have nothing in common.
     separation : how clearly the answers fall into two camps, 0 to 1; None below 6 answers.
     camps : the larger and the smaller one, where the separation is above .4; else none, with
-        `camps_reason`, which also says where an answer of a camp was withdrawn.
+        `camps_reason`, which also states where an answer of a camp was withdrawn.
     agreed, contested : facts that people agree on, and the values on which they are divided.
     facts_reason : code of why the question has no facts; "" if it has some.
     """

@@ -99,7 +99,7 @@ class AlarmEvidence:
     Attributes
     ----------
     page, n_pages : of the exhibits, from 1. n_exhibits : in all.
-    reviews : what people made of it, the newest first.
+    reviews : reviews by people, newest first.
     """
 
     alarm: AlarmEntry

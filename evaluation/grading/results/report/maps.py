@@ -279,7 +279,7 @@ class HeatBlock:
     Attributes
     ----------
     cells : a row for each worker; None where there is no answer in the run.
-    first_worker, first_question : how many stand before. n_workers, n_questions : in all.
+    first_worker, first_question : number of rows before. n_workers, n_questions : in all.
     """
 
     workers: list[HeatWorker]

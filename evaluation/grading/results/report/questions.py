@@ -76,9 +76,9 @@ class QuestionRow:
     Attributes
     ----------
     name : its id in files. text, nearest : beginnings of the question and of the nearest answer.
-    dispersion : 0 where all answers say the same, toward 1 where they have nothing in common.
+    dispersion : 0 where all answers agree, toward 1 where they have nothing in common.
     difficulty : how far the answers are from the consensus of the others on average: 1 less their
-        mean leave-one-out score, or their mean distance; None where nobody else answered.
+        mean leave-one-out score, or their mean distance; None where no other worker answered.
     nearest_worker : author of the nearest answer; "" if it was withdrawn or there is none.
     """
 

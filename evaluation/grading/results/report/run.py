@@ -185,7 +185,7 @@ def count_crowd(run: Run) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class RecordStanding:
-    """The official run of a question set, with what a page says about it.
+    """The official run of a question set, with the texts of a page about it.
 
     Attributes
     ----------
@@ -232,7 +232,7 @@ class RecordRuns:
     def standing(
         self, change: DataChange, latest: QuestionSetVersion | None
     ) -> RecordStanding | None:
-        """Return the official run for a page; `change` says how answers changed since."""
+        """Return the official run for a page; `change` states how answers changed since."""
         run, row, newer = self.run, self.row, self.newer
         if run is None:
             return None

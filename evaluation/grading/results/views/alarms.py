@@ -349,7 +349,7 @@ def show_anchors(request: HttpRequest, run: UUID) -> HttpResponseBase:
 
 @grading_page("evaluation/anchors.html")
 def _show_anchors_page(request: HttpRequest, run: Run, changed: bool = False) -> Context:
-    """Show the page; `changed` says that the excluded workers changed in the meantime."""
+    """Show the page; `changed` states that the excluded workers changed in the meantime."""
     user_id = get_user_id(request)
     report = build_anchors_report(run, user_id)
     user_rights = rights(request.user, run.version.question_set)

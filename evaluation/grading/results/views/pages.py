@@ -276,7 +276,7 @@ def draw_map(run: Run, report: AnswerMap, index: int | None = None) -> Chart:
 
 @grading_page("evaluation/worker.html")
 def show_worker(request: HttpRequest, run: Run, worker: UUID) -> Context:
-    """Show a worker's grade, and every answer beside the consensus (nearest) answer.
+    """Show a worker's grade, and every answer with the consensus (nearest) answer.
 
     `after` (a page of answers) and `without` (whether to compute a run without the worker) come
     from the address.

@@ -103,7 +103,7 @@ class Outcome:
 
     @property
     def n_left(self) -> int:
-        """Number of replies that were not asked for."""
+        """Number of replies that were not requested."""
         return self.n_planned - self.n_stored - self.statuses.total()
 
     @property

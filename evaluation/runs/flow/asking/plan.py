@@ -41,7 +41,7 @@ def hash_prompt(system: str, template: str) -> str:
 
 
 class TemplateError(ValueError):
-    """A prompt template cannot be used; the message says why and what to do.
+    """A prompt template cannot be used; the message states why and what to do.
 
     `code` and `values` identify it for pages and the REST API: "braces", "bare" (a field
     with more than its name), "unknown", "of_passage" (a field that only a passage has), "missing".

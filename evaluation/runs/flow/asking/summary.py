@@ -242,7 +242,7 @@ class ModelOutcome(Stored):
     id : public id of the model. asking : what its replies have in common (`LLMResponse.asking`).
     prompt : id of the prompt, `prompt_hash` that of its text.
     end : done, budget, given_up (its faults would have met every request) or failed (it cannot be
-        opened); `reason` says why it is not done, in words.
+        opened); `reason` states why it is not done, in words.
     refused : of them `refused_prompt` before and `refused_generation` while it wrote.
     cut_off : their length was used up before an answer came. cut_short : of `answered` those whose
         end is missing for that reason. with_thinking : those that held thinking, which was put

@@ -165,7 +165,7 @@ class ModelProgress(Stored):
     asked : requests of this run that got a reply or an error; of them `errors`.
     cost : of this run. seconds : while it was asked.
     end : code of its end (`evaluation.runs.flow.asking.summary.ENDS`); "" while it continues.
-        `reason` says why not all replies are there.
+        `reason` states why not all replies are there.
     """
 
     id: str

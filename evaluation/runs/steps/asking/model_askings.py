@@ -76,7 +76,7 @@ class ModelAsking:
 
     Attributes
     ----------
-    chat : None if no back-end can be opened; `reason` says why.
+    chat : None if no back-end can be opened; `reason` states why.
     questions : of the version, in their order; a request's place is that of its question.
     """
 

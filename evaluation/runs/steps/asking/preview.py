@@ -50,7 +50,7 @@ class Conversation:
 class Preview:
     """What one model will be asked: its first conversations, prompt and parameters.
 
-    `prompt` is the prompt's name, and `parameters` are sent with the messages; `reason` says why
+    `prompt` is the prompt's name, and `parameters` are sent with the messages; `reason` states why
     the model cannot be asked, "" if it can.
     """
 

@@ -34,10 +34,10 @@ class StoredReply:
     Attributes
     ----------
     status : an ERROR is final within its run, and asked again in another.
-    cost : of this run; 0 where `reused` says that an earlier run asked for it.
+    cost : of this run; 0 where `reused` states that an earlier run asked for it.
     message : why it is an ERROR, for people; error is the code of that.
     step, model : step of the study, and public id of the model.
-    logprobs : where they were asked for and offered, in the server's own form.
+    logprobs : where they were requested and offered, in the server's own form.
     thinking : the thinking part that was separated from the reply.
     rejected : the reply could not be used, so that no later run reuses it.
     """
