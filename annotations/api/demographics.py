@@ -315,7 +315,7 @@ class DemographicViewSet(BulkViewSet):
     ) -> dict[str, Any]:
         """Return the preview of a stored file, and its columns."""
         sets: Any = select_visible(request, QuestionSet.objects.exclude(pk=question_set.pk))
-        editable = sets.filter(archived_at=None).with_right_to_change(request.user)
+        editable = sets.filter(archived_at=None).annotate_right_to_change(request.user)
         found = preview_upload(staged, question_set, editable.filter(may_change=True))
         try:
             columns = [name for name in head_of(open_staged(staged)).header if name]

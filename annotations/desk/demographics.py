@@ -131,7 +131,7 @@ def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> H
             return redirect("admin:uploaded", question_set.public_id, staged.public_id)
         status = 400
     sets: Any = select_visible(request, QuestionSet.objects.exclude(pk=question_set.pk))
-    editable = sets.filter(archived_at=None).with_right_to_change(request.user)
+    editable = sets.filter(archived_at=None).annotate_right_to_change(request.user)
     preview = preview_upload(staged, question_set, editable.filter(may_change=True))
     # Shown as required where it has to be decided; "Show these choices" works without it.
     form.fields["statuses"].required = bool(preview.counts)

@@ -156,7 +156,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
             # Rows that were checked with the former mapping no longer count.
             staged.state, staged.report = Upload.State.MAPPING, None
             staged.problems, staged.n_problems = [], 0
-            staged.drop_checked()
+            staged.delete_checked_rows()
             if {"check", "choose"} & set(request.POST):
                 with staged.whole():
                     read_upload(staged, question_set, KINDS[WIZARD], dry_run=True)
@@ -272,7 +272,7 @@ def _apply_preset(staged: Upload, head: Head, source: Source, slug: str) -> None
         mapping = proposed(preset, head, source)
     except InputError:  # the user chose a preset that does not fit the file
         mapping = preset.propose(head)
-    staged.drop_checked()
+    staged.delete_checked_rows()
     staged.state, staged.problems, staged.n_problems = Upload.State.MAPPING, [], 0
     staged.options |= {
         "preset": slug,

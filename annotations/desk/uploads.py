@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 
 from annotations.desk.forms import UploadForm
 from annotations.models import QuestionSet, Response, Upload
-from annotations.models.uploads import uploads_not_imported
+from annotations.models.uploads import select_open_uploads
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id, require_requester
 from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS, WIZARD, UploadKind
@@ -111,7 +111,7 @@ def show_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         "hidden_problems": staged.n_problems - len(staged.problems),
         "begins": _find_new_version(staged),
         "roles_page": MAPPING_PAGES.get(kind.slug, ""),
-        "uploads": uploads_not_imported(question_set, get_user_id(request))
+        "uploads": select_open_uploads(question_set, get_user_id(request))
         if staged.state == Upload.State.DONE
         else [],
         "may_grade": staged.state == Upload.State.DONE

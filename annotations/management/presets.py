@@ -125,7 +125,7 @@ def add_demographics(parser: argparse.ArgumentParser) -> None:
 
 
 def read_chosen_demographics(options: dict[str, Any]) -> DemographicFile | None:
-    """Return the demographic export that the options name, read; None if they name none.
+    """Return the demographic export named by the options; None if they name none.
 
     Raises `InputError`, and CommandError (2) for bad arguments.
     """
@@ -146,6 +146,7 @@ def read_chosen_demographics(options: dict[str, Any]) -> DemographicFile | None:
 
 
 def _row(text: str) -> int:
+    """Return the number of a spreadsheet row, for argparse."""
     if not text.isdecimal() or not 1 <= int(text) <= LAST_ROW:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of a row, from 1")
     return int(text)
@@ -170,6 +171,7 @@ def read_preset(path: Readable, options: dict[str, Any]) -> tuple[Arranged, Pres
 
 
 def _mapped(path: Source, options: dict[str, Any]) -> tuple[Preset, Mapping]:
+    """Return the preset and column mapping of a file, from the options or detected."""
     head = head_of(path)
     refuse_answerless(head)
     name = options["preset"]

@@ -28,9 +28,9 @@ import tenacity
 from django.conf import settings
 
 from annotations.exchange.reading.source import Source, make_bytes_source
-from annotations.outgoing.addresses import vetting
+from annotations.outgoing.addresses import build_network_check
 from annotations.outgoing.connections import AddressRefusedError, VettedTransport
-from annotations.outgoing.waiting import retry_after
+from annotations.outgoing.waiting import parse_retry_after
 from annotations.panels.client import BonusSetup, NotDoneError, Study, UnsureError
 
 ADDRESS = "https://api.prolific.com/api/v1/"
@@ -60,7 +60,7 @@ _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 @dataclass(frozen=True)
 class Patience:
-    """Limits in seconds for repeating failed read requests."""
+    """Time limits in seconds for repeating failed read requests."""
 
     timeout: float = 30.0
     attempts: int = 5
@@ -69,7 +69,7 @@ class Patience:
 
 
 class _RetryableError(Exception):
-    """A temporary error; `wait` is the requested delay in seconds, None without one."""
+    """Error that may vanish on repetition; `wait` is the delay the server requested."""
 
     def __init__(self, error: NotDoneError | UnsureError, wait: float | None) -> None:
         super().__init__(str(error))
@@ -77,7 +77,7 @@ class _RetryableError(Exception):
 
 
 class Prolific:
-    """Client of Prolific's REST API for one account; NotDoneError if it is switched off."""
+    """Client of Prolific's REST API for one account; `NotDoneError` if it is switched off."""
 
     name = "Prolific"
 
@@ -132,13 +132,13 @@ class Prolific:
         return make_bytes_source(f"prolific_api_{study}.csv", text.getvalue().encode())
 
     def approve(self, submissions: Sequence[str]) -> None:
-        """Approve submissions, named by Prolific's ids; a repetition changes nothing."""
+        """Approve submissions, given by Prolific's ids; a repetition has no effect."""
         for begin in range(0, len(submissions), MOST_APPROVALS):
             ids = [_validate_id(key) for key in submissions[begin : begin + MOST_APPROVALS]]
             self._write("submissions/bulk-approve/", {"submission_ids": ids})
 
     def reject(self, submission: str, category: str, message: str) -> None:
-        """Reject a submission, named by Prolific's id; a repetition changes nothing."""
+        """Reject a submission, given by Prolific's id; a repetition has no effect."""
         body = {"action": "REJECT", "rejection_category": category, "message": message}
         self._write(f"submissions/{_validate_id(submission)}/transition/", body)
 
@@ -159,7 +159,7 @@ class Prolific:
     def screen_out(
         self, study: str, submissions: Sequence[str], each: Decimal, *, more_places: bool
     ) -> None:
-        """Screen submissions out and pay each the amount `each`, in one request without retries.
+        """Screen out submissions and pay each the same amount, in one request without retries.
 
         Raises UnsureError also if Prolific reports another amount.
         """
@@ -246,7 +246,7 @@ class Prolific:
         """Send a request and return the response with its body, up to a size limit."""
         content = bytearray()
         limits = httpx.Limits(max_connections=1)
-        transport = VettedTransport(vetting(settings.MODEL_NETWORKS), limits)
+        transport = VettedTransport(build_network_check(settings.MODEL_NETWORKS), limits)
         async with (
             asyncio.timeout(self.patience.timeout),
             httpx.AsyncClient(
@@ -264,14 +264,14 @@ class Prolific:
         """Return the JSON value of a response, {} if it is empty; raise for error statuses."""
         status = response.status_code
         if status == 429:
-            wait = retry_after(response.headers.get("Retry-After"))
+            wait = parse_retry_after(response.headers.get("Retry-After"))
             busy = NotDoneError("asked_too_often", wait=wait)
             if wait is not None and wait > self.patience.longest_wait:
                 raise busy
             raise _RetryableError(busy, wait)
         # The request may have been executed before the server failed, so the result is unknown.
         if status >= 500:
-            wait = retry_after(response.headers.get("Retry-After"))
+            wait = parse_retry_after(response.headers.get("Retry-After"))
             raise _RetryableError(UnsureError("failed", status=status), wait)
         # Redirects are not followed, so that the token never goes to another address.
         if status in (408, 425) or status < 200 or 300 <= status < 400:
@@ -310,7 +310,7 @@ def _read_count(response_page: dict[str, Any], before: int | None) -> int | None
 
 
 def _is_last(response_page: dict[str, Any], n_found: int, count: int | None) -> bool:
-    """Return whether a response page of submissions is the last one."""
+    """Return whether a page of submissions is the last one."""
     # The link decides where there is one: the panel may give fewer rows a page than requested, and
     # its count may change while the pages are read.
     links = response_page.get("_links")
@@ -335,6 +335,7 @@ def _format_row(submission: dict[str, Any], study: str) -> tuple[str, ...]:
 
 
 def _to_text(value: Any) -> str:
+    """Return a value as stripped text; "" for None."""
     return "" if value is None else str(value).strip()
 
 

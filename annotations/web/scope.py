@@ -72,7 +72,7 @@ def get_editable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) ->
     rows_to_see = _check_scoped(rows).visible_to(request.user, of_one_row=True)
     # One query finds both whether the user sees the row (404) and may change it (403).
     row: Any = get_object_or_404(
-        rows_to_see.with_right_to_change(request.user), public_id=public_id
+        rows_to_see.annotate_right_to_change(request.user), public_id=public_id
     )
     if not row.may_change:
         raise RefusedError("change")

@@ -147,7 +147,7 @@ def _import_file(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run
             with TemporaryDirectory(prefix="upload-") as folder:
                 path = Path(folder) / "rows"
                 rows.keep(path)
-                upload.keep_checked(path)
+                upload.store_checked_rows(path)
         return report
 
 

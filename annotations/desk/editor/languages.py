@@ -25,7 +25,7 @@ from annotations.editing import (
     measure_progress,
     remove_language,
 )
-from annotations.editing.translation import Piece, sheets_of
+from annotations.editing.translation import Piece, build_sheets
 from annotations.languages import direction, name_of, own_name
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
 from annotations.models.translations import Row, is_list
@@ -216,7 +216,7 @@ def _render_page(
         "original_direction": direction(version.spoken),
         "has_frame": resolve_interface_language(language).partition("-")[0]
         == language.lower().partition("-")[0],
-        "progress": describe_languages(version, sheets_of(version, rows)),
+        "progress": describe_languages(version, build_sheets(version, rows)),
         "groups": [(_label_row(row), boxes[id(row)]) for row in page_rows if boxes[id(row)]],
         "seen": sheet.seen,
         "why": outcome.why or (PUBLISHED if version.is_published else ""),

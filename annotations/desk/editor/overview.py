@@ -19,11 +19,11 @@ from annotations.editing import (
     Finding,
     Order,
     PublishedError,
-    differences,
+    compare_versions,
     list_findings,
     lock_draft,
 )
-from annotations.editing.translation import rows_among, sheets_of
+from annotations.editing.translation import arrange_rows, build_sheets
 from annotations.models import Image, Passage, Question, QuestionSet, QuestionSetVersion, rights
 from annotations.web.images import build_image_response
 from annotations.web.pages import IN_ORDER, build_breadcrumbs, load_page
@@ -120,7 +120,7 @@ def show_changes(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "versions": versions,
         "older": older,
         "newer": newer,
-        "changes": differences(older, newer) if older and newer and older != newer else [],
+        "changes": compare_versions(older, newer) if older and newer and older != newer else [],
     }
     return TemplateResponse(request, "annotations/editor/changes.html", context)
 
@@ -165,7 +165,7 @@ def _build_contents(request: HttpRequest, version: QuestionSetVersion) -> dict[s
     alone = IN_ORDER.take(
         version.questions.filter(passage=None), request.GET.get("alone", ""), QUESTIONS_SHOWN
     )
-    sheets = sheets_of(version, rows_among(version, passages, questions))
+    sheets = build_sheets(version, arrange_rows(version, passages, questions))
     all_findings = list_findings(version, passages, questions, sheets)
     order = Order.of_rows(passages, questions)
     return {

@@ -66,7 +66,7 @@ LARGEST = 32_000_000
 
 @dataclass
 class DrawParts:
-    """Stored bootstrap draws of a run, so that an interrupted run continues with them."""
+    """Stored bootstrap draws of a run, from which an interrupted run continues."""
 
     turn: Turn
     run_id: int
@@ -79,14 +79,14 @@ class DrawParts:
 
     @classmethod
     def from_input(cls, grading_input: GradingInput, turn: Turn) -> DrawParts:
-        """Return the stored draws of a run; draws of other answers or versions are ignored."""
+        """Return a run's stored draws; draws of other answers or versions are ignored."""
         # Draws of another version of the code may follow other rules, and must not be joined to new
         # ones.
         key = combine_hashes([grading_input.hash(), collect_versions()["crowdgrade"]])
         return cls(turn, turn.run_id, key)
 
     def earlier(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return raw scores and votes of the stored draws, one column per draw; None without.
+        """Return the raw scores and votes of stored draws, one column per draw; None without any.
 
         Both are (M, k) for the first k draws.
         """
@@ -103,7 +103,7 @@ class DrawParts:
         return raw, votes
 
     def keep(self, raw: NDArray[np.float64], votes: NDArray[np.float64]) -> None:
-        """Store new bootstrap draws every 30 seconds; end the task when its time is up."""
+        """Store new bootstrap draws every 30 seconds; stop the task when its time is over."""
         over = self.turn.is_over()
         if not over and self.turn.clock() - self._saved_at < SECONDS_BETWEEN_PARTS:
             return
@@ -142,7 +142,7 @@ FACTS = "facts"
 
 
 def grade_run(turn: Turn) -> None:
-    """Grade a run of the database, from its answers to stored results, in this task's time."""
+    """Grade a run of the database and save its results, within the time of this task."""
     inputs = load_inputs(turn.run_id)
     embed_in_turn = partial(embed_texts, inputs.parameters, turn)
     try:
@@ -158,7 +158,7 @@ def grade_run(turn: Turn) -> None:
 
 
 def compute_facts(grading: Grading, progress: Progress) -> None:
-    """Compute the facts if asked for, before results are saved, so that no row stays locked."""
+    """Compute the facts of a grading before results are saved, so that no row is locked long."""
     if grading.inputs.parameters.facts:
         progress(FACTS, 0, 1)
         assert grading.facts is not None
@@ -199,7 +199,10 @@ OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
 
 
 class NotAtOnceError(Exception):
-    """Error: a result cannot be computed at once; `code` is a key of `NOT_AT_ONCE`."""
+    """Error for a result that takes too long for a web request; `code` says why.
+
+    The code is a key of `NOT_AT_ONCE`.
+    """
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -286,7 +289,7 @@ class Outcome:
 
 
 def compute_without(run: Run, worker: Worker) -> dict[UUID, Outcome]:
-    """Return grade and rank of every other worker if `worker` were excluded, by public id.
+    """Return, by public id, every other worker's grade and rank if `worker` were excluded.
 
     Raises `NotAtOnceError`.
     """
@@ -301,7 +304,7 @@ def compute_without(run: Run, worker: Worker) -> dict[UUID, Outcome]:
 
 
 def _is_large(run: Run) -> bool:
-    """Return whether the run has too many answers, or pairs of answers, to grade at once."""
+    """Return whether a run has too many answers or answer pairs to be graded in a web request."""
     rows = Response.objects.filter(
         question__version=run.version_id, state=Response.State.SUBMITTED
     ).values("question")
@@ -314,7 +317,7 @@ def _is_large(run: Run) -> bool:
 
 
 def _grade_without(inputs: GradingInput, vectors: Vectors, worker: Worker) -> dict[int, Outcome]:
-    """Grade without `worker`; return grade and rank of each other worker, by primary key."""
+    """Return every other worker's grade and rank without `worker`, by primary key."""
     parameters = replace(
         inputs.parameters,
         bootstrap=0,
@@ -339,6 +342,6 @@ def _grade_without(inputs: GradingInput, vectors: Vectors, worker: Worker) -> di
 
 
 def _replace_keys(outcomes: dict[int, Outcome]) -> dict[UUID, Outcome]:
-    """Return the outcomes keyed by the workers' public ids instead of primary keys."""
+    """Return the grades and ranks keyed by public id instead of primary key."""
     names = dict(Worker.objects.filter(pk__in=outcomes).values_list("pk", "public_id"))
     return {names[key]: outcome for key, outcome in outcomes.items()}

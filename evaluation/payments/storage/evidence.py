@@ -21,7 +21,7 @@ from django.http import Http404, HttpRequest
 
 from annotations.answering.wording import wording
 from annotations.exchange.prolific import CATEGORIES
-from annotations.ledger.decisions import answered_among
+from annotations.ledger.decisions import select_answered_version
 from annotations.models import (
     GRADED,
     PanelStatus,
@@ -58,7 +58,9 @@ def get_payable_version(request: HttpRequest, set_id: UUID) -> QuestionSetVersio
     """
     number_in_query = parse_number(request.GET, "version", 1, LARGEST_VERSION, blank=True)
     versions = select_visible(request, QuestionSetVersion.objects.all(), of_one_row=True)
-    version = answered_among(versions.filter(question_set__public_id=set_id), number_in_query)
+    version = select_answered_version(
+        versions.filter(question_set__public_id=set_id), number_in_query
+    )
     if version is None:
         get_payable_set(request, set_id)
         raise Http404("there is no such version")

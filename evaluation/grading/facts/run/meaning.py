@@ -35,8 +35,8 @@ MOST_FACTS = 5
 Pair = tuple[str, str]
 
 
-class ReadsPairs(Protocol):
-    """Interface of a model that rates contradiction and entailment between two texts."""
+class EntailmentRater(Protocol):
+    """Protocol of a model that rates contradiction and entailment between two texts."""
 
     name: str
     revision: str
@@ -44,7 +44,7 @@ class ReadsPairs(Protocol):
     def both_ways(
         self, pairs: Sequence[Pair], progress: Callable[[int, int], None] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return probabilities of contradiction and of entailment (in either order), per pair.
+        """Return each pair's probabilities of contradiction and of entailment, in either order.
 
         Shape (n,).
         """
@@ -52,7 +52,7 @@ class ReadsPairs(Protocol):
 
 @dataclass(frozen=True)
 class _Answer:
-    """An answer to compare with claims; `row` is its row in `Answers`, None for a model's."""
+    """An answer to compare with the crowd's claims; `row` is its row in `Answers`."""
 
     kind: str
     name: Any
@@ -64,7 +64,7 @@ class _Answer:
 
 @dataclass
 class _Question:
-    """The answers to a question, and which of them serve as the crowd's claims.
+    """The answers to a question, and the indices of those used as the crowd's claims.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class _Question:
         return {index for index, answer in enumerate(self.answers) if answer.votes}
 
     def iterate_pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield index pairs (answer, claim) to compare, where at least 3 others vote.
+        """Yield index pairs (answer, claim) to compare, if at least 3 other workers vote.
 
         No answer is compared with itself.
         """
@@ -102,12 +102,12 @@ def add_meaning(
     models: ModelAnswers | None,
     scores: Floats,
     nearest: Mapping[Any, int],
-    model: ReadsPairs,
+    model: EntailmentRater,
     weights: Mapping[Any, float] | None = None,
     excluded: Collection[Any] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> CrowdFacts:
-    """Return the facts with an entailment model's verdicts on each answer added.
+    """Return the facts with an entailment model's verdict on each answer added.
 
     An answer contradicts the claim with the greatest probability of contradiction, if that is at
     least .5 read either way round; it is contested where max(2, 25%) or more of the others
@@ -173,7 +173,7 @@ def add_meaning(
 
 
 def copy_meaning(facts: CrowdFacts, other: CrowdFacts) -> CrowdFacts:
-    """Return `facts` with the entailment model's verdicts of `other`, on the same answers."""
+    """Return `facts` with the entailment verdicts that `other` holds on the same answers."""
     crowd: dict[Any, list[CrowdFact]] = defaultdict(list)
     verdicts: dict[Any, list[AnswerFact]] = defaultdict(list)
     for claim in other.crowd:
@@ -198,7 +198,7 @@ def _collect_questions(
     nearest: Mapping[Any, int],
     excluded: Collection[Any],
 ) -> dict[Any, _Question]:
-    """Return the answers to compare, by question, and the crowd's claims among them."""
+    """Return, by question, the answers to compare and those that serve as claims."""
     questions_with_answers: dict[Any, _Question] = {question: _Question() for question in nearest}
     for row, question in enumerate(answers.questions):
         if question in questions_with_answers:
@@ -247,7 +247,7 @@ def _collect_questions(
 
 
 def _find_stating_answers(facts: CrowdFacts) -> dict[Any, dict[tuple[str, str], set[Any]]]:
-    """Return, by question, the agreed values and the answers that state each."""
+    """Return, by question, each agreed value with the answers that state it."""
     keys_of_facts: dict[Any, dict[tuple[str, str], set[Any]]] = defaultdict(dict)
     agreed = [one for one in facts.crowd if one.state == State.AGREED]
     for one in sorted(agreed, key=lambda one: -one.mentions):
@@ -317,7 +317,7 @@ class _Comparison:
     def _judge(
         self, row: AnswerFact, index: int, claims: Sequence[int], others: Collection[int]
     ) -> AnswerFact:
-        """Return an answer's record with its verdict, from the claim it contradicts most."""
+        """Return the record of an answer with its verdict, from the claim it contradicts most."""
         worst = max(claims, key=lambda claim: self.said[index, claim][0])
         row = replace(row, value=f"{self.said[index, worst][0]:.3f}", verdict=Verdict.OPEN)
         claim_compared = worst if self._is_contradiction(index, worst) else claims[0]
@@ -347,11 +347,11 @@ class _Comparison:
         return replace(row, verdict=verdict, mentions=n_back, crowd=crowd, n_crowd=n_crowd)
 
     def _is_contradiction(self, index: int, claim: int) -> bool:
-        """Return whether an answer contradicts a claim; both are indices of answers."""
+        """Return whether the answer at `index` contradicts the answer at index `claim`."""
         return self.said.get((index, claim), (0.0, 0.0))[0] >= THRESHOLD
 
     def _is_agreement(self, index: int, claim: int) -> bool:
-        """Return whether an answer agrees with a claim: entailment without contradiction."""
+        """Return whether the answer at `index` entails the claim and does not contradict it."""
         contradict, entail = self.said.get((index, claim), (0.0, 0.0))
         return entail >= THRESHOLD > contradict
 
@@ -366,7 +366,7 @@ def _is_equal_text(one: str, other: str) -> bool:
 
 
 def _merge_by_question(rows: Sequence[Any], more: Mapping[Any, Sequence[Any]]) -> list[Any]:
-    """Return the rows grouped by question, with the rows of `more` after the others."""
+    """Return all rows grouped by question; rows of `more` come last in each group."""
     rows_of_question: dict[Any, list[Any]] = {question: [] for question in more}
     for row in rows:
         rows_of_question.setdefault(row.question, []).append(row)

@@ -10,7 +10,7 @@ import numpy as np
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.grading.facts.methods import (
     Consensus,
-    Judged,
+    JudgedValue,
     Mentions,
     State,
     compute_consensus,
@@ -48,7 +48,7 @@ class SlotConsensus:
         weights: Floats,
         asks_names: bool,
     ) -> SlotConsensus:
-        """Compute the consensus from the facts that voters state.
+        """Return the consensus on one kind of fact, from the facts that voters state.
 
         Parameters
         ----------
@@ -70,8 +70,8 @@ class SlotConsensus:
 
     def judge(
         self, own: Sequence[Stated], weight: float = 0.0, is_voter: bool = False
-    ) -> list[Judged]:
-        """Return a verdict on each value of an answer, and on each agreed value it lacks.
+    ) -> list[JudgedValue]:
+        """Return a verdict for each value of an answer, and for each agreed value it lacks.
 
         `weight` is that of the answer's voter, who is left out of the crowd.
         """
@@ -106,7 +106,10 @@ class SlotConsensus:
 def build_columns(
     facts: Sequence[Stated], codes: Mapping[str, int]
 ) -> tuple[Floats, Floats, Integers]:
-    """Return low ends, high ends and bounds of values as arrays; a name becomes its code."""
+    """Return the lower ends, upper ends and bounds of values as arrays.
+
+    A name is replaced by its integer code.
+    """
     # -1 for a name that no voter states: no interval of the crowd holds it.
     lows = [codes.get(one.key, -1) if one.key else one.low for one in facts]
     highs = [codes.get(one.key, -1) if one.key else one.high for one in facts]

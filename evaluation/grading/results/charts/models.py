@@ -39,6 +39,7 @@ def build_placement_chart(models: Page[ModelRow], ceiling: Ceiling, crowd: Crowd
     ]
 
     def draw(width: float) -> Drawing:
+        """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows], TOP + CROWD + 10)
         description = f"{len(rows)} models with 95% intervals under the scores of {crowd.n} workers"
         drawing = Drawing(width, layout.height, "Models among people", description)
@@ -139,6 +140,7 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
     same = _find_shared_beginning([model.name for model in report.models])
 
     def shorten_name(name: str) -> str:
+        """Return a model's name without the beginning shared by all names."""
         return name[len(same) :]
 
     rows = [
@@ -159,6 +161,7 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
     title = f"{of.name} less each other model" if of else "How far apart the models are"
 
     def draw(width: float) -> Drawing:
+        """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows])
         description = f"{len(rows)} differences between models with 95% intervals"
         drawing = Drawing(width, layout.height, "Model comparison", description)
@@ -186,7 +189,7 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
 
 
 def _find_shared_beginning(names: list[str]) -> str:
-    """Return the words with which all models' names begin; "" if fewer than 6 characters."""
+    """Return the words with which all models' names begin; "" if shorter than 6 characters."""
     # What the first and the last in the alphabet share, all names between share as well.
     first, last = (min(names), max(names)) if len(names) > 1 else ("", "")
     apart = (
@@ -216,6 +219,7 @@ def build_pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _:
     ]
 
     def draw(width: float) -> Drawing:
+        """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows])
         drawing = Drawing(
             width, layout.height, "Where they differ", f"{len(rows)} questions, {first}, {second}"
@@ -239,7 +243,7 @@ def build_pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _:
 
 
 def _format_tip(pair: ModelPair, corrected_by: str) -> str:
-    """Return the tooltip of a pair of models: difference, interval, p, number of questions."""
+    """Return the tooltip of a pair of models: difference, interval, p-value, questions."""
     return "\n".join(
         [
             f"{pair.first_name} less {pair.second_name}",

@@ -83,7 +83,7 @@ def show_model(request: HttpRequest, run: Run, model: UUID) -> Context:
 
 @grading_page("evaluation/comparisons.html")
 def show_comparisons(request: HttpRequest, run: Run) -> Context:
-    """Show every pair of models, and the questions on which a chosen pair differs.
+    """Show every pair of models, and the questions on which the chosen pair differs.
 
     `model`, `first`, `second` and `correction` come from the address.
     """
@@ -101,7 +101,7 @@ def show_comparisons(request: HttpRequest, run: Run) -> Context:
 
 
 def read_report(run: Run, query: QueryDict) -> ComparisonsReport:
-    """Return the compared pairs of models, or those with the query parameter `model`."""
+    """Return the compared pairs of models, limited by the query parameter `model`."""
     report = build_comparisons_report(
         run, parse_public_id(query, "model", blank=True), asked_correction(query)
     )
@@ -111,7 +111,7 @@ def read_report(run: Run, query: QueryDict) -> ComparisonsReport:
 
 
 def read_pair(run: Run, query: QueryDict, report: ComparisonsReport) -> PairReport | None:
-    """Return the pair in the query parameters `first` and `second`, else the first pair."""
+    """Return the pair named by the query parameters `first` and `second`; else the first pair."""
     first, second = (
         parse_public_id(query, "first", blank=True),
         parse_public_id(query, "second", blank=True),
@@ -131,7 +131,7 @@ def read_pair(run: Run, query: QueryDict, report: ComparisonsReport) -> PairRepo
 
 
 def read_models(run: Run, query: QueryDict) -> tuple[UUID, UUID]:
-    """Return the ids of the two models in the query parameters, else of the first pair."""
+    """Return the ids of the pair of models in the query parameters; else of the first pair."""
     pair = read_pair(run, query, read_report(run, query))
     if pair is None:
         raise Http404("two models are needed")
@@ -145,16 +145,17 @@ def draw_comparisons(run: Run, query: QueryDict) -> Chart | None:
 
 
 def draw_differences(run: Run, query: QueryDict) -> Chart | None:
-    """Return the chart of the questions on which two models differ; None without a pair."""
+    """Return the chart of questions on which two models differ; None without such a pair."""
     return draw_pair(run, read_pair(run, query, read_report(run, query)))
 
 
 def draw_pair(run: Run, pair: PairReport | None) -> Chart | None:
-    """Return the chart of the questions on which two models differ; None if they never do."""
+    """Return the chart of questions on which two models differ; None if they never differ."""
     if pair is None or not (pair.first_better or pair.second_better):
         return None
 
     def link(question: UUID) -> str:
+        """Return the URL of a question's page."""
         return question_link(run, question)
 
     return build_pair_chart(pair, link)
