@@ -166,7 +166,7 @@ class AnswerViewSet(BulkViewSet):
         reading = {"panel": storing.pop("panel"), "duplicates": storing.pop("duplicates")}
         reading["duplicates"] = Duplicates(reading["duplicates"])
         storing["imported_by"] = get_user_id(request)
-        with self.telling_rows(), stage_answers(self.source(), **reading) as stage:
+        with self.convert_row_errors(), stage_answers(self.source(), **reading) as stage:
             dry_run = storing.pop("dry_run")
             if not dry_run:
                 prepare_answers(into, stage, **storing)

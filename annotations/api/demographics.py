@@ -189,7 +189,7 @@ class DemographicViewSet(BulkViewSet):
         """Store an uploaded demographic export, and return the preview of its join."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         name = read_options(request, JoinOptionsSerializer)["name"]
-        with self.telling_rows():
+        with self.convert_row_errors():
             arranged = arrange(self.source(), Arrangement())
             options = propose_options(arranged, head_of(arranged.source))
         staged = self._stage(question_set, arranged, name, options, get_user_id(request))

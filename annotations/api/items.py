@@ -57,7 +57,7 @@ class ItemViewSet(BulkViewSet):
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         options = read_options(request, ImportOptionsSerializer)
         options["imported_by"] = get_user_id(request)
-        return self.taken_in(type(self).load, question_set, options)
+        return self.import_rows(type(self).load, question_set, options)
 
     def partial_update(self, request: Request, set_id: Any, **ids: Any) -> Response:
         """Change a question (or passage) of a draft; the checks of the file import apply."""

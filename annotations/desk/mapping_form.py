@@ -50,7 +50,7 @@ PRESETS_WITH_FLAGS = ("own", "mturk", "prolific")
 
 @dataclass(frozen=True)
 class ColumnChoice:
-    """A column of the file with its role selector, the wording of its question and examples."""
+    """A column of the file with its role selector, question text and example cells."""
 
     form: forms.Form
     number: int
@@ -65,7 +65,7 @@ class ColumnChoice:
 
     @property
     def right(self) -> forms.BoundField | None:
-        """The field of the right answer; None where the column can be no attention check."""
+        """Field for the right answer; None if the column cannot be an attention check."""
         name = f"right-{self.number}"
         return self.form[name] if name in self.form.fields else None
 
@@ -76,7 +76,7 @@ class ColumnChoice:
 
 
 class MappingForm(forms.Form):
-    """Form for the preset, sheet, header row, columns and options of an import of answers.
+    """Form for the preset, table position, column roles and options of an answer import.
 
     `head` describes the columns of the file, `options` are those stored with the upload.
     """
@@ -207,7 +207,7 @@ class MappingForm(forms.Form):
                 )
 
     def _list_selectable(self) -> list[str]:
-        """Return the columns that get a role selector, in the order of the file.
+        """Return the columns that get a role selector, in the file's order.
 
         All of them; of a very wide file those with a role, then the first ones.
         """
@@ -227,7 +227,7 @@ class MappingForm(forms.Form):
 
     @property
     def settings(self) -> Iterator[forms.BoundField]:
-        """The fields that are no roles of columns."""
+        """Fields of the form that are not roles of columns."""
         own = [name for name in self.fields if not name.startswith(("role-", "right-"))]
         return (self[name] for name in own)
 
@@ -241,7 +241,7 @@ class MappingForm(forms.Form):
         return text
 
     def clean(self) -> dict[str, Any]:
-        """Refuse roles that exclude each other, such as two worker columns."""
+        """Return the form's values; refuse roles that exclude each other."""
         values = super().clean() or self.cleaned_data
         if self._preset == "mturk":
             if not self._columns_with(Role.ANSWER):
@@ -271,7 +271,7 @@ class MappingForm(forms.Form):
         return values
 
     def _columns_with(self, role: Role) -> list[str]:
-        """Return the columns that have a role in the form, or keep it without a selector."""
+        """Return the columns with a role, as chosen in the form or else as proposed."""
         posted = {column.name: f"role-{column.number}" for column in self.columns}
         names = posted if self._preset == "mturk" else self._proposed
         return [
@@ -281,7 +281,7 @@ class MappingForm(forms.Form):
         ]
 
     def read_moved_table(self) -> Arrangement | None:
-        """Return the newly posted sheet, header row and orientation; None if unchanged."""
+        """Return the posted sheet, header row and orientation; None if unchanged."""
         values = self.cleaned_data
         current = self._place
         sheet = values.get("sheet") or current.get("sheet", "")
@@ -343,7 +343,7 @@ class MappingForm(forms.Form):
         return replace(chosen, guessed=guessed)
 
     def collect_options(self) -> dict[str, Any]:
-        """Return the import options to store with the upload, as JSON-compatible values."""
+        """Return the import options as JSON values, to store with the upload."""
         values = self.cleaned_data
         return {
             "preset": self._preset,
@@ -360,7 +360,7 @@ class MappingForm(forms.Form):
 
 
 def _omit_repeated(wording: str, name: str) -> str:
-    """Return the text of a question; "" if it only repeats the name of its column."""
+    """Return a question's text; "" if it only repeats the column's name."""
     return "" if wording == name else wording
 
 
