@@ -151,8 +151,6 @@ def exclude(
 ) -> None:
     """Set the question sets whose workers may not take part in a collection.
 
-    Sets outside `among`, which the user cannot see, are not changed.
-
     `among` are the sets that the user may see: other excluded sets stay excluded. Raises
     `SettingsError` for a set of another owner, because workers belong to an owner.
     """

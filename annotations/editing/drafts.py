@@ -26,9 +26,6 @@ class StaleError(Exception):
 def lock_draft(question_set: QuestionSet, *, anew: bool = False) -> Iterator[QuestionSetVersion]:
     """Yield the draft of a question set, locked in a transaction.
 
-    With `anew`, a draft is created if the latest version is published; else `PublishedError` is
-    raised.
-
     A set without a version gets its first one. If the latest version is published, raises
     `PublishedError`; with `anew`, a copy of it becomes the next version instead.
     """

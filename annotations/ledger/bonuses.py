@@ -350,8 +350,6 @@ def settle(
 ) -> tuple[int, int]:
     """Store a panel's reports on payments (by payment id): paid or failed.
 
-    Return the numbers of new and of already stored reports.
-
     Returns the number of new reports, and of those that were stored already. Raises UnsettledError
     for a payment that was never sent or has the opposite report; nothing is stored then.
     """

@@ -162,8 +162,6 @@ def store_decisions(user: Any, decisions: Sequence[NewDecision]) -> list[Decisio
 def approve_undecided(user: Any, submissions: Sequence[int]) -> DecisionCounts:
     """Approve submissions that the user saw as undecided, all or none.
 
-    Raise `DecidedMeanwhileError` if one was decided meanwhile.
-
     Raises WithdrawnError, and DecidedMeanwhileError with the first decision made since.
     """
     with transaction.atomic():

@@ -99,8 +99,6 @@ class ScreenOutPayer:
 def find_study(version: QuestionSetVersion, study: str = "") -> str:
     """Return the panel's id of the study: `study`, or else the one of all workers.
 
-    Raise `WhichStudyError` if the workers come from several studies or none is known.
-
     Raises WhichStudyError if no worker came with a study, or if they came from several.
     """
     if study:

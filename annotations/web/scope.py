@@ -67,8 +67,6 @@ def get_visible_or_404(request: UserRequest, rows: QuerySet[M, M], public_id: UU
 def get_editable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) -> M:
     """Return the object with this public id; raise `RefusedError` if it is read-only.
 
-    Raise `Http404` if the user may not see it.
-
     Raises Http404 if the user may not see it, `RefusedError` if the user may only see it.
     """
     rows_to_see = _check_scoped(rows).visible_to(request.user, of_one_row=True)
@@ -103,8 +101,6 @@ def get_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
 
 def get_editable_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
     """Return the question set; raise an error if the user may not see answers and edit.
-
-    `Http404` if its answers are invisible to the user, `RefusedError` if it is read-only.
 
     Raises Http404 as `get_answered_set` does, `RefusedError` if the user may only see it.
     """

@@ -92,8 +92,6 @@ def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run:
 def _is_still_there(upload: Upload) -> bool:
     """Return whether no concurrent request has imported the upload.
 
-    Raise `FileGoneError` if it was discarded.
-
     If one has, its report is stored and must stay. Raises `FileGoneError` if it was discarded.
     """
     stored = Upload.objects.filter(pk=upload.pk).first()

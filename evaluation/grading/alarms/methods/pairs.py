@@ -79,8 +79,6 @@ class Pairs:
     def from_vote(cls, vote: MeanVote, seed: int = 0, most: int = MOST_PAIRS) -> Pairs:
         """Return the cosines of all pairs of answers to the same question.
 
-        `vote` holds the answers of a graded crowd; above `most` pairs, workers are sampled.
-
         With more than `most` pairs of answers, those of a seeded random sample of workers.
         """
         cells = vote.cells

@@ -231,8 +231,6 @@ def find_workers_similar_to_model(
 ) -> ModelSimilarity:
     """Return which workers answer like a language model.
 
-    `to_model` holds the cosine of each worker answer to the model's answer.
-
     `to_model` (N,) is the result of `compute_model_cosines`.
     """
     known = ~np.isnan(to_model)
@@ -257,8 +255,6 @@ def find_workers_similar_to_model(
 
 def _compute_gap_closed(cells: Cells, known: np.ndarray, value: Floats, n: Floats) -> Floats:
     """Return how much nearer each worker is to the model than other workers, as a share.
-
-    The share is of the distance between the other workers and the model.
 
     The gap is that from the others' mean cosine to 1; shape (M,).
     """

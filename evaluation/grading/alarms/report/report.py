@@ -368,8 +368,6 @@ def build_checks(run: Run, raised: Iterable[tuple[str, bool]]) -> list[Check]:
 def _build_check(looked: Looked, agreement: float | None) -> Check:
     """Return a stored check for the report.
 
-    Older runs did not store the stability of the ranking: it is filled in from `agreement`.
-
     Older runs with remedies checked the stability on the plain grading, which has no bootstrap
     draws, and stored no statistic. The agreement of their own draws (`agreement`) is stored.
     """

@@ -239,8 +239,6 @@ def _require(report: T | None) -> T:
 def _build_body(request: Request, report: Any, about: Any, answer: Any) -> dict[str, Any]:
     """Return the response body of a report with one page of its answers.
 
-    `about` and `answer` are the classes that define the fields of the report and of an answer.
-
     `about` is the serializer of the report without answers, `answer` the record of an answer.
     """
     answers = build_serializer(answer)(report.answers.rows, many=True).data

@@ -224,8 +224,6 @@ def compare_crowds(before: Run, after: Run) -> Crowds:
 def compare_with_exclusion(run: Run, worker: UUID, outcomes: Mapping[UUID, Outcome]) -> Crowds:
     """Return a run's ranks beside those if one more worker were excluded; one query.
 
-    `outcomes` holds the grades and ranks without the worker.
-
     `outcomes` are those of all others whom the run does not exclude.
     """
     ((rows, excluded),) = _read_workers(run)

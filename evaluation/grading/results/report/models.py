@@ -151,8 +151,6 @@ def build_models_report(
 ) -> ModelsReport:
     """Return the report on a run's language models.
 
-    `models` is a page of them that was already read.
-
     `models` is the page of them, where it is known.
     """
     scores = WorkerGrade.of_crowd(run).filter(support=True)

@@ -100,8 +100,6 @@ def read_question_rows(
 ) -> Page[QuestionRow]:
     """Return a page of a run's questions in the order `by`.
 
-    `alarm` limits the page to questions that an alarm names.
-
     `alarm` is the key of an alarm that names them.
     """
     rows = _query_questions(run)
