@@ -277,7 +277,7 @@ def format_checks(checks: Iterable[Looked]) -> str:
 def _format_ids(ids: Sequence[object], where: str) -> str:
     """Return up to 40 ids separated by commas, and the number of the others."""
     more = f" and {len(ids) - MAX_SHOWN} more {where}" if len(ids) > MAX_SHOWN else ""
-    return ", ".join(_shorten(str(one)) for one in ids[:MAX_SHOWN]) + more
+    return ", ".join(_shorten(str(identifier)) for identifier in ids[:MAX_SHOWN]) + more
 
 
 def _shorten(text: str) -> str:

@@ -86,7 +86,7 @@ def build_language_warning(version: QuestionSetVersion | None) -> Beforehand | N
         question__role__in=GRADED,
     ).exclude(question__kind=Question.Kind.CHOICE)
     found = free.order_by().values_list("language").annotate(n=Count("pk"))
-    counts = sorted(found, key=lambda one: (-one[1], one[0]))
+    counts = sorted(found, key=lambda item: (-item[1], item[0]))
     if len(counts) < 2:
         return None
     languages = ", ".join(

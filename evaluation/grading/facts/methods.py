@@ -338,14 +338,16 @@ def judge_answer(
         likeness, then the best backed one, and none with a likeness below 0.
     """
     intervals = list(zip(low.tolist(), high.tolist(), bound.tolist(), strict=True))
-    fitting_values = [crowd.find_compatible(*one).tolist() for one in intervals]
+    fitting_values = [crowd.find_compatible(*interval).tolist() for interval in intervals]
     own = None
     if is_voter and intervals:
-        own = np.unique(np.concatenate([crowd.find_overlapping(*one[:2]) for one in intervals]))
+        own = np.unique(
+            np.concatenate([crowd.find_overlapping(*interval[:2]) for interval in intervals])
+        )
     n_others = crowd.n - (own is not None)
     own_values = set() if own is None else set(own.tolist())
     backed = [count - (index in own_values) for index, count in enumerate(crowd.backed.tolist())]
-    n_back = [max((backed[k] for k in one), default=0) for one in fitting_values]
+    n_back = [max((backed[k] for k in indices), default=0) for indices in fitting_values]
     if n_others < SUPPORT:
         return [
             JudgedValue(index, None, Verdict.TOO_FEW, n_back[index], 0, n_others)
@@ -357,7 +359,7 @@ def judge_answer(
             JudgedValue(index, None, Verdict.OPEN, n_back[index], 0, n_others)
             for index in range(len(intervals))
         ]
-    fitted = {k for one in fitting_values for k in one}
+    fitted = {k for indices in fitting_values for k in indices}
     lacked = [k for k in agreed if k not in fitted]
     if one_is_enough and len(lacked) < len(agreed):
         lacked = []

@@ -200,7 +200,7 @@ def build_run_facts(run: Run) -> RunFacts | None:
     facts = read_summary(run).facts
     if facts is None:
         return None
-    silent = sorted(facts.silent.items(), key=lambda one: (-one[1], one[0]))
+    silent = sorted(facts.silent.items(), key=lambda item: (-item[1], item[0]))
     return RunFacts(
         questions=facts.questions,
         spoken=facts.spoken,
@@ -244,7 +244,7 @@ def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list
         # Names stand beside each other: one that fewer give is not against one that is agreed.
         if contested_here and not (agreed_here and slot == NAME):
             contested += sorted(
-                [*contested_here, *agreed_here], key=lambda one: (one.mentions, one.value)
+                [*contested_here, *agreed_here], key=lambda value: (value.mentions, value.value)
             )
     return sorted(agreed, key=lambda value: -value.mentions), contested
 

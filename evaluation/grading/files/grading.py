@@ -276,7 +276,7 @@ def _refuse_to_replace_inputs(request: GradingRequest) -> None:
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
     lists = (request.exclude_workers, request.collapse_workers)
-    id_files = [None if one is None else Path(one) for one in lists]
+    id_files = [None if path is None else Path(path) for path in lists]
     inputs = (
         request.answers,
         request.models,

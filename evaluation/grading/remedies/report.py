@@ -131,10 +131,10 @@ def _find_plain_run(run: Run) -> UUID | None:
     return next((other for other, stored in others if _is_equal(plain_parameters, stored)), None)
 
 
-def _is_equal(wanted: AqerParameters, stored: dict[str, Any]) -> bool:
+def _is_equal(expected: AqerParameters, stored: dict[str, Any]) -> bool:
     """Return whether stored run parameters equal the wanted ones; False if unreadable."""
     try:
-        return read_parameters(stored) == wanted
+        return read_parameters(stored) == expected
     except RunInputError:
         return False
 
@@ -318,7 +318,7 @@ def read_suggested_anchors(run: Run) -> list[Response]:
     if not keys:
         return []
     responses = Response.objects.select_related("question", "submission__worker").in_bulk(keys)
-    excluded = {one.worker_id for one in WorkerVerdict.excluding(run.version.question_set)}
+    excluded = {verdict.worker_id for verdict in WorkerVerdict.excluding(run.version.question_set)}
     excluded.update(WorkerGrade.of_excluded(run).values_list("worker_id", flat=True))
     return [
         responses[key]

@@ -23,9 +23,9 @@ def grading_page(template: str) -> Callable[[Callable[..., Context]], View]:
     return results_page(template, AqerSummary)
 
 
-def grading_file(made: View) -> View:
+def grading_file(build: View) -> View:
     """Return a view that sends a file built from a grading; runs of other types get 404."""
-    return results_file(made, AqerSummary)
+    return results_file(build, AqerSummary)
 
 
 OF_ALARM = OpenApiParameter(

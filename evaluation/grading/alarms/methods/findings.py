@@ -157,7 +157,10 @@ def build_findings(survey: RunChecks, proven: Sequence[bool | None] | None = Non
 
 def sort_findings(findings: Sequence[Finding]) -> list[Finding]:
     """Return findings sorted by severity, then by kind in the order of `KINDS`."""
-    return sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), KINDS.index(one.kind)))
+    return sorted(
+        findings,
+        key=lambda finding: (SEVERITIES.index(finding.severity), KINDS.index(finding.kind)),
+    )
 
 
 def find_equal_camp(group: Group, camps: Camps) -> int | None:

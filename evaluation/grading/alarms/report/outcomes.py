@@ -138,7 +138,7 @@ class FalseAlarmRates:
 
     def describe(self, case: str) -> str:
         """Return one alarm's false-alarm rates in sentences; "" if none were measured."""
-        case_rates = next((one for one in self.cases if one.case == case), None)
+        case_rates = next((rates for rates in self.cases if rates.case == case), None)
         if case_rates is None:
             return ""
         rates = [(rate.name, rate.said) for rate in case_rates.rates]
@@ -154,7 +154,10 @@ def find_false_alarm_rates(n_workers: int) -> FalseAlarmRates | None:
         return None
     # Ratios, not differences: 10 and 20 workers differ more than 100 and 110.
     sizes = _read_rates()
-    size = min(sizes, key=lambda one: (max(one, n_workers) / min(one, n_workers), one))
+    size = min(
+        sizes,
+        key=lambda candidate: (max(candidate, n_workers) / min(candidate, n_workers), candidate),
+    )
     return FalseAlarmRates(size, n_workers, sizes[size])
 
 
@@ -347,15 +350,15 @@ def _read_worker_names(workers: list[UUID]) -> dict[UUID, str]:
 
 
 def _iterate_outcomes(
-    here: list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]],
+    alarms: list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]],
     gone: Iterable[GoneAlarm],
-    there: list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]],
+    earlier_alarms: list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]],
     summary: AqerSummary,
     names: dict[UUID, str],
 ) -> Iterator[Became]:
     """Yield the outcomes of a run's alarms, of settled ones, and of the earlier run's alarms."""
     # An alarm of the run before answers to one alarm of this run at most.
-    unmatched = list(there)
+    unmatched = list(earlier_alarms)
 
     def take_matching(seen: _AlarmIdentity) -> dict[str, Any]:
         """Return the earlier run's review of the same alarm, and remove it from the unmatched."""
@@ -365,7 +368,7 @@ def _iterate_outcomes(
                 return _read_review(row[0])
         return {}
 
-    for alarm, seen, workers in here:
+    for alarm, seen, workers in alarms:
         known = take_matching(seen)
         outcome = alarm.outcome or (known and {"code": "outcome.still", "values": {}})
         if outcome:
@@ -406,7 +409,7 @@ def _explain_absence(
     name = {"clique": "copies"}.get(seen.kind, seen.kind)
     if seen.kind == "two_camps" and not seen.workers:
         name = "two_camps_of_questions"
-    check = next((one for one in checks if one.check == name), None)
+    check = next((candidate for candidate in checks if candidate.check == name), None)
     if check is not None and seen.kind == TWO_WAYS and check.reason == BY_WORDS:
         return Message("outcome.by_words", {"workers": 0, "agreement": statistic})
     if check is not None and check.statistic is None:
@@ -449,6 +452,6 @@ def _build_outcome(
     **more: Any,
 ) -> Became:
     """Return the outcome row of an alarm, with the names of its first few workers."""
-    first_workers = tuple(Named(*one) for one in list(workers.items())[:NAMED])
+    first_workers = tuple(Named(*worker) for worker in list(workers.items())[:NAMED])
     case = choose_case(seen.kind, seen.severity, bool(seen.workers))
     return Became(case, seen.severity, first_workers, len(workers), outcome, is_settled, **more)

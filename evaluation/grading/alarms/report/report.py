@@ -177,7 +177,9 @@ def group_checks(checks: Iterable[Check]) -> list[ChecksOfResult]:
     listed = list(checks)
     order: tuple[Result, ...] = ("problem", "not_enough_data", "good", "not_applicable")
     groups = (
-        ChecksOfResult(result, RESULTS[result], [one for one in listed if one.result == result])
+        ChecksOfResult(
+            result, RESULTS[result], [check for check in listed if check.result == result]
+        )
         for result in order
     )
     return [group for group in groups if group.checks]
@@ -349,7 +351,7 @@ def build_checks(run: Run, raised: Iterable[tuple[str, bool]]) -> list[Check]:
     }
     any_answered = any(answered for _, answered in cases)
     agreement = read_summary(run).draw_agreement
-    known = {one.check: _build_check(one, agreement) for one in stored}
+    known = {stored_check.check: _build_check(stored_check, agreement) for stored_check in stored}
     explained = {case for check in ALARM_CHECKS if check.name in known for case in check.raises}
     # Where several checks can have raised an alarm, it is the first of them.
     blamed = {find_raising_checks(case)[0] for case, _ in cases if case not in explained}

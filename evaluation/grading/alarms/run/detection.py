@@ -217,7 +217,7 @@ def select_rows(answers: GradedAnswers, rows: Integers) -> GradedAnswers:
 
 def join_ids(ids: Iterable[object]) -> str:
     """Return ids joined by semicolons for one CSV cell; semicolons in an id are escaped."""
-    return ";".join(str(one).replace("\\", "\\\\").replace(";", "\\;") for one in ids)
+    return ";".join(str(identifier).replace("\\", "\\\\").replace(";", "\\;") for identifier in ids)
 
 
 def detect_alarms(

@@ -54,9 +54,9 @@ def extract_sequences(text: str) -> frozenset[str]:
     )
 
 
-def compute_likeness(one: frozenset[str], other: frozenset[str]) -> float:
+def compute_likeness(sequences: frozenset[str], other: frozenset[str]) -> float:
     """Return the Dice coefficient (0 to 1) of two sets of character sequences."""
-    return 2 * len(one & other) / (len(one) + len(other))
+    return 2 * len(sequences & other) / (len(sequences) + len(other))
 
 
 def is_copied_group(

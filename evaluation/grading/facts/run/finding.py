@@ -65,7 +65,7 @@ class RequestedSlots:
         """
         counts: dict[str, int] = {}
         for facts in read:
-            for slot in dict.fromkeys(one.slot for one in facts):
+            for slot in dict.fromkeys(fact.slot for fact in facts):
                 counts[slot] = counts.get(slot, 0) + 1
         words = float(median(len(text.split()) for text in texts))
         return cls({slot: count / len(texts) for slot, count in counts.items()}, words)
@@ -120,7 +120,9 @@ def find_crowd_facts(
         spoken_questions.append(found.question)
         for slot in found.slots:
             crowd += slot.iterate_rows()
-            answer_facts += (fact for one in found.answers for fact in slot.iterate_verdicts(one))
+            answer_facts += (
+                fact for answer in found.answers for fact in slot.iterate_verdicts(answer)
+            )
     return CrowdFacts(crowd, answer_facts, spoken_questions, silent)
 
 
@@ -250,7 +252,7 @@ class _Slot:
             if one.votes:
                 facts += one.slots.get(slot, [])
                 voters += [code] * len(one.slots.get(slot, []))
-        weights = np.array([one.weight for one in extracted_answers])
+        weights = np.array([answer.weight for answer in extracted_answers])
         return cls(question, SlotConsensus.from_facts(slot, facts, voters, weights, request.names))
 
     def iterate_rows(self) -> Iterator[CrowdFact]:

@@ -355,19 +355,21 @@ def _find_numeric_slots(facts: Sequence[QuotedFact]) -> dict[str, dict[str, Stat
         }
         if (
             len(numbers) == len(numbers_of_quote)
-            and len({one.slot for one in numbers.values()}) == 1
+            and len({number.slot for number in numbers.values()}) == 1
         ):
             numbers_of_slot[slot] = numbers
     return numbers_of_slot
 
 
-def _build_fact(one: QuotedFact, numeric: Mapping[str, Mapping[str, Stated]]) -> Stated:
+def _build_fact(quoted_fact: QuotedFact, numeric: Mapping[str, Mapping[str, Stated]]) -> Stated:
     """Return the fact to vote on; a number is taken from the quote, not from the model's value."""
-    spans = ((one.start, one.start + len(one.quote)),)
-    number = numeric.get(one.slot, {}).get(one.quote)
+    spans = ((quoted_fact.start, quoted_fact.start + len(quoted_fact.quote)),)
+    number = numeric.get(quoted_fact.slot, {}).get(quoted_fact.quote)
     if number is None:
-        return Stated(one.slot, 0.0, 0.0, one.value, spans, key=normalise(one.value))
-    return Stated(one.slot, number.low, number.high, number.shown, spans, number.bound)
+        return Stated(
+            quoted_fact.slot, 0.0, 0.0, quoted_fact.value, spans, key=normalise(quoted_fact.value)
+        )
+    return Stated(quoted_fact.slot, number.low, number.high, number.shown, spans, number.bound)
 
 
 def _drop_repeated(facts: Sequence[Stated]) -> list[Stated]:

@@ -54,7 +54,7 @@ class SlotConsensus:
         ----------
         voters : code of each fact's voter. weights : of the voters, by code.
         """
-        codes = {key: at for at, key in enumerate(dict.fromkeys(one.key for one in facts))}
+        codes = {key: at for at, key in enumerate(dict.fromkeys(fact.key for fact in facts))}
         low, high, bound = build_columns(facts, codes)
         crowd = compute_consensus(
             Mentions(np.array(voters, dtype=np.int64), low, high, bound), weights
@@ -111,9 +111,9 @@ def build_columns(
     A name is replaced by its integer code.
     """
     # -1 for a name that no voter states: no interval of the crowd holds it.
-    lows = [codes.get(one.key, -1) if one.key else one.low for one in facts]
-    highs = [codes.get(one.key, -1) if one.key else one.high for one in facts]
-    bounds = [one.bound for one in facts]
+    lows = [codes.get(fact.key, -1) if fact.key else fact.low for fact in facts]
+    highs = [codes.get(fact.key, -1) if fact.key else fact.high for fact in facts]
+    bounds = [fact.bound for fact in facts]
     return (
         np.array(lows, dtype=np.float64),
         np.array(highs, dtype=np.float64),

@@ -81,14 +81,16 @@ class WordCounts:
 
     def copy(self) -> WordCounts:
         """Return an independent copy of the counts."""
-        inside, first, small = (Counter(one) for one in (self.inside, self.first, self.small))
+        inside, first, small = (
+            Counter(counter) for counter in (self.inside, self.first, self.small)
+        )
         return WordCounts(inside, first, small, self.capitals, self.words)
 
     def keep(self, words: Collection[str]) -> WordCounts:
         """Return the counts of the given words only; the totals stay those of all texts."""
         inside, first, small = (
-            Counter({word: n for word, n in one.items() if word in words})
-            for one in (self.inside, self.first, self.small)
+            Counter({word: n for word, n in counter.items() if word in words})
+            for counter in (self.inside, self.first, self.small)
         )
         return WordCounts(inside, first, small, self.capitals, self.words)
 
@@ -232,21 +234,21 @@ def _build_parts(word: str) -> set[str]:
     return {word, *(word[:index] + word[index + 1 :] for index in range(len(word)))}
 
 
-def _is_one_edit_apart(one: str, other: str) -> bool:
+def _is_one_edit_apart(word: str, other: str) -> bool:
     """Return whether two words differ by one edit.
 
     Both must share a variant of `_build_parts`.
     """
-    if one[0] != other[0] or abs(len(one) - len(other)) > 1:
+    if word[0] != other[0] or abs(len(word) - len(other)) > 1:
         return False
-    if len(one) != len(other):
+    if len(word) != len(other):
         return True
-    position = [place for place, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+    position = [place for place, (a, b) in enumerate(zip(word, other, strict=True)) if a != b]
     if len(position) == 1:
         return True
     return (
         len(position) == 2
         and position[1] == position[0] + 1
-        and one[position[0]] == other[position[1]]
-        and one[position[1]] == other[position[0]]
+        and word[position[0]] == other[position[1]]
+        and word[position[1]] == other[position[0]]
     )

@@ -138,14 +138,14 @@ def _iterate_electorates(
                 yield f"only_camp_{number}", Electorate(factor=inside, start=start)
 
 
-def _is_same(one: Floats, other: Floats) -> bool:
+def _is_same(raw: Floats, other: Floats) -> bool:
     """Return whether two sets of raw scores rank the workers alike (Spearman at least 0.9)."""
-    correlation = spearman(one, other)
+    correlation = spearman(raw, other)
     if correlation is not None:
         return correlation >= SAME
-    is_compared = ~np.isnan(one) & ~np.isnan(other)
+    is_compared = ~np.isnan(raw) & ~np.isnan(other)
     # Without a correlation one of them has no spread: alike if both have none.
-    return not is_compared.any() or bool(np.ptp(one[is_compared]) == np.ptp(other[is_compared]))
+    return not is_compared.any() or bool(np.ptp(raw[is_compared]) == np.ptp(other[is_compared]))
 
 
 # Correlations closer than this are tied.

@@ -148,7 +148,7 @@ def build_map_chart(
         drawing.rectangle(0.5, 0.5, width - 1, floor - 1, "frame")
         drawing.path([plane(place) for place in answers.path], "path")
         # Great dots behind small ones, or they would hide them.
-        for answer in sorted(answers.answers, key=lambda one: -_get_vote(one, index)):
+        for answer in sorted(answers.answers, key=lambda drawn: -_get_vote(drawn, index)):
             _draw_answer(drawing, answer, plane, size, index, link(answer.worker))
         for model in answers.models:
             drawing.mark(

@@ -121,11 +121,11 @@ def _read_embedding(run: Run) -> dict[str, Any]:
     return {name: embedding[name] for name in EMBEDDING}
 
 
-def _is_close(one: float | None, other: float | None) -> bool:
+def _is_close(value: float | None, other: float | None) -> bool:
     """Return whether two dispersions are equal up to rounding; None equals only None."""
-    if one is None or other is None:
-        return one is other
-    return abs(one - other) <= SAME
+    if value is None or other is None:
+        return value is other
+    return abs(value - other) <= SAME
 
 
 MOVERS_SHOWN = 20
@@ -366,12 +366,12 @@ def _compare_settings(before: Run, after: Run) -> list[SettingChange]:
     ]
 
 
-def _find_changes(one: Mapping[str, Any], other: Mapping[str, Any], names: Any) -> list[Change]:
+def _find_changes(earlier: Mapping[str, Any], later: Mapping[str, Any], names: Any) -> list[Change]:
     """Return the names whose values differ between two mappings, with both values."""
     return [
-        Change(name, one.get(name), other.get(name))
+        Change(name, earlier.get(name), later.get(name))
         for name in names
-        if one.get(name) != other.get(name)
+        if earlier.get(name) != later.get(name)
     ]
 
 

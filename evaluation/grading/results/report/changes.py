@@ -198,7 +198,7 @@ class Crowds:
     @property
     def n_graded(self) -> int:
         """Number of workers with a grade in both runs."""
-        pairs = ((one.grade_before, one.grade_after) for one in self.common)
+        pairs = ((change.grade_before, change.grade_after) for change in self.common)
         return sum(None not in pair for pair in pairs)
 
 
@@ -236,29 +236,31 @@ def compare_with_exclusion(run: Run, worker: UUID, outcomes: Mapping[UUID, Outco
 
 
 def _compare(
-    one: Mapping[UUID, _Row],
-    out_of_one: set[UUID],
-    other: Mapping[UUID, _Row],
-    out_of_other: set[UUID],
+    earlier: Mapping[UUID, _Row],
+    excluded_earlier: set[UUID],
+    later: Mapping[UUID, _Row],
+    excluded_later: set[UUID],
 ) -> Crowds:
     """Return the comparison of two runs' workers, given the workers that each run excluded."""
-    both = one.keys() & other.keys()
-    places = _rank_common(one, other)
+    both = earlier.keys() & later.keys()
+    places = _rank_common(earlier, later)
     common = [
         WorkerChange(
             id,
-            other[id].name,
-            one[id].grade,
-            other[id].grade,
-            one[id].rank,
-            other[id].rank,
+            later[id].name,
+            earlier[id].grade,
+            later[id].grade,
+            earlier[id].rank,
+            later[id].rank,
             *places.get(id, (None, None)),
         )
         for id in both
     ]
     common.sort(key=lambda row: (-abs(row.moved or 0), -abs(row.grade_change), row.name))
     return Crowds(
-        common, _find_unpaired(one, other, out_of_other), _find_unpaired(other, one, out_of_one)
+        common,
+        _find_unpaired(earlier, later, excluded_later),
+        _find_unpaired(later, earlier, excluded_earlier),
     )
 
 
@@ -282,13 +284,13 @@ def _separate_excluded(run: Run, rows: dict[UUID, _Row]) -> tuple[dict[UUID, _Ro
 
 
 def _rank_common(
-    one: Mapping[UUID, _Row], other: Mapping[UUID, _Row]
+    earlier: Mapping[UUID, _Row], later: Mapping[UUID, _Row]
 ) -> dict[UUID, tuple[int, int]]:
     """Return the ranks of common workers in both runs, counted among common workers only."""
     ranked = [
-        (id, before.rank, other[id].rank)
-        for id, before in one.items()
-        if before.rank is not None and id in other and other[id].rank is not None
+        (id, before.rank, later[id].rank)
+        for id, before in earlier.items()
+        if before.rank is not None and id in later and later[id].rank is not None
     ]
     ranks_before, ranks_after = (
         sorted(row[1] for row in ranked),
@@ -302,10 +304,10 @@ def _rank_common(
 
 
 def _find_unpaired(
-    here: Mapping[UUID, _Row], there: Mapping[UUID, _Row], excluded: set[UUID]
+    own_rows: Mapping[UUID, _Row], other_rows: Mapping[UUID, _Row], excluded: set[UUID]
 ) -> list[UnpairedWorker]:
     """Return the workers of the first run who are missing in the second, best rank first."""
-    rows = [row for id, row in here.items() if id not in there]
+    rows = [row for id, row in own_rows.items() if id not in other_rows]
     rows.sort(key=lambda row: (row.rank is None, row.rank or 0, row.name))
     return [
         UnpairedWorker(row.worker, row.name, row.grade, row.rank, row.worker in excluded)
@@ -355,19 +357,19 @@ def build_what_if(run: Run, worker: UUID) -> WhatIf | None:
     except NotAtOnceError as error:
         return WhatIf(worker, row.external_id, error.code)
     grade_pairs = [
-        (one.grade_before, one.grade_after)
-        for one in both_crowds.common
-        if one.grade_before is not None and one.grade_after is not None
+        (change.grade_before, change.grade_after)
+        for change in both_crowds.common
+        if change.grade_before is not None and change.grade_after is not None
     ]
-    moved = [one for one in both_crowds.common if one.moved]
+    moved = [change for change in both_crowds.common if change.moved]
     return WhatIf(
         worker=worker,
         name=row.external_id,
         movers=tuple(moved[:MOVERS_SHOWN]),
         n_moved=len(moved),
-        n=sum(one.moved is not None for one in both_crowds.common),
+        n=sum(change.moved is not None for change in both_crowds.common),
         spearman=spearman(
             [before for before, _ in grade_pairs], [after for _, after in grade_pairs]
         ),
-        largest=max((abs(one.grade_change) for one in both_crowds.common), default=0.0),
+        largest=max((abs(change.grade_change) for change in both_crowds.common), default=0.0),
     )

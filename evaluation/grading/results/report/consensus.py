@@ -169,7 +169,7 @@ def _describe_question_camps(counts: dict[str, Any] | None) -> str:
 def _describe_settings(parameters: dict[str, Any]) -> str:
     """Return the run options that differ from their defaults, as text."""
     differing = AqerParameters.differences(parameters)
-    settings = "; ".join(f"{one.label}: {_join_lines(one.value)}" for one in differing)
+    settings = "; ".join(f"{option.label}: {_join_lines(option.value)}" for option in differing)
     return f"{settings}; all else by default" if settings else "all by default"
 
 

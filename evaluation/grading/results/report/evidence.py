@@ -199,7 +199,7 @@ def _read_texts(
     is_named_alarm = Alarm.workers.through.objects.filter(alarm=alarm, worker=worker)
 
     def query_part(
-        what: str, model: Any, columns: tuple[str, ...], whose: str
+        what: str, model: Any, columns: tuple[str, ...], author_path: str
     ) -> QuerySet[Any, Any]:
         """Return the query for the texts of one kind."""
         keys = [NO_ID, *(row[name] or NO_ID for row in rows for name in columns)]
@@ -209,8 +209,8 @@ def _read_texts(
         return models.values_list(
             Value(what, CharField()),
             "pk",
-            f"{whose}public_id",
-            f"{whose}{'name' if what == 'reply' else 'external_id'}",
+            f"{author_path}public_id",
+            f"{author_path}{'name' if what == 'reply' else 'external_id'}",
             select_beginning("text", EXCERPT_SHOWN if what == "question" else ANSWER_SHOWN),
             grade,
             Exists(is_named_alarm) if is_answer else Value(False),
@@ -358,19 +358,23 @@ def _query_least_typed(run: Run, workers: list[UUID]) -> Rows:
     )
 
 
-def _build_pasted_message(mine: dict[str, Any]) -> Message:
+def _build_pasted_message(worker_sums: dict[str, Any]) -> Message:
     """Return the message on the number of answers with pasted text."""
-    share = mine["by_paste"] / mine["length"] if mine["length"] else None
-    return Message("signals.pasted", {"pasted": mine["pasted"], "n": mine["n"], "share": share})
+    share = worker_sums["by_paste"] / worker_sums["length"] if worker_sums["length"] else None
+    return Message(
+        "signals.pasted", {"pasted": worker_sums["pasted"], "n": worker_sums["n"], "share": share}
+    )
 
 
-def _build_comparison_messages(mine: dict[str, Any], others: list[dict[str, Any]]) -> list[Message]:
+def _build_comparison_messages(
+    worker_sums: dict[str, Any], others: list[dict[str, Any]]
+) -> list[Message]:
     """Return messages that compare a worker's pastes and page leaves with other workers'."""
     if len(others) < FEWEST_OTHERS:
         return [Message("signals.few", {"others": len(others)})]
     messages = []
     for code, what in (("signals.pasted_more", "pasted"), ("signals.left_more", "left")):
-        own = mine[what] * 1.0 / mine["n"]
+        own = worker_sums[what] * 1.0 / worker_sums["n"]
         below = sum(other[what] / other["n"] < own for other in others)
         same = sum(other[what] / other["n"] == own for other in others)
         values = {"below": below, "same": same, "above": len(others) - below - same}
@@ -378,7 +382,11 @@ def _build_comparison_messages(mine: dict[str, Any], others: list[dict[str, Any]
     return messages
 
 
-def _build_away_message(mine: dict[str, Any]) -> Message:
+def _build_away_message(worker_sums: dict[str, Any]) -> Message:
     """Return the message on how often and for how long a worker left the page."""
-    values = {"left": mine["left"], "away": mine["away"], "active": mine["active"]}
+    values = {
+        "left": worker_sums["left"],
+        "away": worker_sums["away"],
+        "active": worker_sums["active"],
+    }
     return Message("signals.away", values)

@@ -197,7 +197,7 @@ def build_first_rows(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> lis
     values = attrgetter(*(column.replace("__", ".") for column in COLUMNS))
     # As `ORDER` sorts, so that the next page continues where this one ends.
     first = sorted(scores, key=find_place)[:size]
-    return [build_model_row(dict(zip(COLUMNS, values(one), strict=True))) for one in first]
+    return [build_model_row(dict(zip(COLUMNS, values(score), strict=True))) for score in first]
 
 
 def read_model_row(run: Run, model: UUID) -> ModelRow | None:
