@@ -126,6 +126,7 @@ def add_duplicates(parser: ArgumentParser, *, by_worker: bool = False) -> None:
 
 
 def _parse_worker_rule(text: str) -> tuple[str, Duplicates]:
+    """Return (worker, rule) of an option WORKER=first or WORKER=last, for argparse."""
     worker, _, rule = text.rpartition("=")
     if not worker.strip() or rule not in tuple(Duplicates):
         raise ArgumentTypeError(f"{text!r} is no WORKER=first or WORKER=last")
