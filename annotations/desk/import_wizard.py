@@ -158,7 +158,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
             staged.problems, staged.n_problems = [], 0
             staged.delete_checked_rows()
             if {"check", "choose"} & set(request.POST):
-                with staged.whole():
+                with staged.delete_files_on_error():
                     read_upload(staged, question_set, KINDS[WIZARD], dry_run=True)
             else:
                 staged.save()
@@ -209,7 +209,7 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
             "update_flags": False,
         },
     )
-    with staged.whole():
+    with staged.delete_files_on_error():
         staged.file.save("", file, save=False)
         try:
             if not _is_demographic(staged):
@@ -310,7 +310,10 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Previ
         by_question.setdefault(record.question, []).append(record)
     questions = [
         QuestionPreview(
-            name, _find_wording(rows.questions, name), rows.questions[name].right, _first(answers)
+            name,
+            _find_wording(rows.questions, name),
+            rows.questions[name].right,
+            _choose_first_answers(answers),
         )
         for name, answers in islice(by_question.items(), MAX_QUESTIONS_SHOWN)
     ]
@@ -320,7 +323,7 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Previ
     return Preview(questions, len(by_question), texts, personal=personal, notes=notes)
 
 
-def _first(answers: list[AnswerRecord]) -> list[AnswerRecord]:
+def _choose_first_answers(answers: list[AnswerRecord]) -> list[AnswerRecord]:
     """Return the first answers with a text, filled up with empty ones."""
     return sorted(answers, key=lambda record: not record.text)[:MAX_ANSWERS_SHOWN]
 
@@ -372,7 +375,7 @@ def _find_wording(questions: dict[str, MturkQuestion], question: str) -> str:
 
 def _open_source(staged: Upload) -> Source:
     """Return the stored upload as a source from which rows can be read."""
-    return make_stored_source(staged.name, staged.opened, staged.file.size)
+    return make_stored_source(staged.name, staged.open_file, staged.file.size)
 
 
 def _load_arranged(staged: Upload) -> Arranged:

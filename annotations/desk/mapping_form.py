@@ -244,11 +244,11 @@ class MappingForm(forms.Form):
         """Return the form's values; refuse roles that exclude each other."""
         values = super().clean() or self.cleaned_data
         if self._preset == "mturk":
-            if not self._columns_with(Role.ANSWER):
+            if not self._list_columns_with(Role.ANSWER):
                 self.add_error(None, forms.ValidationError(NO_ANSWERS, code="no_answers"))
             return values
         for role in ONCE:
-            columns = self._columns_with(role)
+            columns = self._list_columns_with(role)
             if role == Role.WORKER and values.get("rows_are_workers") and columns:
                 columns.append("the row")
             if len(columns) > 1:
@@ -270,7 +270,7 @@ class MappingForm(forms.Form):
                 self.add_error(None, forms.ValidationError(text, code=problem.code))
         return values
 
-    def _columns_with(self, role: Role) -> list[str]:
+    def _list_columns_with(self, role: Role) -> list[str]:
         """Return the columns with a role, as chosen in the form or else as proposed."""
         posted = {column.name: f"role-{column.number}" for column in self.columns}
         names = posted if self._preset == "mturk" else self._proposed
@@ -298,11 +298,11 @@ class MappingForm(forms.Form):
     def _build_mapping(self) -> Mapping:
         """Return the column mapping that the user posted."""
         former = self._mapping
-        answers = tuple(self._columns_with(Role.ANSWER))
+        answers = tuple(self._list_columns_with(Role.ANSWER))
         if self._preset == "mturk":
             return Mapping(former.worker, former.question, answers)
         worker, question, text = (
-            next(iter(self._columns_with(role)), "") for role in (Role.WORKER, *ONCE[1:])
+            next(iter(self._list_columns_with(role)), "") for role in (Role.WORKER, *ONCE[1:])
         )
         if self.cleaned_data.get("rows_are_workers"):
             worker = ROW_NUMBER
@@ -313,7 +313,7 @@ class MappingForm(forms.Form):
         )
         # What the preset does by itself is stored as its rule, not as a choice of the user.
         of_preset = column_roles(self._head, PRESETS[self._preset], Mapping())
-        times = tuple(self._columns_with(Role.TIME))
+        times = tuple(self._list_columns_with(Role.TIME))
         known = tuple(name for name, role in of_preset.items() if role == Role.TIME)
         chosen = Mapping(
             worker,
@@ -324,12 +324,12 @@ class MappingForm(forms.Form):
             times=None if set(times) == set(known) else times,
             extra=tuple(
                 name
-                for name in self._columns_with(Role.EXTRA)
+                for name in self._list_columns_with(Role.EXTRA)
                 if of_preset.get(name) == Role.IGNORE
             ),
             ignored=tuple(
                 name
-                for name in self._columns_with(Role.IGNORE)
+                for name in self._list_columns_with(Role.IGNORE)
                 if of_preset.get(name) != Role.IGNORE
             ),
         )

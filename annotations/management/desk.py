@@ -47,7 +47,7 @@ class DeskCommand(SetCommand):
 
     def decider(self, options: dict[str, Any], version: QuestionSetVersion) -> AbstractBaseUser:
         """Return the user named by --by; exit status 2 if unknown or not permitted to decide."""
-        user = self._user(options["by"])
+        user = self._find_user(options["by"])
         is_owner = user.pk == version.question_set.owner_id
         if not (is_owner or may_decide(user, version)):
             raise CommandError(
@@ -60,13 +60,13 @@ class DeskCommand(SetCommand):
     def question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
         """Return the question set; without --owner, first look among those of the --by user."""
         if options["owner"] is None and options.get("by"):
-            mine = QuestionSet.objects.editable_by(self._user(options["by"]))
+            mine = QuestionSet.objects.editable_by(self._find_user(options["by"]))
             matches = list(mine.filter(name=options["question_set"].strip())[:2])
             if len(matches) == 1:
                 return matches[0]
         return super().question_set(options, create=create)
 
-    def _user(self, username: str) -> AbstractBaseUser:
+    def _find_user(self, username: str) -> AbstractBaseUser:
         """Return the active user with this name; exit status 2 if there is none."""
         user = get_user_model().objects.filter(username=username, is_active=True).first()
         if user is None:

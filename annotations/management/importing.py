@@ -62,7 +62,7 @@ class SetCommand(BaseCommand):
         by_id = _set_of_id(name)
         if by_id is not None and options["owner"] is None:
             return by_id
-        owner = self._owner(options["owner"])
+        owner = self._find_owner(options["owner"])
         existing = QuestionSet.objects.filter(owner=owner.pk, name=name).first()
         if existing is None and by_id is not None and by_id.owner_id == owner.pk:
             existing = by_id
@@ -77,7 +77,7 @@ class SetCommand(BaseCommand):
             raise SetError("set_name_length", most=LONGEST_NAME)
         return QuestionSet(owner_id=owner.pk, name=name)
 
-    def _owner(self, username: str | None) -> AbstractBaseUser:
+    def _find_owner(self, username: str | None) -> AbstractBaseUser:
         """Return the user who owns the question set; exit status 2 if it is unclear."""
         users = get_user_model().objects.filter(is_active=True)
         if username is not None:

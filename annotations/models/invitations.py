@@ -74,7 +74,7 @@ class Invited(Record):
         return bool(type(self)._base_manager.filter(pk=self.pk).update(pending=False))
 
 
-def invitations(user: AnyUser) -> list[Any]:
+def list_invitations(user: AnyUser) -> list[Any]:
     """Return the pending invitations of a user, of all models, the newest first."""
     models_with_invitations = [apps.get_model("annotations", name) for name in INVITATION_MODELS]
     pending_keys = [

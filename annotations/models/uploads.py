@@ -92,12 +92,12 @@ class Upload(Record):
     def __str__(self) -> str:
         return f"{self.name} into {self.question_set}"
 
-    def opened(self) -> BinaryIO:
+    def open_file(self) -> BinaryIO:
         """Return the uploaded file, open for reading from its beginning."""
         return cast("BinaryIO", self.file.storage.open(self.file.name or "", "rb").file)
 
     @contextmanager
-    def whole(self) -> Iterator[None]:
+    def delete_files_on_error(self) -> Iterator[None]:
         """Delete the files that were added in the block if the block fails."""
         # Files of a stored row stay: the row still names them.
         before = set() if self._state.adding else {self.file.name, self.checked.name}
@@ -115,7 +115,7 @@ class Upload(Record):
             self.checked.save("", File(file), save=False)
 
     @contextmanager
-    def checked_path(self) -> Iterator[Path]:
+    def copy_checked_rows(self) -> Iterator[Path]:
         """Yield the path of a temporary copy of the parsed rows."""
         with TemporaryDirectory(prefix="upload-") as folder:
             path = Path(folder) / "rows"

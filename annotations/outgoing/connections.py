@@ -57,7 +57,7 @@ class SpreadTransport(httpx.AsyncBaseTransport):
             self._under_way[place] -= 1
             raise
         assert isinstance(response.stream, httpx.AsyncByteStream)
-        response.stream = _UntilClosed(response.stream, partial(self._closed, place))
+        response.stream = _UntilClosed(response.stream, partial(self._release_pool, place))
         return response
 
     async def aclose(self) -> None:
@@ -65,7 +65,7 @@ class SpreadTransport(httpx.AsyncBaseTransport):
         for pool in self._pools:
             await pool.aclose()
 
-    def _closed(self, place: int) -> None:
+    def _release_pool(self, place: int) -> None:
         """Count one request less for the pool at index `place`."""
         self._under_way[place] -= 1
 

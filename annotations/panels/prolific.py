@@ -93,11 +93,11 @@ class Prolific:
         study_data = self._read(f"studies/{_validate_id(study)}/")
         pay = study_data.get("reward")
         return Study(
-            id=_to_text(study_data.get("id")) or study,
-            name=_to_text(study_data.get("name")),
-            status=_to_text(study_data.get("status")),
+            id=_convert_to_text(study_data.get("id")) or study,
+            name=_convert_to_text(study_data.get("name")),
+            status=_convert_to_text(study_data.get("status")),
             pay=int(pay) if isinstance(pay, int | float) else None,
-            currency=_to_text(
+            currency=_convert_to_text(
                 study_data.get("presentment_currency_code") or study_data.get("currency_code")
             ),
         )
@@ -117,7 +117,7 @@ class Prolific:
             if not isinstance(rows, list):
                 raise UnsureError("no_list")
             submissions.update(
-                (_to_text(row.get("id")), row) for row in rows if isinstance(row, dict)
+                (_convert_to_text(row.get("id")), row) for row in rows if isinstance(row, dict)
             )
             count = _read_count(response_page, count)
             # An empty page ends the loop, too; a count that was not reached is an error below.
@@ -146,7 +146,7 @@ class Prolific:
         """Register bonuses (lines "id,amount") for a study without paying them."""
         body = {"study_id": _validate_id(study), "csv_bonuses": lines}
         answer = self._write("submissions/bonus-payments/", body)
-        key = _to_text(answer.get("id")) if isinstance(answer, dict) else ""
+        key = _convert_to_text(answer.get("id")) if isinstance(answer, dict) else ""
         if not _ID.fullmatch(key):
             raise UnsureError("no_bonus_id")
         amount = answer.get("amount")
@@ -186,7 +186,7 @@ class Prolific:
                 "participant_ids": list(participants),
             },
         )
-        key = _to_text(answer.get("id")) if isinstance(answer, dict) else ""
+        key = _convert_to_text(answer.get("id")) if isinstance(answer, dict) else ""
         if not key:
             raise UnsureError("no_group_id")
         return key
@@ -323,18 +323,18 @@ def _is_last(response_page: dict[str, Any], n_found: int, count: int | None) -> 
 def _format_row(submission: dict[str, Any], study: str) -> tuple[str, ...]:
     """Return a submission of the API as a row of Prolific's export."""
     return (
-        _to_text(submission.get("id")),
-        _to_text(submission.get("participant_id") or submission.get("participant")),
-        _to_text(submission.get("status")),
-        _to_text(submission.get("started_at")),
-        _to_text(submission.get("completed_at")),
-        _to_text(submission.get("time_taken")),
-        _to_text(submission.get("entered_code") or submission.get("study_code")),
-        _to_text(submission.get("study_id")) or study,
+        _convert_to_text(submission.get("id")),
+        _convert_to_text(submission.get("participant_id") or submission.get("participant")),
+        _convert_to_text(submission.get("status")),
+        _convert_to_text(submission.get("started_at")),
+        _convert_to_text(submission.get("completed_at")),
+        _convert_to_text(submission.get("time_taken")),
+        _convert_to_text(submission.get("entered_code") or submission.get("study_code")),
+        _convert_to_text(submission.get("study_id")) or study,
     )
 
 
-def _to_text(value: Any) -> str:
+def _convert_to_text(value: Any) -> str:
     """Return a value as stripped text; "" for None."""
     return "" if value is None else str(value).strip()
 

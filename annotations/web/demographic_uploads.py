@@ -66,7 +66,7 @@ def propose_options(arranged: Arranged, head: Head) -> dict[str, Any]:
 
 def open_staged(staged: Upload) -> Source:
     """Return the stored upload as a source of rows, at its stored sheet and header row."""
-    stored = make_stored_source(staged.name, staged.opened, staged.file.size)
+    stored = make_stored_source(staged.name, staged.open_file, staged.file.size)
     return Arranged.of_dict(stored, staged.options["arrangement"]).source
 
 

@@ -133,7 +133,7 @@ class Keyset:
         cursor = encode_cursor(self.name, *self._read_values(page_rows[-1])) if has_more else None
         return Page([make(row) for row in page_rows], after, cursor)
 
-    def beginning(self, page: Page[Any], size: int) -> Page[Any]:
+    def cut_first_page(self, page: Page[Any], size: int) -> Page[Any]:
         """Return the first `size` rows of a loaded page as a page of its own."""
         if len(page.rows) <= size:
             return page

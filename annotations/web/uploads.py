@@ -47,7 +47,7 @@ def stage_upload(
         columns=columns,
         options=options,
     )
-    with staged.whole():
+    with staged.delete_files_on_error():
         staged.file.save("", file, save=False)
         read_upload(staged, question_set, kind, dry_run=True)
     return staged
@@ -127,7 +127,7 @@ def _import_file(
     """
     options = upload.options
     if kind.stage is None:
-        source = make_stored_source(upload.name, upload.opened, upload.file.size)
+        source = make_stored_source(upload.name, upload.open_file, upload.file.size)
         user = {"imported_by": upload.owner_id} if kind.knows_who else {}
         return kind.load(
             into, source, dry_run=dry_run, **_parse_columns(upload, kind), **options, **user
@@ -139,9 +139,9 @@ def _import_file(
     }
     storing_options["imported_by"] = upload.owner_id
     if upload.checked:
-        with upload.checked_path() as path, stage.kind.opened(path) as rows:
+        with upload.copy_checked_rows() as path, stage.kind.opened(path) as rows:
             return stage.store(into, rows, dry_run=dry_run, **storing_options)
-    source = make_stored_source(upload.name, upload.opened, upload.file.size)
+    source = make_stored_source(upload.name, upload.open_file, upload.file.size)
     with stage.read(source, **_parse_columns(upload, kind), **reading_options) as rows:
         report = stage.store(into, rows, dry_run=dry_run, **storing_options)
         if dry_run and report.changed:

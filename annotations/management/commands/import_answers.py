@@ -56,15 +56,15 @@ class Command(ImportCommand):
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
         """Import the file and return its report; a preset reads an export of another tool."""
         if options["preset"] or options["map"]:
-            return [self._mapped(options)]
+            return [self._import_mapped_file(options)]
         columns = parse_columns_option(ColumnNames.parse, options["columns"])
         path = options["file"]
         try:
-            return [self._as_it_stands(path, options, columns)]
+            return [self._import_standard_file(path, options, columns)]
         except InputError as error:
             raise advised(error, path, WITH_PRESET) from error
 
-    def _as_it_stands(
+    def _import_standard_file(
         self, path: Path, options: dict[str, Any], columns: dict[str, Any]
     ) -> ImportReport:
         """Import a file whose columns have the standard names; return the report."""
@@ -80,7 +80,7 @@ class Command(ImportCommand):
             **columns,
         )
 
-    def _mapped(self, options: dict[str, Any]) -> ImportReport:
+    def _import_mapped_file(self, options: dict[str, Any]) -> ImportReport:
         """Import a file with a preset or column mapping; return the report."""
         if options["columns"]:
             raise CommandError("--columns: use --map with a preset", returncode=USAGE)

@@ -116,14 +116,14 @@ class RemedyReport:
             out["spelling"] = self.spelling
         return out
 
-    def names_of(self, group: NamedGroup) -> list[Any]:
+    def list_members(self, group: NamedGroup) -> list[Any]:
         """Return the ids of a group's workers."""
         return list(self.workers[group.members].tolist())
 
     def _build_group(self, group: NamedGroup, name_of: Callable[[Any], Any]) -> dict[str, Any]:
         """Return a group of copies as a dictionary for JSON."""
         values = {
-            "workers": [name_of(worker) for worker in self.names_of(group)],
+            "workers": [name_of(worker) for worker in self.list_members(group)],
             "kappa": group.statistic,
             "mean_cosine": group.mean_cosine,
             "collapsed": group.is_collapsed,

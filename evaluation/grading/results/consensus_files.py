@@ -33,7 +33,7 @@ def build_files(report: ConsensusReport) -> Files:
     writers: dict[str, Callable[[], Iterator[bytes]]] = {
         "consensus.csv": lambda: write_csv(HEADER, map(_build_csv_row, report.rows())),
         "consensus.jsonl": lambda: write_jsonl(KEYS, map(_build_json_row, report.rows())),
-        "datasheet.md": lambda: iter([sheet.markdown().encode()]),
+        "datasheet.md": lambda: iter([sheet.format_markdown().encode()]),
         "datasheet.json": lambda: iter([_encode_json(sheet.as_dict())]),
     }
     passage_file = passages(report.run.version)

@@ -215,7 +215,7 @@ class _OutcomeJudge:
         named = set(alarm.workers)
         if alarm.kind in ("copies", "clique") and named:
             for group in self.report.groups:
-                if group.is_collapsed and named <= set(self.report.names_of(group)):
+                if group.is_collapsed and named <= set(self.report.list_members(group)):
                     return "collapsed" if group.source is None else "collapsed_first"
         choice = self.report.choice
         if choice is not None and choice.reason is None:

@@ -217,7 +217,7 @@ class AlarmsReport:
             ((alarm.severity, alarm.state, alarm.answered), 1) for alarm in self.alarms
         )
 
-    def first(self, most: int) -> AlarmsReport:
+    def select_first(self, most: int) -> AlarmsReport:
         """Return the report with its first `most` alarms only, and at most 6 workers in each."""
         alarms = [replace(alarm, workers=alarm.workers[:NAMED]) for alarm in self.alarms[:most]]
         return replace(self, alarms=alarms)

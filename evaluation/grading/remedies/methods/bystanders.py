@@ -156,7 +156,7 @@ class NonVoters:
         """
         voters = self._voters
         if by_contrast:
-            return self._score_by_contrast(voters.drawn)
+            return self._compute_contrast_scores(voters.drawn)
         vote, rules = voters.vote, voters.rules
         means = WorkerMeans(vote.cells, rules)
         of_voters = vote.similarity(voters.previous, leave_one_out=rules.leave_one_out)
@@ -181,7 +181,7 @@ class NonVoters:
             raw[:, 0], interval.low, interval.high, list(interval.reasons), None, n
         )
 
-    def _score_by_contrast(self, drawn: DrawnVotes | None) -> BystanderScores:
+    def _compute_contrast_scores(self, drawn: DrawnVotes | None) -> BystanderScores:
         """Return the question contrasts of the non-voting workers, to use as raw scores."""
         contrasts = self.compute_contrasts()
         in_draws = None

@@ -90,7 +90,7 @@ def _build_row(model: ModelRow) -> Row:
 def _draw_crowd(drawing: Drawing, layout: Layout, scale: Scale, crowd: CrowdScores) -> None:
     """Draw the histogram of the workers' leave-one-out scores."""
     floor = TOP + CROWD
-    bins = crowd.bins(16 if layout.is_narrow else 24)
+    bins = crowd.compute_histogram(16 if layout.is_narrow else 24)
     layout.draw_heading(drawing, floor - 4, f"{crowd.n} workers")
     tallest = max((size for _, _, size in bins), default=1)
     for low, high, size in bins:
@@ -128,7 +128,7 @@ def _draw_ceiling(drawing: Drawing, layout: Layout, scale: Scale, ceiling: Ceili
 
 def build_crowd_table(crowd: CrowdScores) -> Sequence[tuple[str, int]]:
     """Return the histogram of workers' scores as rows: range of scores, number of workers."""
-    return [(format_interval(low, high), size) for low, high, size in crowd.bins(12)]
+    return [(format_interval(low, high), size) for low, high, size in crowd.compute_histogram(12)]
 
 
 TIP = 160

@@ -87,7 +87,7 @@ class Exemplars:
             if self.questions[name][key] != other.questions[name][key]
         ]
 
-    def same_as(self, other: Exemplars) -> bool:
+    def has_equal_scores(self, other: Exemplars) -> bool:
         """Return whether a model's answer would get the same score in both runs."""
         return (
             self.scored_by == other.scored_by
@@ -299,7 +299,7 @@ def build_run_comparison(run: Run, other: Run) -> RunComparison:
         n_compared=both_crowds.n_graded,
         spearman=spearman([a for a, _ in grade_pairs], [b for _, b in grade_pairs]),
         models=_compare_models(before, after),
-        same_exemplars=exemplars[0].same_as(exemplars[1]),
+        same_exemplars=exemplars[0].has_equal_scores(exemplars[1]),
         n_common_questions=len(common_questions),
         n_other_nearest=len(other_nearest),
         exemplars=_read_exemplar_changes(exemplars, sorted(other_nearest)[:EXEMPLARS_SHOWN]),

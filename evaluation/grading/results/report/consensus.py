@@ -95,7 +95,7 @@ class Datasheet:
             for name, value in asdict(self).items()
         }
 
-    def markdown(self) -> str:
+    def format_markdown(self) -> str:
         """Return the datasheet as a Markdown page."""
         return "\n".join(self._iterate_lines()) + "\n"
 

@@ -116,7 +116,7 @@ class CrowdScores:
         low, middle, high = quantiles(self.scores, n=4, method="inclusive")
         return low, middle, high
 
-    def bins(self, count: int = 24) -> list[tuple[float, float, int]]:
+    def compute_histogram(self, count: int = 24) -> list[tuple[float, float, int]]:
         """Return a histogram of the scores: (from, to, number of workers) of `count` equal bins."""
         if not self.scores:
             return []

@@ -335,7 +335,7 @@ def build_answers_of_page(page: Page[dict[str, Any]]) -> list[QuestionAnswer]:
 
 def build_first_page(page: Page[dict[str, Any]], size: int = PAGE) -> Page[dict[str, Any]]:
     """Return the first page of a longer page of answer rows."""
-    return ORDER.beginning(page, size)
+    return ORDER.cut_first_page(page, size)
 
 
 def read_answer_page(
