@@ -281,7 +281,7 @@ def _store_choices(submission: Submission, *, is_uncounted: bool, is_assistive: 
 
 
 def _lock_collection(collection: Collection) -> Collection:
-    """Return the collection as stored now, locked until the transaction ends."""
+    """Return the current collection, locked until the transaction ends."""
     # Free places are counted under this lock: two workers cannot both take the last one. The set
     # and its owner, which are joined, stay unlocked.
     return (

@@ -291,7 +291,7 @@ def _render_page(
 
 
 def _get_version(row: Any) -> QuestionSetVersion:
-    """Return the version that a passage or question belongs to; a version is returned itself."""
+    """Return the version of a passage or question; a version is returned unchanged."""
     return row if isinstance(row, QuestionSetVersion) else row.version
 
 

@@ -56,7 +56,7 @@ DuplicateRule = Duplicates | DuplicatesByWorker
 
 
 def read_rule(value: Any) -> DuplicateRule:
-    """Return the rule that `as_json` wrote."""
+    """Return the rule for repeated answers from its JSON value (see `as_json`)."""
     return (
         make_rule(value["default"], value["workers"])
         if isinstance(value, dict)

@@ -380,7 +380,7 @@ class _AnswerCamp:
 def _build_result(
     separation: Floats, members: dict[int, tuple[_AnswerCamp, _AnswerCamp]]
 ) -> QuestionCamps:
-    """Return the test result, given each question's separation and the members of its camps."""
+    """Return the result of the test, from each question's separation and its camps' members."""
     tested = int(np.count_nonzero(~np.isnan(separation)))
     listed = np.array(sorted(members, key=lambda q: (-separation[q], q)), dtype=np.int64)
     # The larger one first; halves of equal size are told in the order of their first worker.

@@ -193,7 +193,7 @@ def choose_crowd(
 def restore_plain_vectors(
     answers: GradedAnswers, outside: OutsideInformation | None
 ) -> GradedAnswers:
-    """Return the answers with the vectors of the unchanged texts, and without models' answers.
+    """Return the answers with vectors of the texts as written, and without models' answers.
 
     Returned unchanged if no such vectors were kept.
     """

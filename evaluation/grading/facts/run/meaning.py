@@ -281,7 +281,7 @@ class _Comparison:
     weights: Mapping[Any, float]
 
     def iterate_rows(self) -> Iterator[CrowdFact]:
-        """Yield a record for each claim with the number of workers who agree with it."""
+        """Yield a row of facts.csv for each claim, with the number of workers who agree with it."""
         voters = self.compared.voters
         total = sum(map(self._get_weight, voters))
         for claim in self.compared.claims if self.probabilities else ():
@@ -296,7 +296,7 @@ class _Comparison:
             yield CrowdFact(self.question, MEANING, text, n, len(voters), state)
 
     def iterate_verdicts(self) -> Iterator[AnswerFact]:
-        """Yield a record with the verdict on each answer by meaning."""
+        """Yield a row of answer_facts.csv for each answer, with its verdict by meaning."""
         claims_of_answer = defaultdict(list)
         for index, claim in self.probabilities:
             claims_of_answer[index].append(claim)
