@@ -133,6 +133,7 @@ def count_left_out(version: QuestionSetVersion, round_: str | None = None) -> li
 def _split_confirmed(
     version: QuestionSetVersion, round_: str | None
 ) -> tuple[list[bonuses.Payment], list[bonuses.Payment]]:
+    """Return a round's confirmed payments: (those that can be sent, those held back)."""
     payments = bonuses.load_payments(version, round_=round_)
     return bonuses.split_confirmed(
         payment for payment in payments if bonuses.is_in_round(payment, round_)

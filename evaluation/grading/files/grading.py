@@ -173,6 +173,7 @@ def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
     """
 
     def ask(name: str, prompt: PromptWithReminder, items: Sequence[Item]) -> Replies:
+        """Return the replies of the study folder's chat model to the requests."""
         return folder.ask(Step(name, prompt.template, prompt.again), items)
 
     inputs = grading.inputs

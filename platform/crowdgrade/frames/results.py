@@ -51,6 +51,7 @@ class Picture:
     explanation: str = ""
 
     def _repr_svg_(self) -> str:
+        """Return the SVG text, which notebooks display."""
         return self.svg[self.svg.index("<svg") :]
 
     def save(self, path: str | PathLike[str]) -> None:
