@@ -168,7 +168,7 @@ MOST = 10_000_000
 
 
 @dataclass(frozen=True)
-class Field:
+class TableCell:
     """A cell of the heat map's table: its CSS class, its short number and its tooltip."""
 
     look: str
@@ -202,7 +202,7 @@ def show_heat_map(request: HttpRequest, run: Run) -> Context:
             zip(
                 block.workers,
                 shorten_distinctly([worker.name for worker in block.workers], LETTERS),
-                _build_fields(block, colours),
+                _build_table_cells(block, colours),
                 strict=True,
             )
         ),
@@ -255,18 +255,18 @@ def _build_colours(block: HeatBlock, overview: HeatOverview | None) -> Shades:
     return build_shades(scores, overview.quantiles if overview else ())
 
 
-def _build_fields(block: HeatBlock, colours: Shades) -> list[list[Field]]:
+def _build_table_cells(block: HeatBlock, colours: Shades) -> list[list[TableCell]]:
     """Return the table cells of a block, a list for each worker."""
     rows = []
     for row in block.cells:
         fields = []
         for cell in row:
             if cell is None:
-                fields.append(Field("heat-none", "–", ""))
+                fields.append(TableCell("heat-none", "–", ""))
             elif cell.score is None:
-                fields.append(Field("heat-none", "1", f"no other worker answered\n{cell.text}"))
+                fields.append(TableCell("heat-none", "1", f"no other worker answered\n{cell.text}"))
             else:
-                fields.append(Field(colours(cell.score), _format_short(cell.score), cell.text))
+                fields.append(TableCell(colours(cell.score), _format_short(cell.score), cell.text))
         rows.append(fields)
     return rows
 
@@ -288,7 +288,7 @@ def _build_overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
                 block.first_question,
             )
             mark = f"{css_class} heat-at" if is_shown else css_class
-            fields.append(Field(mark, "", f"{format_number(mean, 'unknown')} of {count:,}"))
+            fields.append(TableCell(mark, "", f"{format_number(mean, 'unknown')} of {count:,}"))
         rows.append(fields)
     return {
         "chart": build_overview_chart(overview),
