@@ -15,17 +15,17 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("annotations", "evaluation", "platform/crowdgrade")
 # How many definitions of a name are left in the packages: only to be lowered.
 LEFT = {
-    "asked": 48,
+    "asked": 47,
     "at": 79,
     "called": 12,
-    "found": 150,
+    "found": 146,
     "given": 36,
     "kept": 26,
     "look": 4,
     "nobody": 1,
     "of": 30,
-    "one": 556,
-    "said": 45,
+    "one": 508,
+    "said": 43,
     "shown": 29,
     "somebody": 0,
     "told": 14,

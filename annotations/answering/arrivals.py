@@ -26,7 +26,7 @@ SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 
 
 def count_arrival(collection: Collection, address: str, now: float | None = None) -> None:
-    """Count a new worker from an IP address; raise `TooManyError` beyond the rate limit.
+    """Count a new worker from an IP address; raise `TooManyError` above the rate limit.
 
     Call it while the collection's row is locked. An empty address is not counted, and neither is a
     worker who is refused.
@@ -45,7 +45,7 @@ def count_arrival(collection: Collection, address: str, now: float | None = None
 
 
 def _mask_address(address: str) -> str:
-    """Return an IPv4 address unchanged, an IPv6 address as its /64 network.
+    """Return an IPv4 address unchanged, and an IPv6 address as its /64 network.
 
     A text that is no address is returned unchanged.
     """
@@ -62,7 +62,7 @@ def _mask_address(address: str) -> str:
 
 
 def _take_token(cache: BaseCache, digest: str, now: float) -> None:
-    """Take a token from the token bucket of a hashed address; `TooManyError` if it is empty."""
+    """Take a token from the token bucket of a hashed address; raise `TooManyError` if empty."""
     most, _, unit = settings.LINK_RATE.partition("/")
     period = float(SECONDS[unit])
     key = f"link-{digest}"

@@ -50,7 +50,7 @@ BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """Result of publishing: the collection, whether it is new, and else the changed settings."""
+    """Result of publishing: the collection, whether it is new, and the changed settings."""
 
     collection: Collection
     is_new: bool
@@ -58,7 +58,7 @@ class PublishResult:
 
 
 def find_publishing_error(version: QuestionSetVersion | None) -> SettingsError | None:
-    """Return the error that prevents publishing a version to workers; None if there is none."""
+    """Return the error that prevents publishing a version to workers, or None."""
     if version is None:
         return SettingsError("no_questions")
     numbers = version.questions.aggregate(
@@ -85,7 +85,7 @@ def find_publishing_error(version: QuestionSetVersion | None) -> SettingsError |
 
 @transaction.atomic
 def publish(question_set: QuestionSet, **settings: Any) -> PublishResult:
-    """Freeze the wording of a question set's latest version and open it to workers.
+    """Freeze the latest version of a question set and open it to workers.
 
     `settings` are fields of `Collection`; None means the default. If the version has a collection,
     its settings are changed instead. Raises `SettingsError`.
@@ -163,13 +163,13 @@ def exclude(
 
 
 def has_begun(collection: Collection) -> bool:
-    """Return whether a worker has begun, that is, has been assigned questions."""
+    """Return whether any worker has begun, that is, was assigned questions."""
     return collection.version.submissions.filter(source="collected").exists()
 
 
 @transaction.atomic
 def set_state(collection: Collection, state: str, was: str | None = None) -> bool:
-    """Set a collection to open, paused or closed; False if it is no longer in the state `was`.
+    """Set a collection to open, paused or closed; return False if its state is not `was`.
 
     `was` is the state that the user saw. If another user changed it since, nothing changes and the
     result is False.
@@ -190,7 +190,7 @@ def set_state(collection: Collection, state: str, was: str | None = None) -> boo
 
 @transaction.atomic
 def add_places(collection: Collection, more: int, was: int | None = None) -> bool:
-    """Add `more` places to a collection; False if it no longer has `was` places.
+    """Add `more` places to a collection; return False if it does not have `was` places.
 
     So a second click, or a click in an outdated window, adds nothing. Raises `SettingsError`.
     """
@@ -206,13 +206,13 @@ def add_places(collection: Collection, more: int, was: int | None = None) -> boo
 
 
 def note_declined(collection: Collection) -> None:
-    """Count a worker who declined consent; nothing else about the worker is stored."""
+    """Count a worker who declined consent, without storing anything else."""
     # In the database, so that two refusals at the same time both count.
     Collection.objects.filter(pk=collection.pk).update(declined=F("declined") + 1)
 
 
 def admit(collection: Collection, ids: list[str], why: str = "", *, by_score: bool = False) -> int:
-    """Add worker ids to the admission list of a collection; return how many are new.
+    """Add worker ids to a collection's admission list; return the number of new ones.
 
     An id added without `by_score` stays on the list when `admit_by_score` removes others.
     """
@@ -251,7 +251,7 @@ class RemovalResult:
 
 @transaction.atomic
 def remove_admissions(collection: Collection, ids: list[str]) -> RemovalResult:
-    """Remove manually added worker ids from the admission list; running submissions continue.
+    """Remove manually added ids from the admission list; running submissions continue.
 
     Ids admitted by a score stay, because the next run would add them again. An id that was added
     both ways is removed now and added again by the next run.
@@ -267,7 +267,7 @@ def remove_admissions(collection: Collection, ids: list[str]) -> RemovalResult:
 
 @transaction.atomic
 def admit_by_score(collection: Collection, ids: list[str] | None, why: str = "") -> None:
-    """Admit only these worker ids and manually added ones; None removes the restriction.
+    """Admit only these worker ids and manually added ones; None lifts the restriction.
 
     An id that is no longer among them is refused from now on, unless its worker has begun.
     """
@@ -282,7 +282,7 @@ def admit_by_score(collection: Collection, ids: list[str] | None, why: str = "")
 
 
 def check(collection: Collection) -> None:
-    """Raise SettingsError if the settings of a collection are invalid or contradictory."""
+    """Raise `SettingsError` if a collection's settings are invalid or contradictory."""
     places, each = collection.places, collection.answers_per_question
     if not 1 <= places <= MOST_PLACES:
         raise SettingsError("places_out_of_range", "places", most=MOST_PLACES)
@@ -303,7 +303,7 @@ def check(collection: Collection) -> None:
 
 
 def _ensure_failed_checks_code(collection: Collection) -> bool:
-    """Set a random code for failed attention checks if it is required but empty; return whether."""
+    """Set a random code for failed attention checks if needed; return whether it was set."""
     is_missing = bool(collection.checks_needed) and not collection.code_failed_checks.strip()
     if is_missing:
         collection.code_failed_checks = new_code()
@@ -311,7 +311,7 @@ def _ensure_failed_checks_code(collection: Collection) -> bool:
 
 
 def _check_codes(collection: Collection) -> None:
-    """Raise SettingsError if outcomes that are paid differently have the same completion code."""
+    """Raise `SettingsError` if outcomes with different pay have the same completion code."""
     # The panel pays by code: two cases with the same code would be paid alike.
     codes = [
         collection.code_no_consent, collection.code_screened_out, collection.code_too_late,
@@ -328,7 +328,7 @@ def _check_codes(collection: Collection) -> None:
 
 
 def _check_attention_checks(collection: Collection) -> None:
-    """Raise `SettingsError` if more attention checks are required than exist, or without a code."""
+    """Raise `SettingsError` if too many attention checks are required, or without a code."""
     needed = collection.checks_needed
     if not needed:
         return
@@ -339,7 +339,7 @@ def _check_attention_checks(collection: Collection) -> None:
 
 
 def _check_parameters(collection: Collection) -> None:
-    """Raise `SettingsError` for invalid or repeated names of a link's query parameters."""
+    """Raise `SettingsError` for invalid or repeated query parameters of the link."""
     names = [collection.worker_parameter, collection.study_parameter, collection.session_parameter]
     for name in filter(None, names):
         # These characters end or split a query parameter, or need escaping.
@@ -352,7 +352,7 @@ def _check_parameters(collection: Collection) -> None:
 
 
 def _check_money(collection: Collection) -> None:
-    """Raise `SettingsError` for invalid pay, no currency, or partial pay not below the full pay."""
+    """Raise `SettingsError` for invalid pay, a missing currency, or too high partial pay."""
     if collection.pay is not None and (collection.pay < Decimal(0) or not collection.currency):
         raise SettingsError("currency_missing", "currency")
     if not Decimal(0) <= collection.panel_fee < 1000:
@@ -373,7 +373,7 @@ def _check_money(collection: Collection) -> None:
 
 
 def _check_address(address: str, schemes: tuple[str, ...], field: str) -> None:
-    """Raise `SettingsError` for an invalid URL; local host names (http://survey:8000) are valid."""
+    """Raise `SettingsError` for an invalid URL; local host names are valid."""
     if not address:
         return
     try:

@@ -65,14 +65,14 @@ BEFORE = ("ไม",)
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Words of one part of a sentence; `goes_on` is whether only a comma precedes it."""
+    """Words of one part of a sentence; `goes_on` tells whether only a comma precedes it."""
 
     words: tuple[str, ...]
     goes_on: bool
 
 
 def contains_answer(text: str, accepted: Sequence[str]) -> bool:
-    """Return whether a text contains one of the accepted answers and does not negate it.
+    """Return whether a text contains an accepted answer that is not negated.
 
     Case, spacing, punctuation and the composition of characters are ignored. An answer is found
     as whole words in one part of a sentence: "it is yellow." contains "yellow", "yellowish" and
@@ -101,7 +101,7 @@ def _fold(text: str) -> str:
 
 
 def _split_clauses(text: str) -> Iterator[Clause]:
-    """Yield the parts of a text between punctuation and before words such as "but"."""
+    """Yield the clauses of a text: its parts between punctuation and before "but"."""
     words: list[str] = []
     goes_on = False
     for kind, word in _tokens(text):
@@ -135,7 +135,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _has_answer(clauses: Sequence[Clause], wanted: tuple[str, ...]) -> bool:
-    """Return whether the `wanted` words occur in sequence and are not negated."""
+    """Return whether the `wanted` words occur in sequence without a negation."""
     if len(wanted) == 1 and wanted[0] in NEGATIONS:
         return any(clause.words == wanted for clause in clauses)
     words = tuple(word for clause in clauses for word in clause.words)
@@ -149,7 +149,7 @@ def _has_answer(clauses: Sequence[Clause], wanted: tuple[str, ...]) -> bool:
 def _find_context(
     clauses: Sequence[Clause], start: int, end: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words before and after the answer at `start` to `end` that can negate it."""
+    """Return the words before and after the answer at `start` to `end` that may negate it."""
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     first = 0

@@ -42,7 +42,7 @@ def detect_device(headers: Mapping[str, str]) -> str:
 
 
 def merge_devices(before: str, now: str) -> str:
-    """Return the kind of device to store when one who began on `before` now uses `now`.
+    """Return the device kind to store for a worker who began on `before` and uses `now`.
 
     Two different kinds give `SEVERAL`. An unknown `now` changes nothing.
     """

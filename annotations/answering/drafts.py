@@ -38,7 +38,7 @@ NO_CHOICE: Final = "no_choice"
 
 @dataclass(frozen=True, slots=True)
 class SaveResult:
-    """Result of saving a text: the outcome, and the stored text with its revision number."""
+    """Result of saving a text: the outcome, and the stored text with its revision."""
 
     outcome: str
     text: str
@@ -66,7 +66,7 @@ def save(
     tab: str = "",
     take_over: bool = True,
 ) -> SaveResult:
-    """Store the text of a worker's answer to a question and return the outcome.
+    """Store the text of a worker's answer to a question, and return the outcome.
 
     Parameters
     ----------
@@ -104,12 +104,12 @@ def save(
 
 
 def can_answer(question: Question, text: str) -> bool:
-    """Return whether a text is a valid answer; for choice questions only a choice or "" is."""
+    """Return whether a text is valid as an answer; choice questions accept choices or ""."""
     return not text or question.kind != Question.Kind.CHOICE or text in question.choices
 
 
 def lock_submission(submission: Submission) -> bool:
-    """Lock a submission in the database until the transaction ends; False if withdrawn."""
+    """Lock a submission until the transaction ends; return False if it was withdrawn."""
     # `withdraw` locks the same row while it deletes the texts. Without the lock, an other text
     # could be inserted for an answer that is just being deleted.
     # `no_key`: inserting rows that refer to the submission must not wait for this lock.
@@ -119,7 +119,7 @@ def lock_submission(submission: Submission) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PostedText:
-    """Posted text of one answer; `stored` is the answer in the database, None if there is none."""
+    """A posted text of one answer; `stored` is the answer in the database, or None."""
 
     question: Question
     text: str
@@ -128,7 +128,7 @@ class PostedText:
 
 
 def save_all(submission: Submission, texts: Sequence[PostedText]) -> dict[int, SaveResult]:
-    """Store the texts of a posted form as `save` does; return the results by question key.
+    """Store the posted texts as `save` does; return the results by question key.
 
     Call it in a transaction that holds the lock of `lock_submission`.
     """
@@ -170,7 +170,7 @@ def load_responses(submission: Submission, questions: Sequence[int]) -> dict[int
 
 
 def has_other_texts(stored: Response) -> bool:
-    """Return whether an answer has alternative texts, from another tab or device.
+    """Return whether an answer has alternative texts from another tab or device.
 
     The answer was read by `load_responses`; alternative texts that the worker rejected count too.
     """
@@ -178,7 +178,7 @@ def has_other_texts(stored: Response) -> bool:
 
 
 def swap_texts(other: OtherText) -> SaveResult:
-    """Exchange an answer's text with an alternative text that the worker chose.
+    """Replace an answer's text by the alternative that the worker chose, and keep the other.
 
     An other text is deleted if the answer had no text. Changes nothing once the answer is submitted
     (outcome `ENDED`).
@@ -202,7 +202,7 @@ def swap_texts(other: OtherText) -> SaveResult:
 
 
 def settle_other_texts(submission: Submission, seen: list[int]) -> None:
-    """Mark alternative texts (by key) as rejected by the worker, which hides them."""
+    """Mark alternative texts (by key) as rejected by the worker, so that they are hidden."""
     if seen:
         others = OtherText.objects.filter(pk__in=seen, response__submission=submission)
         others.filter(settled_at=None).update(settled_at=timezone.now())
@@ -224,7 +224,7 @@ def _build_response(submission: Submission, question: Question, text: str) -> Re
 def _overwrite(
     stored: Response, text: str, revision: int | None, tab: str, take_over: bool
 ) -> SaveResult | None:
-    """Store a text in place of the text as read; None if another request changed it meanwhile."""
+    """Store a text over the text that was read; None if it was changed meanwhile."""
     if stored.state == Response.State.SUBMITTED:
         return SaveResult(ENDED, stored.text, stored.revision)
     if stored.text == text:
@@ -260,7 +260,7 @@ def _overwrite(
 
 
 def _replace(stored: Response, text: str, tab: str = "") -> bool:
-    """Store a text if the answer still has the revision as read; return whether it did.
+    """Store a text if the answer's revision is unchanged; return whether it was stored.
 
     An other text of the same tab is deleted, because this text continues it.
     """
@@ -282,7 +282,7 @@ def _replace(stored: Response, text: str, tab: str = "") -> bool:
 
 
 def _make_room(stored: Response, text: str, tab: str) -> bool:
-    """Return whether an alternative text may be added; delete a rejected one if necessary.
+    """Return whether an alternative text can be added, if needed after deleting a rejected one.
 
     A tab replaces its own other text, and an equal text needs no row. At `MAX_OTHER_TEXTS` the
     oldest settled one is deleted.
@@ -297,7 +297,7 @@ def _make_room(stored: Response, text: str, tab: str) -> bool:
 
 
 def _store_other_text(stored: Response, text: str, tab: str) -> None:
-    """Store a text as alternative text of an answer: at most one per tab, no duplicates."""
+    """Store an alternative text of an answer: at most one per tab, without repetitions."""
     if tab:
         OtherText.objects.update_or_create(
             response=stored, tab=tab, defaults={"text": text, "settled_at": None}

@@ -21,7 +21,7 @@ CODES: Final = frozenset(
 
 
 class AnsweringError(ValueError):
-    """Refusal of a worker's request; `code` names the reason, such as a closed collection."""
+    """Error: a worker's request is refused; `code` is the reason."""
 
     def __init__(self, code: str) -> None:
         assert code in CODES, code
@@ -30,7 +30,7 @@ class AnsweringError(ValueError):
 
 
 class TooManyError(AnsweringError):
-    """Too many workers began from one network address; retry after `seconds`."""
+    """Error: too many workers began from one network address; wait `seconds`."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__("too_many")
@@ -38,7 +38,7 @@ class TooManyError(AnsweringError):
 
 
 class SettingsError(CodedError, ValueError):
-    """Settings of a collection are invalid; `field` names the setting, "" for several."""
+    """Error for invalid settings of a collection; `field` names the setting."""
 
     sentences = SETTINGS
 
@@ -48,4 +48,4 @@ class SettingsError(CodedError, ValueError):
 
 
 class BegunError(SettingsError):
-    """A setting cannot change any more because a worker has begun."""
+    """Error: a setting cannot change, because a worker has already begun."""

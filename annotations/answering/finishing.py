@@ -35,7 +35,7 @@ def resolve_max_characters(collection: Collection, question: Question) -> int:
 
 
 def find_unfinished_page(progress: SurveyProgress) -> int | None:
-    """Return the number of a submission's first incomplete page; None if all are complete.
+    """Return the number of the first incomplete page of a submission, or None.
 
     A page is incomplete if it was not handed in, or if one of its answers is missing or too long.
     """
@@ -51,7 +51,9 @@ def find_unfinished_page(progress: SurveyProgress) -> int | None:
 
 
 def submit(submission: Submission, device: str = "") -> Submission:
-    """Submit all answers of a worker finally; return the submission. A second call does nothing.
+    """Submit all answers of a worker finally and return the submission.
+
+    A second call has no effect.
 
     `device` is the kind of device of this request. A worker who failed the attention checks
     submits like everybody, but gets another code.
@@ -106,7 +108,7 @@ def submit(submission: Submission, device: str = "") -> Submission:
 
 
 def screen_out(submission: Submission) -> Submission:
-    """End the submission of a worker who failed the practice; the place becomes free.
+    """End the submission of a worker who failed the practice, which frees the place.
 
     Changes nothing unless the submission is open.
     """
@@ -120,7 +122,7 @@ def screen_out(submission: Submission) -> Submission:
 
 
 def withdraw(submission: Submission) -> Submission:
-    """Delete all answers of a worker, also after submission; the place becomes free.
+    """Delete all answers of a worker, also after submission, and free the place.
 
     Deletes assignments, other texts and appeals, and empties the device and the use of assistive
     technology. Receivers of `withdrawing` delete or blank what runs computed from the answers;

@@ -21,13 +21,13 @@ from annotations.models import QuestionSetVersion, Submission
 
 
 def find_language(version: QuestionSetVersion, tag: str) -> str | None:
-    """Return the version's language that matches a tag, ignoring case; None without a match."""
+    """Return the version's language that matches a tag (ignoring case), or None."""
     wanted = tag.strip().lower()
     return next((known for known in version.every_language if known.lower() == wanted), None)
 
 
 def choose_language(version: QuestionSetVersion, requested: Sequence[str], header: str) -> str:
-    """Return the language of a version in which a new worker sees the texts.
+    """Return the language in which a new worker sees a version's texts.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def choose_language(version: QuestionSetVersion, requested: Sequence[str], heade
 
 
 def switch_language(submission: Submission, tag: str) -> bool:
-    """Set the language of a worker's texts; False if the version does not have it.
+    """Set the language of a worker's texts; return False if the version does not have it.
 
     Stored answers keep the language in which their question was read.
     """
@@ -70,7 +70,7 @@ def switch_language(submission: Submission, tag: str) -> bool:
 
 
 def resolve_interface_language(tag: str) -> str:
-    """Return the interface language for a BCP 47 tag ("de-AT" gives "de").
+    """Return the interface language for a BCP 47 tag, such as "de" for "de-AT".
 
     English if the tag is empty, invalid, or a language without a translated interface.
     """
@@ -82,7 +82,7 @@ def resolve_interface_language(tag: str) -> str:
 
 
 def choose_interface_language(version: QuestionSetVersion) -> str:
-    """Return the interface language that fits the version's currently shown language."""
+    """Return the interface language that fits the language of the shown texts."""
     return resolve_interface_language(version.shown_in or version.spoken)
 
 
@@ -92,7 +92,7 @@ def list_interface_languages() -> str:
 
 
 def describe_interface_language(version: QuestionSetVersion) -> str:
-    """Return a sentence for the requester on which interface language workers see, and why."""
+    """Return a sentence on the interface language that workers see, and the reason."""
     if version.languages:
         return _describe_several_languages(version)
     language = choose_interface_language(version)

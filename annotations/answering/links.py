@@ -34,7 +34,7 @@ PATH = "/answer/{}/"
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Ids that a panel adds to a link: worker ("" for an anonymous one), study and session."""
+    """Ids that a panel adds to a link: worker ("" if anonymous), study and session."""
 
     external_id: str
     study_id: str = ""
@@ -72,12 +72,12 @@ def read_visitor(collection: Collection, parameters: Mapping[str, str]) -> Visit
 
 
 def can_be_id(external_id: str) -> bool:
-    """Return whether a text can be a panel's worker id: 1 to 255 printable characters."""
+    """Return whether a text is a possible worker id: 1 to 255 printable characters."""
     return 0 < len(external_id) <= MAX_ID_LENGTH and external_id.isprintable()
 
 
 def sign_worker_id(collection: Collection, external_id: str) -> str:
-    """Return the signature of a worker id, valid for one collection only."""
+    """Return the signature of a worker id; it is valid for one collection."""
     signer = Signer(key=collection.secret, salt=f"annotations.answering.{collection.public_id}")
     return signer.signature(external_id)
 
@@ -101,7 +101,7 @@ def build_panel_link(collection: Collection) -> str:
 
 
 def build_signed_link(collection: Collection, external_id: str) -> str:
-    """Return the link of one worker; its signature prevents changing the id."""
+    """Return one worker's link with a signature, so that the id cannot be changed."""
     parameters = {
         collection.worker_parameter: external_id,
         SIGNATURE: sign_worker_id(collection, external_id),
@@ -110,14 +110,14 @@ def build_signed_link(collection: Collection, external_id: str) -> str:
 
 
 def build_token(submission: Submission) -> str:
-    """Return the signed token that identifies a submission in the URLs of its pages."""
+    """Return the signed token that identifies a submission in its pages' URLs."""
     # 22 characters, where the UUID itself has 36: workers may have to copy the address.
     name = base64.urlsafe_b64encode(submission.public_id.bytes).decode().rstrip("=")
     return Signer(salt=SUBMISSION_SALT, sep=".").sign(name)
 
 
 def find_submission(token: str) -> Submission | None:
-    """Return the submission that a signed token names; None if the token is forged."""
+    """Return the submission of a signed token; None if the signature is wrong."""
     try:
         name = Signer(salt=SUBMISSION_SALT, sep=".").unsign(token)
         # The padding was removed when the token was made.
@@ -139,7 +139,7 @@ def find_submission(token: str) -> Submission | None:
 
 
 def _read_panel_value(parameters: Mapping[str, str], name: str) -> str:
-    """Return the query parameter `name`; "" if it is missing, too long or unprintable.
+    """Return the query parameter `name`; "" if missing, too long or unprintable.
 
     An empty `name` means that the collection reads no such parameter.
     """

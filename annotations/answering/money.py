@@ -20,7 +20,7 @@ CENT = Decimal("0.01")
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """Costs and pay of a collection in its currency; `fee` is the panel's, in percent of the pay.
+    """Costs and pay of a collection in its currency; `fee` is in percent of the pay.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ def compute_money(
 
 
 def _load_partial_payments(collection: Collection) -> tuple[list[Decimal], list[Decimal], int]:
-    """Return partial payments of submitted and of other workers, and the number of unpaid ones.
+    """Return partial payments of submitted and other workers, and the number of unpaid ones.
 
     A submitted worker gets a partial payment, in place of the pay, if the ledger has one or the
     panel reports one. Other workers are those with a partial payment in the ledger, and those
@@ -129,7 +129,7 @@ def _load_partial_payments(collection: Collection) -> tuple[list[Decimal], list[
 def _load_panel_decisions(
     submissions: QuerySet[Submission, Submission],
 ) -> tuple[set[int], set[int], set[int]]:
-    """Return the keys of submissions that the panel partly paid, rejected, or screened out.
+    """Return the keys of submissions that the panel partly paid, rejected or screened out.
 
     The first two were handed in. Rejected are those that the panel rejected, and those last decided
     as rejected here that the panel has not settled.
@@ -158,7 +158,7 @@ def _load_panel_decisions(
 
 
 def _load_ledger_parts(version: int) -> tuple[dict[int, Decimal], set[int], set[int]]:
-    """Return partial payments by submission, and the submissions with a sent and with any one.
+    """Return partial payments by submission, and the keys with a sent and with any payment.
 
     The first maps the key of a submission to its amount, without failed and cancelled payments. The
     second is the set of keys with a sent payment, the third that of collected submissions that were

@@ -55,7 +55,7 @@ class DeviceCount:
 
 @dataclass(frozen=True, slots=True)
 class CollectionStatus:
-    """Status of a collection; all counts are of workers unless noted.
+    """Progress of a collection; counts are of workers unless noted.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class CollectionStatus:
     devices: list[DeviceCount]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the status for JSON; the counts by state are at the top level."""
+        """Return the progress for JSON, with the counts by state at the top level."""
         minutes = self.minutes
         return {
             **self.states,
@@ -123,7 +123,7 @@ class CollectionStatus:
 
 
 def load_collection_status(collection: Collection) -> CollectionStatus:
-    """Return the status of a collection, after setting expired reservations to timed out.
+    """Return the progress of a collection, after releasing expired reservations.
 
     The number of queries does not depend on the number of workers.
     """
@@ -212,7 +212,7 @@ def _count_devices(rows: Sequence[Mapping[str, Any]]) -> list[DeviceCount]:
 
 
 def count_question_answers(collection: Collection) -> QuerySet[Question]:
-    """Return the graded questions with counts of answers and places, fewest answers first.
+    """Return the graded questions with their numbers of answers, fewest answers first.
 
     `n_answers` counts submitted answers, `n_places` all workers who have a place and the question.
     """
@@ -231,7 +231,7 @@ def count_question_answers(collection: Collection) -> QuerySet[Question]:
 
 @dataclass(frozen=True, slots=True)
 class QuestionProgress:
-    """Counts of one question: submitted answers, workers who have it, and answers wanted.
+    """Numbers of one question: submitted answers, workers who have it, answers wanted.
 
     `minutes` is the median time spent on its page; None before the first submission.
     """
@@ -256,7 +256,7 @@ class QuestionProgress:
 def list_least_answered(
     collection: Collection, most: int = MAX_QUESTIONS
 ) -> list[QuestionProgress]:
-    """Return the graded questions with the fewest answers, at most `most`; two queries."""
+    """Return up to `most` graded questions with the fewest answers; two queries."""
     rows: list[Any] = list(count_question_answers(collection)[:most])
     minutes = compute_question_minutes(collection, [row.pk for row in rows])
     wanted = collection.answers_per_question or collection.places
@@ -269,7 +269,7 @@ def list_least_answered(
 def select_participants(
     collection: Collection, among: QuerySet[Submission] | None = None
 ) -> QuerySet[Submission]:
-    """Return a collection's submissions that were made on this site, with their workers.
+    """Return the submissions to a collection made on this site, with their workers.
 
     `among` limits them to the submissions that a user may see.
     """
@@ -279,7 +279,7 @@ def select_participants(
 
 
 def load_with_stages(collection: Collection, rows: Sequence[Submission]) -> list[Any]:
-    """Return the submissions `rows` in the same order, annotated by `add_stages`; one query."""
+    """Return the same submissions annotated by `add_stages`, in order; one query."""
     # For one page of a list only: in the list's own query the database would compute the stages of
     # all submissions first.
     staged = add_stages(select_participants(collection), collection).in_bulk(
@@ -289,7 +289,7 @@ def load_with_stages(collection: Collection, rows: Sequence[Submission]) -> list
 
 
 def find_newest_collection(question_set: Any) -> Collection | None:
-    """Return the collection of the newest version that has one; None if none has."""
+    """Return the collection of the newest version that has one, or None."""
     return (
         Collection.objects.filter(version__question_set=question_set)
         .select_related("version__question_set")

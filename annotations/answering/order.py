@@ -22,7 +22,7 @@ PRACTICE, ATTENTION = Question.Role.PRACTICE, Question.Role.ATTENTION
 
 @dataclass(frozen=True, slots=True)
 class QuestionRow:
-    """Question with the fields that selection and order need; `pk` and `passage` are keys."""
+    """A question with the values needed for selection and order; `pk`, `passage` are keys."""
 
     pk: int
     passage: int | None
@@ -47,7 +47,7 @@ def choose_questions(
     begun: Container[int] = (),
     seed: int,
 ) -> list[QuestionRow]:
-    """Return the graded questions for one worker; [] if every question has enough answers.
+    """Return the graded questions for one worker; [] if all have enough answers.
 
     Parameters
     ----------
@@ -122,13 +122,13 @@ def _group_by_passage(
 def _split_into_pages(
     group: Sequence[QuestionRow], per_page: int
 ) -> Iterable[Sequence[QuestionRow]]:
-    """Yield the questions of a group as pages of nearly equal length, at most `per_page`."""
+    """Yield a group of questions in pages of nearly equal length, at most `per_page`."""
     n_pages = -(-len(group) // per_page)
     for i in range(n_pages):
         yield group[i * len(group) // n_pages : (i + 1) * len(group) // n_pages]
 
 
 def _list_passages(questions: Iterable[QuestionRow]) -> dict[int | None, None]:
-    """Return the passages (keys) of the questions, each once, in the order of the questions."""
+    """Return the distinct passages (keys) of the questions, in order."""
     # A dict, not a set: the seeded draws depend on the order.
     return dict.fromkeys(row.passage for row in questions)

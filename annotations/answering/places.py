@@ -33,7 +33,7 @@ GRADED = Q(role__in=("graded", "gold"))
 
 
 def build_place_condition(now: datetime) -> Q:
-    """Return the database condition that a submission has a place at the time `now`."""
+    """Return the query condition that a submission has a place at the time `now`."""
     return Q(state=State.SUBMITTED) | Q(state=State.OPEN, reserved_until__gt=now)
 
 
@@ -49,7 +49,7 @@ def select_place_holders(collection: Collection, now: datetime) -> QuerySet[Subm
 def count_free_places(
     collection: Collection, now: datetime | None = None, n_taken: int | None = None
 ) -> int:
-    """Return how many more workers may take part; 0 if all questions have enough answers.
+    """Return the number of free places; 0 if all questions have enough answers.
 
     Pass `n_taken`, the number of places taken, if it is counted already.
     """
@@ -82,7 +82,7 @@ def compute_questions_per_worker(collection: Collection) -> int | None:
 
 
 def find_refusal(collection: Collection, external_id: str) -> str:
-    """Return the code of why a new worker may not take part; "" if they may.
+    """Return the code for why a new worker may not take part; "" if permitted.
 
     Reserves nothing. `external_id` is the panel's id of the worker, "" for an anonymous one.
     """
@@ -127,7 +127,7 @@ def reserve(
     is_uncounted: bool = False,
     is_assistive: bool = False,
 ) -> Submission:
-    """Reserve a place for a worker who has consented; assign questions and store the consent.
+    """Reserve a place for a worker who consented: assign questions, store the consent.
 
     May run twice: a worker who has a place keeps it.
 
@@ -193,7 +193,7 @@ def reserve(
 
 @transaction.atomic
 def reserve_again(submission: Submission) -> Submission:
-    """Reserve a place again for a submission whose reservation expired; return the submission.
+    """Reserve a place for a submission whose reservation expired; return the submission.
 
     Drafts stay. A worker who still has a place keeps it. Raises `AnsweringError`: closed,
     place_lost if no place is free, done, screened_out, withdrawn, excluded.
@@ -218,7 +218,7 @@ def has_place(submission: Submission, now: datetime | None = None) -> bool:
 
 
 def keep_place(submission: Submission, every_seconds: int = 30) -> None:
-    """Extend a worker's reservation after a request, at most once in `every_seconds`."""
+    """Extend a worker's reservation, at most once in `every_seconds`."""
     # Drafts arrive every few seconds: writing each time would load the database.
     now = timezone.now()
     seen = submission.last_seen_at
@@ -232,7 +232,7 @@ def keep_place(submission: Submission, every_seconds: int = 30) -> None:
 
 
 def release_expired(collection: Collection) -> int:
-    """Set submissions with an expired reservation to timed out; return how many."""
+    """Mark submissions with an expired reservation as timed out; return their number."""
     # Only for the display: counts of free places compare `reserved_until` themselves.
     return Submission.objects.filter(
         version=collection.version_id,
@@ -243,7 +243,7 @@ def release_expired(collection: Collection) -> int:
 
 
 def note_session(submission: Submission, visitor: Visitor, *, is_new: bool = False) -> None:
-    """Store the panel's session id of a visit, each id once.
+    """Store the panel's session id of a visit, unless it is already stored.
 
     `is_new` saves the query for stored sessions: a new submission has none.
     """
@@ -260,7 +260,7 @@ def note_session(submission: Submission, visitor: Visitor, *, is_new: bool = Fal
 
 
 def _ensure_worker(collection: Collection, external_id: str) -> Worker:
-    """Return the worker of an external id, created if necessary."""
+    """Return the worker with an external id, creating the row if needed."""
     # Another collection of the same owner may create the same worker at this moment, and then that
     # row is used. `get_or_create` would need a savepoint, which costs two more queries.
     key: dict[str, Any] = {
@@ -273,7 +273,7 @@ def _ensure_worker(collection: Collection, external_id: str) -> Worker:
 
 
 def _store_choices(submission: Submission, *, is_uncounted: bool, is_assistive: bool) -> None:
-    """Store the checkboxes of the consent form that a returning worker ticked; others stay."""
+    """Store which boxes of the consent form a returning worker ticked."""
     if is_uncounted:
         signals.switch_counting(submission, off=True)
     if is_assistive:
@@ -281,7 +281,7 @@ def _store_choices(submission: Submission, *, is_uncounted: bool, is_assistive: 
 
 
 def _lock_collection(collection: Collection) -> Collection:
-    """Return the collection as stored now, locked until the transaction ends."""
+    """Return the current collection, locked until the transaction ends."""
     # Free places are counted under this lock: two workers cannot both take the last one. The set
     # and its owner, which are joined, stay unlocked.
     return (
@@ -292,7 +292,7 @@ def _lock_collection(collection: Collection) -> Collection:
 
 
 def _refuse_ended(submission: Submission) -> None:
-    """Raise `AnsweringError` if a submission is imported, withdrawn, submitted or screened out."""
+    """Raise `AnsweringError` if a submission was imported or has ended."""
     if submission.source == Submission.Source.IMPORTED:
         raise AnsweringError("excluded")
     if submission.withdrawn_at is not None:
@@ -361,7 +361,7 @@ def _assign_place(collection: Collection, submission: Submission, now: datetime)
 def _count_answers(
     collection: Collection, now: datetime, excluded: Submission | None = None
 ) -> dict[int, int]:
-    """Return the answers plus reserved places of each question, by question key, without 0.
+    """Return answers plus reserved places by question key, without zeros.
 
     The assignments of the submission `excluded` are not counted.
     """
@@ -397,7 +397,7 @@ def _get_reservation_time(collection: Collection) -> timedelta:
 
 
 def _derive_order_seed(collection: Collection, external_id: str) -> int:
-    """Return the random seed of a worker's question order, from collection seed and worker id."""
+    """Return the random seed for a worker's question order."""
     digest = hashlib.sha256(f"{collection.seed} {external_id}".encode()).digest()
     # 48 bits fit the column, and JSON numbers are exact up to 53 bits.
     return int.from_bytes(digest[:6], "big")

@@ -13,7 +13,7 @@ from annotations.models import Question
 
 @dataclass(frozen=True, slots=True)
 class PracticeResult:
-    """Feedback on one practice question; `right` is None if it has no accepted answer."""
+    """Feedback on one practice question; `right` is None without an accepted answer."""
 
     question: Question
     text: str
@@ -62,7 +62,7 @@ def record_feedback_read(progress: SurveyProgress, page: AnswerPage) -> None:
 
 
 def has_failed(progress: SurveyProgress) -> bool:
-    """Return whether the finished practice has fewer correct answers than required.
+    """Return whether the finished practice has fewer right answers than required.
 
     False if the collection requires none or the version has no practice.
     """

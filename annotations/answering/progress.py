@@ -57,12 +57,12 @@ class AnswerPage:
 
     @property
     def answers_are_final(self) -> bool:
-        """Whether answers cannot change any more, because feedback shows the correct ones."""
+        """Whether answers can no longer change, because the right ones were shown."""
         return self.is_practice and self.is_answered
 
 
 class SurveyProgress:
-    """Pages of one submission, and which of them its worker has finished.
+    """Pages of one submission, with those that the worker has finished.
 
     Rows are read once and cached: make a new instance after a change. `now` is the time of the
     request, with which deadlines are compared.
@@ -75,7 +75,7 @@ class SurveyProgress:
 
     @cached_property
     def pages(self) -> list[AnswerPage]:
-        """All pages in order; questions and passages are shared objects, so do not change them.
+        """All pages in order; their questions are shared objects and must not be changed.
 
         Raises `AnsweringError` ("withdrawn") if the answers were withdrawn after `submission` was
         read: its assignments are deleted then, and "no such question" would be wrong.
@@ -96,7 +96,7 @@ class SurveyProgress:
 
     @cached_property
     def readings(self) -> dict[int, Reading]:
-        """The worker's reading periods (recall protocol), by passage key."""
+        """Reading periods of the worker by passage key (recall protocol)."""
         return {reading.passage_id: reading for reading in self.submission.readings.all()}
 
     def find_page(self, number: int) -> AnswerPage | None:
@@ -104,11 +104,11 @@ class SurveyProgress:
         return next((page for page in self.pages if page.number == number), None)
 
     def is_recall(self) -> bool:
-        """Return whether questions are answered from memory, without the passage."""
+        """Return whether questions are answered from memory, after the passage is hidden."""
         return self.collection.protocol == Collection.Protocol.RECALL
 
     def find_reading(self, page: AnswerPage) -> Reading | None:
-        """Return the reading period of the page's passage; None before it or without a passage."""
+        """Return the reading period of the page's passage, or None."""
         return self.readings.get(page.passage.pk) if page.passage is not None else None
 
     def compute_deadline(self, reading: Reading) -> datetime:
@@ -116,7 +116,7 @@ class SurveyProgress:
         return reading.opened_at + timedelta(seconds=self.collection.reading_seconds)
 
     def may_read(self, page: AnswerPage) -> bool:
-        """Return whether the page's passage is being read: opened, unfinished, within the time."""
+        """Return whether the page's passage is being read now, within its time."""
         reading = self.find_reading(page)
         return (
             reading is not None
@@ -125,7 +125,7 @@ class SurveyProgress:
         )
 
     def was_read(self, page: AnswerPage) -> bool:
-        """Return whether questions may be shown: the passage was read or needs no reading."""
+        """Return whether questions may be shown: their passage needs no more reading."""
         if not self.is_recall() or page.passage is None:
             return True
         return self.find_reading(page) is not None and not self.may_read(page)
@@ -140,7 +140,7 @@ class SurveyProgress:
         return NextStep(REVIEW)
 
     def has_reached(self, page: AnswerPage) -> bool:
-        """Return whether a page may be shown: it was submitted, or it is the next step."""
+        """Return whether a page may be shown: it was submitted or is the next step."""
         step = self.next_step()
         return page.is_answered or (step.kind == PAGE and step.page == page.number)
 

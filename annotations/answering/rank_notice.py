@@ -20,7 +20,7 @@ MESSAGES = {
 
 @dataclass(frozen=True, slots=True)
 class RankNotice:
-    """Reason why no worker of a collection can be ranked.
+    """Reason why workers of a collection cannot be ranked: too few questions each.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class RankNotice:
 
 
 def find_rank_notice(collection: Collection, n_graded: int | None = None) -> RankNotice | None:
-    """Return why no worker can be ranked; None if workers can be.
+    """Return the reason why workers cannot be ranked, or None.
 
     `n_graded` is the number of graded questions of the version, if it is known.
     """
@@ -61,4 +61,5 @@ def find_rank_notice(collection: Collection, n_graded: int | None = None) -> Ran
 
 
 def _count(n: int) -> str:
+    """Return a number of graded questions as text."""
     return "1 graded question" if n == 1 else f"{n} graded questions"

@@ -36,7 +36,7 @@ Pages = dict[str, Counts]
 
 @dataclass(frozen=True, slots=True)
 class SignalTotals:
-    """Sums of a worker's writing signals (such as pastes), and the number of answers with any."""
+    """Sums of a worker's writing signals (such as pastes) and the number of answers."""
 
     answers: int
     sums: Counts
@@ -48,7 +48,7 @@ def are_counted(submission: Submission) -> bool:
 
 
 def can_continue(stored: Response) -> bool:
-    """Return whether signals counted from now on would cover the whole answer.
+    """Return whether signals that are counted from now on cover the whole answer.
 
     False if counting was off, or if a part of the text has no counts. A page without a script, for
     example, sends none, and later counts would cover only the rest.
@@ -59,7 +59,7 @@ def can_continue(stored: Response) -> bool:
 
 
 def parse_counts(sent: str) -> Pages:
-    """Return the counts in a posted JSON text, by id of the page load; {} if unreadable.
+    """Return posted counts by id of the page load; {} if they are unreadable.
 
     A page with a count that is missing, negative or no number is left out. Fractions are cut off.
     """
@@ -77,7 +77,7 @@ def parse_counts(sent: str) -> Pages:
 
 
 def merge_pages(stored: Pages, sent: Pages) -> Pages:
-    """Return the counts of each page load, the larger of stored and sent, as counts only grow."""
+    """Return the counts of each page load: the larger of the stored and the sent one."""
     pages = dict(stored)
     for name, counts in sent.items():
         before = pages.get(name)
@@ -118,7 +118,7 @@ def store_counts(submission: Submission, sent: Mapping[int, str]) -> None:
 
 @transaction.atomic
 def switch_counting(submission: Submission, *, off: bool) -> None:
-    """Turn counting off for a submission and delete its counts, or on for later answers."""
+    """Turn counting on for later answers, or off with deletion of the counts."""
     Submission.objects.filter(pk=submission.pk).update(signals_off=off)
     submission.signals_off = off
     if off:
@@ -152,5 +152,5 @@ def _parse_count(value: object) -> int | None:
 
 
 def _refuse_constant(constant: str) -> NoReturn:
-    """Raise ValueError for the JSON constants NaN and Infinity, which Python would accept."""
+    """Raise `ValueError` for NaN and Infinity, which Python's JSON parser accepts."""
     raise ValueError(constant)

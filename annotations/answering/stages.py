@@ -34,7 +34,7 @@ PRACTICE = Question.Role.PRACTICE
 
 
 class Stage(TextChoices):
-    """Stage of a submission; the first five are stages of open ones, in order."""
+    """Stage of a submission; the first five are those of open submissions, in order."""
 
     AGREED = "agreed", "has agreed, not begun"
     PRACTICE = "practice", "practice"
@@ -65,7 +65,7 @@ STAGE_BY_STATE = {
 
 @dataclass(frozen=True, slots=True)
 class StageCount:
-    """Number of workers at a stage; `number` is that of the passage or question, else 0."""
+    """Number of workers at a stage; `number` counts passages or questions."""
 
     stage: str
     number: int
@@ -79,7 +79,7 @@ class StageCount:
 
 @dataclass(frozen=True, slots=True)
 class DropOut:
-    """Number of workers who dropped out at a stage, of `began` who consented."""
+    """Number of workers who left at a stage, of `began` who consented."""
 
     stage: str
     number: int
@@ -107,7 +107,7 @@ def format_stage(stage: str, number: int = 0, total: int = 0) -> str:
 
 
 def add_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[Submission]:
-    """Annotate submissions with their stage, its number, and counts of questions and answers.
+    """Return submissions annotated with stage, its number, and counts of answers.
 
     The annotations are `way` (a `Stage`), `place_on_way`, `n_given` and `n_answered`.
 
@@ -159,7 +159,7 @@ def add_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[S
 
 
 def describe_stage(submission: Any) -> str:
-    """Return as text at which stage a submission is, or how it ended.
+    """Return as text the stage of a submission, or how it ended.
 
     The submission is annotated by `add_stages`.
     """
@@ -177,7 +177,7 @@ def describe_stage(submission: Any) -> str:
 def count_stages(
     people: QuerySet[Submission], collection: Collection, n_by_state: Mapping[str, int]
 ) -> tuple[list[StageCount], list[DropOut]]:
-    """Return the number of workers now at each stage, and the drop-outs by stage; one query.
+    """Return the workers now at each stage, and those who left, by stage; one query.
 
     The first counts open submissions, in the order of the stages. The second counts those that
     timed out, were withdrawn or screened out, the largest number first; a worker who times out and
@@ -206,7 +206,7 @@ def _sort_by_stage(rows: Sequence[tuple[str, int, int]]) -> list[tuple[str, int,
 
 
 def _count_rows(rows: QuerySet[Any]) -> Coalesce:
-    """Return the expression for the number of `rows` that belong to a submission; 0 for none."""
+    """Return an SQL expression for the number of `rows` of a submission."""
     # A subquery, because two counts over joins would multiply each other.
     counted = rows.order_by().values("submission").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

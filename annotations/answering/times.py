@@ -27,7 +27,7 @@ class Minutes:
 
 
 def compute_minutes_taken(done: QuerySet[Submission], n: int) -> Minutes | None:
-    """Return the quartiles of minutes over `n` submitted submissions; None for n = 0."""
+    """Return the quartiles of the minutes over `n` submissions; None for n = 0."""
     if not n:
         return None
     took = ExpressionWrapper(F("submitted_at") - F("started_at"), output_field=DurationField())
@@ -44,7 +44,7 @@ def compute_minutes_taken(done: QuerySet[Submission], n: int) -> Minutes | None:
 
 
 def _interpolate(minutes: Mapping[int, float], position: float) -> float:
-    """Return the value at a fractional position, between the sorted `minutes` around it."""
+    """Return the value at a fractional position among sorted minutes."""
     first = math.floor(position)
     low = minutes[first]
     return low + (position - first) * (minutes.get(first + 1, low) - low)

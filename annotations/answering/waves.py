@@ -33,7 +33,7 @@ COPIED_SETTINGS = (
 
 
 class WaveError(CodedError, ValueError):
-    """A wave cannot be created or linked; `field` names the invalid input, "" for none."""
+    """Error: a wave cannot be created or linked; `field` names the invalid input."""
 
     sentences = WAVES
 
@@ -44,7 +44,7 @@ class WaveError(CodedError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class QuestionMatch:
-    """Question ids shared by two waves, or in only one of them, each list in its set's order.
+    """Ids of questions in both waves and in only one, each in its set's order.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class QuestionMatch:
 
 
 def find_repeated_version(question_set: QuestionSet) -> QuestionSetVersion | None:
-    """Return the version that a new wave copies: the newest with answers, else the latest."""
+    """Return the version that a new wave copies: the newest answered one, else the latest."""
     answered = question_set.versions.filter(submissions__isnull=False).order_by("-number")
     return answered.first() or question_set.latest_version()
 
@@ -87,7 +87,7 @@ def suggest_name(question_set: QuestionSet) -> str:
 
 @transaction.atomic
 def repeat(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
-    """Create the next wave of a question set: a draft with the same questions, owner and team.
+    """Create and return the next wave of a question set: a draft with the same questions.
 
     Answers, runs, experts and viewers are not copied. Raises `WaveError`: no questions, a name that
     is missing, taken or too long, or `people` not in `QuestionSet.WavePeople`.
@@ -118,12 +118,12 @@ def repeat(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
             )
     except IntegrityError:
         raise WaveError("name_taken", "name") from None
-    version.copied_into(wave, 1)
+    version.copy_into(wave, 1)
     return wave
 
 
 def list_linkable_sets(user: AnyUser, question_set: QuestionSet) -> QuerySet[QuestionSet]:
-    """Return the question sets, by name, that a user may link as the earlier wave of one.
+    """Return the question sets that a user may link as the earlier wave, by name.
 
     These are the owner's other sets that the user may edit.
     """
@@ -132,7 +132,10 @@ def list_linkable_sets(user: AnyUser, question_set: QuestionSet) -> QuerySet[Que
 
 
 def match_questions(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
-    """Return which graded questions two question sets share, in their versions with answers."""
+    """Return which graded questions are shared by two question sets.
+
+    Versions with answers are compared.
+    """
     after, before = _load_texts(later), _load_texts(earlier)
     both = [name for name in after if name in before]
     other = {name for name in both if after[name] and before[name] and after[name] != before[name]}
@@ -154,7 +157,7 @@ def _load_texts(question_set: QuestionSet) -> dict[str, str]:
 
 
 def find_link_error(later: QuestionSet, earlier: QuestionSet) -> WaveError | None:
-    """Return why a question set cannot be linked as a later wave of another; None if it can."""
+    """Return why a question set cannot become a later wave of another, or None."""
     # Workers and models are identified per owner, so both sets need the same owner.
     if later.pk == earlier.pk:
         return WaveError("itself", "earlier")
@@ -174,7 +177,7 @@ def find_link_error(later: QuestionSet, earlier: QuestionSet) -> WaveError | Non
 
 @transaction.atomic
 def link(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
-    """Link a question set as a later wave of another; return how their questions match.
+    """Link a question set as a later wave of another; return the matching questions.
 
     Nothing else of either set changes. Raises `WaveError` if the sets cannot be linked.
     """
@@ -191,7 +194,7 @@ def link(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
 
 @transaction.atomic
 def remove_link(later: QuestionSet) -> QuestionSet:
-    """Remove the link of a question set to its earlier wave, and return that earlier set.
+    """Remove the link to the earlier wave, and return the earlier question set.
 
     Raises `WaveError`: no_link; not_published for an unpublished wave for the same or other people.
     """
@@ -215,7 +218,7 @@ def _lock_question_sets(keys: Sequence[int]) -> list[QuestionSet]:
 
 
 def list_earlier_waves(question_set: QuestionSet) -> list[QuestionSet]:
-    """Return the question sets that are earlier waves of a set, newest first, up to a limit."""
+    """Return the earlier waves of a question set, newest first, up to a limit."""
     waves: list[QuestionSet] = []
     current = question_set.earlier_wave
     # `not in waves`: links that form a circle must not loop forever.
@@ -226,7 +229,7 @@ def list_earlier_waves(question_set: QuestionSet) -> list[QuestionSet]:
 
 
 def load_default_settings(question_set: QuestionSet) -> dict[str, Any]:
-    """Return the default settings for publishing a wave, copied from the earlier one.
+    """Return default settings for publishing a wave, copied from the earlier wave.
 
     {} for a set that is not a later wave. The title is copied unless it is the earlier set's name.
     """
@@ -241,7 +244,7 @@ def load_default_settings(question_set: QuestionSet) -> dict[str, Any]:
 
 
 def list_invited_ids(collection: Collection) -> list[str]:
-    """Return the worker ids to admit to a new collection: submitters of the earlier wave.
+    """Return the worker ids to admit: those who submitted in the earlier wave.
 
     [] unless the wave is for the same workers. Only ids of the collection's panel and ids imported
     without a panel. Withdrawn and erased workers are left out.
@@ -260,5 +263,5 @@ def list_invited_ids(collection: Collection) -> list[str]:
 
 
 def list_excluded_sets(question_set: QuestionSet) -> list[QuestionSet]:
-    """Return the earlier waves, whose workers the wave excludes; [] if it admits them."""
+    """Return the earlier waves whose workers this wave excludes; [] if it admits them."""
     return list_earlier_waves(question_set) if question_set.wave_people == People.OTHERS else []

@@ -56,7 +56,7 @@ class Outline:
 
 
 class WordingCache:
-    """Least-recently-used cache of questions with their passages, by version, language and key.
+    """Cache of questions with their passages; the least recently used ones are dropped.
 
     Holds at most `most_characters` characters of texts.
     """
@@ -93,7 +93,7 @@ class WordingCache:
     def load_questions(
         self, version: QuestionSetVersion, keys: Iterable[int], language: str = ""
     ) -> dict[int, Question]:
-        """Return questions of a version by key; unknown keys are left out.
+        """Return questions of a version in a language, by key; unknown keys are left out.
 
         Questions that are not cached cost one query, and a further `language` one more. A text
         without a translation stays in its own language. Drafts are never cached. Images come
@@ -138,7 +138,7 @@ class WordingCache:
     def _find_cached(
         self, version: QuestionSetVersion, keys: Iterable[int], language: str
     ) -> dict[int, Question]:
-        """Return those of the questions (by key) that are cached; mark them as recently used."""
+        """Return the cached ones of the questions, by key, and mark them as used."""
         questions = {}
         with self._lock:
             for key in keys:
@@ -152,7 +152,7 @@ class WordingCache:
     def _store(
         self, version: QuestionSetVersion, questions: dict[int, Question], language: str
     ) -> None:
-        """Add questions to the cache and drop the least recently used beyond the limit."""
+        """Add questions to the cache; drop the least recently used ones above the limit."""
         with self._lock:
             for key, question in questions.items():
                 if not question.text:
@@ -189,7 +189,7 @@ def _read_questions(
 def apply_translation(
     version: QuestionSetVersion, language: str, questions: Iterable[Question]
 ) -> None:
-    """Replace the texts of questions and their passages by their translations.
+    """Replace the texts of questions and passages by their translations.
 
     The objects are changed and must not be saved. Accepted answers of the translation are added to
     the original ones, because workers may answer in either language.
@@ -235,13 +235,14 @@ def _translate_item(
 
 
 def _read_intro(version: QuestionSetVersion, language: str) -> IntroTexts:
-    """Return guidelines, consent text and title in a language, else in the original one."""
+    """Return guidelines, consent text and title in a language, or else the original."""
     rows = Translation.objects.filter(
         version=version, language=language, passage=None, question=None
     )
     texts = rows.values_list("texts", flat=True).first() or {}
 
     def choose_text(name: str) -> LocalizedText:
+        """Return the translated text; the original text if it is empty."""
         translated = texts.get(name, "")
         if translated.strip():
             return LocalizedText(translated, language)

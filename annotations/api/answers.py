@@ -134,7 +134,7 @@ class AnswerViewSet(BulkViewSet):
     reader = staticmethod(read_answers)
 
     def list(self, request: Request, set_id: Any) -> Reply:
-        """List submitted answers of a version, with the beginnings of their texts."""
+        """Return a page of a version's submitted answers, with the beginnings of their texts."""
         question_set = get_answered_set(request, set_id)
         version = select_version(request, question_set, answered=True)
         rows = select_visible(request, Response.objects.all()).filter(
@@ -166,7 +166,7 @@ class AnswerViewSet(BulkViewSet):
         reading = {"panel": storing.pop("panel"), "duplicates": storing.pop("duplicates")}
         reading["duplicates"] = Duplicates(reading["duplicates"])
         storing["imported_by"] = get_user_id(request)
-        with self.telling_rows(), stage_answers(self.source(), **reading) as stage:
+        with self.convert_row_errors(), stage_answers(self.source(), **reading) as stage:
             dry_run = storing.pop("dry_run")
             if not dry_run:
                 prepare_answers(into, stage, **storing)
@@ -177,7 +177,7 @@ class AnswerViewSet(BulkViewSet):
 
 
 def _join_names(rows: QuerySet[Response]) -> QuerySet[Response]:
-    """Load each answer's question, worker and version with it, without the long question texts."""
+    """Return the answers with question, worker and version, without long texts."""
     return rows.select_related("question", "submission__worker", "submission__version").defer(
         "question__text", "question__metadata", "question__choices", "question__accepted_answers"
     )

@@ -443,7 +443,7 @@ class CollectionViewSet(ApiViewSet):
         examples=[OpenApiExample("One", value={"workers": ["ada"]}, request_only=True)],
     )
     def strike(self, request: Request, set_id: UUID) -> Response:
-        """Remove worker ids from the admission list; repeating the request changes nothing."""
+        """Remove worker ids from the admission list; repeating the request has no effect."""
         collection = _find_collection(self._load_editable_set(set_id))
         ids = self.checked(PanelIdsSerializer).validated_data["workers"]
         struck = rules.remove_admissions(collection, ids)
@@ -467,10 +467,12 @@ class CollectionViewSet(ApiViewSet):
         return list(sets.values())
 
     def _exclude(self, collection: Collection, excluded: list[QuestionSet] | None) -> None:
+        """Store the question sets whose workers may not take part, if any were sent."""
         if excluded is not None:
             _apply_rules(lambda: rules.exclude(collection, excluded, self._select_visible_sets()))
 
     def _select_visible_sets(self) -> QuerySet[QuestionSet]:
+        """Return the question sets that the user may see."""
         return select_visible(self.request, QuestionSet.objects.all())
 
     def _build_response(self, collection: Collection, code: int = status.HTTP_200_OK) -> Response:
@@ -489,7 +491,7 @@ def _find_collection(question_set: QuestionSet) -> Collection:
 
 
 def _apply_rules(change: Any, **fields: str) -> Any:
-    """Call `change` and return its result; convert a SettingsError to an ApiProblem."""
+    """Return the result of `change`; raise an `ApiProblem` in place of a `SettingsError`."""
     try:
         return change()
     except SettingsError as error:

@@ -189,7 +189,7 @@ class DemographicViewSet(BulkViewSet):
         """Store an uploaded demographic export, and return the preview of its join."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         name = read_options(request, JoinOptionsSerializer)["name"]
-        with self.telling_rows():
+        with self.convert_row_errors():
             arranged = arrange(self.source(), Arrangement())
             options = propose_options(arranged, head_of(arranged.source))
         staged = self._stage(question_set, arranged, name, options, get_user_id(request))
@@ -315,7 +315,7 @@ class DemographicViewSet(BulkViewSet):
     ) -> dict[str, Any]:
         """Return the preview of a stored file, and its columns."""
         sets: Any = select_visible(request, QuestionSet.objects.exclude(pk=question_set.pk))
-        editable = sets.filter(archived_at=None).with_right_to_change(request.user)
+        editable = sets.filter(archived_at=None).annotate_right_to_change(request.user)
         found = preview_upload(staged, question_set, editable.filter(may_change=True))
         try:
             columns = [name for name in head_of(open_staged(staged)).header if name]

@@ -38,7 +38,7 @@ class ItemViewSet(BulkViewSet):
         return self.model.objects.all()
 
     def list(self, request: Request, set_id: Any) -> Response:
-        """List the version's questions (or passages) in order, with text beginnings."""
+        """Return a page of the version's questions (or passages) with text beginnings."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         version = select_version(request, question_set)
         rows = self.select_rows().select_related(None).filter(version=version)
@@ -57,7 +57,7 @@ class ItemViewSet(BulkViewSet):
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         options = read_options(request, ImportOptionsSerializer)
         options["imported_by"] = get_user_id(request)
-        return self.taken_in(type(self).load, question_set, options)
+        return self.import_rows(type(self).load, question_set, options)
 
     def partial_update(self, request: Request, set_id: Any, **ids: Any) -> Response:
         """Change a question (or passage) of a draft; the checks of the file import apply."""
@@ -112,7 +112,7 @@ class ItemViewSet(BulkViewSet):
         row.save()
 
     def _load_item(self, request: Request, set_id: Any) -> Any:
-        """Return the question (or passage) that the URL names, with its version; else Http404."""
+        """Return the question (or passage) named by the URL; raise `Http404` if unknown."""
         rows = self.select_rows().filter(version__question_set__public_id=set_id)
         return get_visible_or_404(
             request, rows.select_related("version"), self.kwargs[self.lookup_url_kwarg]

@@ -322,6 +322,7 @@ def annotate_counts(rows: Any) -> QuerySet[QuestionSetVersion]:
     """
 
     def count(model: Any) -> Coalesce:
+        """Return the subquery that counts a version's rows of `model`."""
         rows_of_version = model.objects.filter(version=OuterRef("pk")).order_by().values("version")
         counts = rows_of_version.annotate(n=Count("pk")).values("n")
         return Coalesce(Subquery(counts, output_field=IntegerField()), 0)

@@ -270,7 +270,7 @@ TEXTS = Sentences(
 
 
 def _find_problem(piece: Piece | None, value: Any) -> tuple[str, str]:
-    """Return (code, reason) of why a translation cannot be stored; both "" if it can."""
+    """Return (code, reason) for why a translation cannot be stored; both "" if it can."""
     code, values = "", {}
     if piece is None:
         code = "unknown_text"
@@ -288,7 +288,7 @@ def _find_problem(piece: Piece | None, value: Any) -> tuple[str, str]:
 
 
 def _is_part(name: str, value: Any) -> bool:
-    """Return whether a value is a text; for accepted answers also a list of texts."""
+    """Return whether a value is a text; for accepted answers, also a list of texts."""
     if isinstance(value, list) and name != "choices":
         return bool(value) and all(isinstance(text, str) and text.strip() for text in value)
     return isinstance(value, str) and bool(value.strip())

@@ -45,7 +45,9 @@ MAX_NAMES_SHOWN = 50
 
 
 class DemographicsForm(forms.Form):
-    """Form for the role of each column of a demographic export, and for submissions not approved.
+    """Form for the role of each column of a demographic export, and the rule for statuses.
+
+    The rule says what happens with submissions that were not approved.
 
     `head` describes the columns of the file, `options` are those stored with the upload.
     """
@@ -79,19 +81,20 @@ class DemographicsForm(forms.Form):
             )
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a form without a worker column, or with two of a role that one column has."""
+        """Return the form's values; refuse a missing worker column or a role used twice."""
         values = super().clean() or self.cleaned_data
         for role in ONCE:
-            columns = self._columns_with(role)
+            columns = self._list_columns_with(role)
             if len(columns) > 1:
                 message = f"Choose the role {LABELS[role]} once, not for {' and '.join(columns)}."
                 self.add_error(None, forms.ValidationError(message, code="role_twice"))
-        if not self._columns_with(DemographicRole.WORKER):
+        if not self._list_columns_with(DemographicRole.WORKER):
             message = "Choose the role Worker for the column of Prolific's ids."
             self.add_error(None, forms.ValidationError(message, code="no_worker"))
         return values
 
-    def _columns_with(self, role: DemographicRole) -> list[str]:
+    def _list_columns_with(self, role: DemographicRole) -> list[str]:
+        """Return the names of the columns that have the role in the form."""
         values = self.cleaned_data
         return [
             column.name for column in self.columns if values.get(f"role-{column.number}") == role
@@ -99,20 +102,20 @@ class DemographicsForm(forms.Form):
 
     def collect_options(self) -> dict[str, Any]:
         """Return the chosen roles and rule, as JSON values to store with the upload."""
-        worker, status = (next(iter(self._columns_with(role)), "") for role in ONCE)
-        extra = tuple(self._columns_with(DemographicRole.EXTRA))
+        worker, status = (next(iter(self._list_columns_with(role)), "") for role in ONCE)
+        extra = tuple(self._list_columns_with(DemographicRole.EXTRA))
         mapping = DemographicMapping(worker, status, extra)
         statuses = self.cleaned_data["statuses"] or StatusRule.REFUSE.value
         return {"mapping": mapping.as_dict(), "statuses": statuses}
 
 
 def _list_samples(head: Head, column: str) -> tuple[str, ...]:
-    """Return the first different cells of a column, without those that Prolific deleted."""
+    """Return the first distinct cells of a column, without those that Prolific removed."""
     return tuple(dict.fromkeys(c for c in head.values(column) if not is_withheld(c)))[:SAMPLES]
 
 
 def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> HttpResponse:
-    """Show who matches and the roles of the columns; POST stores the roles or checks the file."""
+    """Show matched workers and the columns' roles; POST stores the roles or checks the file."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     staged = _load_staged(request, question_set, export_token)
     source = open_staged(staged)
@@ -131,7 +134,7 @@ def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> H
             return redirect("admin:uploaded", question_set.public_id, staged.public_id)
         status = 400
     sets: Any = select_visible(request, QuestionSet.objects.exclude(pk=question_set.pk))
-    editable = sets.filter(archived_at=None).with_right_to_change(request.user)
+    editable = sets.filter(archived_at=None).annotate_right_to_change(request.user)
     preview = preview_upload(staged, question_set, editable.filter(may_change=True))
     # Shown as required where it has to be decided; "Show these choices" works without it.
     form.fields["statuses"].required = bool(preview.counts)
@@ -155,7 +158,7 @@ def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> H
 
 @require_POST
 def move_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> HttpResponse:
-    """Move an upload of a demographic export to the question set with the posted id, if any."""
+    """Move an uploaded demographic export to the question set with the posted id."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     staged = _load_staged(request, question_set, export_token)
     try:
@@ -170,7 +173,7 @@ def move_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> 
 
 
 def _load_staged(request: HttpRequest, question_set: QuestionSet, token: str) -> Upload:
-    """Return the user's upload of a demographic export; raise Http404 for any other upload."""
+    """Return the user's upload of a demographic export; raise `Http404` for other uploads."""
     staged = load_upload(request, question_set, token)
     if staged.kind != DEMOGRAPHICS or not staged.file:
         raise Http404("its file is gone")

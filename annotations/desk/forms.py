@@ -42,7 +42,7 @@ class QuestionSetForm(QuestionSetModelForm):
 
 
 class UploadForm(forms.Form):
-    """Form for a file to import, with only the options that apply to its kind of upload."""
+    """Form for a file to import, with the options that its kind of upload has."""
 
     file = forms.FileField(
         label="File",
@@ -158,7 +158,7 @@ class UploadForm(forms.Form):
         return text
 
     def clean_duplicates(self) -> str:
-        """Return how to treat duplicate answers; "refuse" if the user chose nothing."""
+        """Return how to treat repeated answers; "refuse" without a choice."""
         return self.cleaned_data["duplicates"] or Duplicates.REFUSE.value
 
     def collect_options(self) -> dict[str, Any]:

@@ -49,7 +49,7 @@ from annotations.web.demographic_uploads import propose_options
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id
 from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS, WIZARD
-from annotations.web.uploads import note_problems, read_upload
+from annotations.web.uploads import read_upload, record_problems
 
 MAX_QUESTIONS_SHOWN = 20
 MAX_ANSWERS_SHOWN = 3
@@ -73,7 +73,7 @@ class QuestionPreview:
 
 @dataclass(frozen=True)
 class Preview:
-    """The first answers of an uploaded file, as the import would read them.
+    """The first answers of an uploaded file as the import would store them.
 
     Attributes
     ----------
@@ -156,9 +156,9 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
             # Rows that were checked with the former mapping no longer count.
             staged.state, staged.report = Upload.State.MAPPING, None
             staged.problems, staged.n_problems = [], 0
-            staged.drop_checked()
+            staged.delete_checked_rows()
             if {"check", "choose"} & set(request.POST):
-                with staged.whole():
+                with staged.delete_files_on_error():
                     read_upload(staged, question_set, KINDS[WIZARD], dry_run=True)
             else:
                 staged.save()
@@ -186,7 +186,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
 
 
 def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) -> Upload:
-    """Store an uploaded file with the column mapping proposed by the preset that fits it.
+    """Store an uploaded file with the column mapping of the preset that recognises it.
 
     The state is `BAD`, with the problems, if the file cannot be read at all.
     """
@@ -209,7 +209,7 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
             "update_flags": False,
         },
     )
-    with staged.whole():
+    with staged.delete_files_on_error():
         staged.file.save("", file, save=False)
         try:
             if not _is_demographic(staged):
@@ -221,7 +221,7 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
                 staged.options["create_questions"] = not has_questions
         except InputError as error:
             staged.state = Upload.State.BAD
-            note_problems(staged, error)
+            record_problems(staged, error)
             # Nothing can be done with a file that cannot be read: only its problems are kept.
             staged.drop_files()
         staged.save()
@@ -229,7 +229,7 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
 
 
 def _is_demographic(staged: Upload) -> bool:
-    """Return whether the file is a demographic export; its kind and options are set then."""
+    """Return whether the file is a demographic export; if so, set its kind and options."""
     arranged = arrange(_open_source(staged), Arrangement())
     head = head_of(arranged.source)
     if not is_demographic_export(head):
@@ -239,7 +239,7 @@ def _is_demographic(staged: Upload) -> bool:
 
 
 def _locate_table(staged: Upload, arrangement: Arrangement) -> None:
-    """Read the table at a sheet and header row, and store the options its preset proposes.
+    """Read the table from a sheet and header row, and store its proposed options.
 
     Raises `InputError` if there is no table, or none with answers.
     """
@@ -251,7 +251,7 @@ def _locate_table(staged: Upload, arrangement: Arrangement) -> None:
 
 
 def _is_moved(staged: Upload, arrangement: Arrangement, form: MappingForm) -> bool:
-    """Return whether the table can be read at the new sheet and row; if not, add a form error."""
+    """Return whether the table is readable at the new sheet and row; else add a form error."""
     try:
         _locate_table(staged, arrangement)
     except InputError as error:
@@ -266,13 +266,13 @@ def _is_moved(staged: Upload, arrangement: Arrangement, form: MappingForm) -> bo
 
 
 def _apply_preset(staged: Upload, head: Head, source: Source, slug: str) -> None:
-    """Set preset, column mapping and panel of an upload to what the preset proposes."""
+    """Set an upload's preset, column mapping and panel as the preset proposes."""
     preset = preset_named(slug)
     try:
         mapping = proposed(preset, head, source)
     except InputError:  # the user chose a preset that does not fit the file
         mapping = preset.propose(head)
-    staged.drop_checked()
+    staged.delete_checked_rows()
     staged.state, staged.problems, staged.n_problems = Upload.State.MAPPING, [], 0
     staged.options |= {
         "preset": slug,
@@ -310,7 +310,10 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Previ
         by_question.setdefault(record.question, []).append(record)
     questions = [
         QuestionPreview(
-            name, _find_wording(rows.questions, name), rows.questions[name].right, _first(answers)
+            name,
+            _find_wording(rows.questions, name),
+            rows.questions[name].right,
+            _choose_first_answers(answers),
         )
         for name, answers in islice(by_question.items(), MAX_QUESTIONS_SHOWN)
     ]
@@ -320,13 +323,13 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Previ
     return Preview(questions, len(by_question), texts, personal=personal, notes=notes)
 
 
-def _first(answers: list[AnswerRecord]) -> list[AnswerRecord]:
-    """Return the first answers with a text, and empty ones if there are too few."""
+def _choose_first_answers(answers: list[AnswerRecord]) -> list[AnswerRecord]:
+    """Return the first answers with a text, filled up with empty ones."""
     return sorted(answers, key=lambda record: not record.text)[:MAX_ANSWERS_SHOWN]
 
 
 def _apply_choice(posted: QueryDict) -> QueryDict:
-    """Return the posted form with the value of the button that solves a listed problem.
+    """Return the posted form, changed by the button that solves a listed problem.
 
     The button is named `choose` and has a value such as duplicates=last.
     """
@@ -341,7 +344,7 @@ def _apply_choice(posted: QueryDict) -> QueryDict:
 def _add_worker_rules(
     options: dict[str, Any], former: dict[str, Any], choice: str
 ) -> dict[str, Any]:
-    """Return the posted options with the rules for repeated answers of single workers.
+    """Return the posted options with rules for the repeated answers of single workers.
 
     `choice` is the value of the button next to a worker's problems, such as duplicates-of=last=w7;
     refuse takes the worker's rule back. Other workers' rules stay, unless the worker column
@@ -359,7 +362,7 @@ def _add_worker_rules(
 
 
 def _is_recognised(staged: Upload, form: MappingForm, preview: Preview) -> bool:
-    """Return whether the file comes from a known tool and is read without problems."""
+    """Return whether the file is from a known tool and was read without problems."""
     is_known = staged.options["preset"] != "own"
     return is_known and bool(preview.questions) and not (staged.n_problems or form.errors)
 
@@ -372,7 +375,7 @@ def _find_wording(questions: dict[str, MturkQuestion], question: str) -> str:
 
 def _open_source(staged: Upload) -> Source:
     """Return the stored upload as a source from which rows can be read."""
-    return make_stored_source(staged.name, staged.opened, staged.file.size)
+    return make_stored_source(staged.name, staged.open_file, staged.file.size)
 
 
 def _load_arranged(staged: Upload) -> Arranged:

@@ -10,13 +10,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from annotations.models import Membership, Share, invitations
+from annotations.models import Membership, Share, list_invitations
 
 
 @require_POST
 def answer_invitation(request: HttpRequest, invitation_id: UUID) -> HttpResponse:
     """Accept one of the user's pending invitations (`do=accept`), or decline it."""
-    pending = {row.public_id: row for row in invitations(request.user)}
+    pending = {row.public_id: row for row in list_invitations(request.user)}
     invitation = pending.get(invitation_id)
     if invitation is None:
         raise Http404("there is no such invitation")

@@ -50,7 +50,7 @@ PRESETS_WITH_FLAGS = ("own", "mturk", "prolific")
 
 @dataclass(frozen=True)
 class ColumnChoice:
-    """A column of the file with its role selector, the wording of its question and examples."""
+    """A column of the file with its role selector, question text and example cells."""
 
     form: forms.Form
     number: int
@@ -65,7 +65,7 @@ class ColumnChoice:
 
     @property
     def right(self) -> forms.BoundField | None:
-        """The field of the right answer; None where the column can be no attention check."""
+        """Field for the right answer; None if the column cannot be an attention check."""
         name = f"right-{self.number}"
         return self.form[name] if name in self.form.fields else None
 
@@ -76,7 +76,7 @@ class ColumnChoice:
 
 
 class MappingForm(forms.Form):
-    """Form for the preset, sheet, header row, columns and options of an import of answers.
+    """Form for the preset, table position, column roles and options of an answer import.
 
     `head` describes the columns of the file, `options` are those stored with the upload.
     """
@@ -207,7 +207,7 @@ class MappingForm(forms.Form):
                 )
 
     def _list_selectable(self) -> list[str]:
-        """Return the columns that get a role selector, in the order of the file.
+        """Return the columns that get a role selector, in the file's order.
 
         All of them; of a very wide file those with a role, then the first ones.
         """
@@ -227,7 +227,7 @@ class MappingForm(forms.Form):
 
     @property
     def settings(self) -> Iterator[forms.BoundField]:
-        """The fields that are no roles of columns."""
+        """Fields of the form that are not roles of columns."""
         own = [name for name in self.fields if not name.startswith(("role-", "right-"))]
         return (self[name] for name in own)
 
@@ -241,14 +241,14 @@ class MappingForm(forms.Form):
         return text
 
     def clean(self) -> dict[str, Any]:
-        """Refuse roles that exclude each other, such as two worker columns."""
+        """Return the form's values; refuse roles that exclude each other."""
         values = super().clean() or self.cleaned_data
         if self._preset == "mturk":
-            if not self._columns_with(Role.ANSWER):
+            if not self._list_columns_with(Role.ANSWER):
                 self.add_error(None, forms.ValidationError(NO_ANSWERS, code="no_answers"))
             return values
         for role in ONCE:
-            columns = self._columns_with(role)
+            columns = self._list_columns_with(role)
             if role == Role.WORKER and values.get("rows_are_workers") and columns:
                 columns.append("the row")
             if len(columns) > 1:
@@ -270,8 +270,8 @@ class MappingForm(forms.Form):
                 self.add_error(None, forms.ValidationError(text, code=problem.code))
         return values
 
-    def _columns_with(self, role: Role) -> list[str]:
-        """Return the columns that have a role in the form, or keep it without a selector."""
+    def _list_columns_with(self, role: Role) -> list[str]:
+        """Return the columns with a role, as chosen in the form or else as proposed."""
         posted = {column.name: f"role-{column.number}" for column in self.columns}
         names = posted if self._preset == "mturk" else self._proposed
         return [
@@ -281,7 +281,7 @@ class MappingForm(forms.Form):
         ]
 
     def read_moved_table(self) -> Arrangement | None:
-        """Return the newly posted sheet, header row and orientation; None if unchanged."""
+        """Return the posted sheet, header row and orientation; None if unchanged."""
         values = self.cleaned_data
         current = self._place
         sheet = values.get("sheet") or current.get("sheet", "")
@@ -298,11 +298,11 @@ class MappingForm(forms.Form):
     def _build_mapping(self) -> Mapping:
         """Return the column mapping that the user posted."""
         former = self._mapping
-        answers = tuple(self._columns_with(Role.ANSWER))
+        answers = tuple(self._list_columns_with(Role.ANSWER))
         if self._preset == "mturk":
             return Mapping(former.worker, former.question, answers)
         worker, question, text = (
-            next(iter(self._columns_with(role)), "") for role in (Role.WORKER, *ONCE[1:])
+            next(iter(self._list_columns_with(role)), "") for role in (Role.WORKER, *ONCE[1:])
         )
         if self.cleaned_data.get("rows_are_workers"):
             worker = ROW_NUMBER
@@ -313,7 +313,7 @@ class MappingForm(forms.Form):
         )
         # What the preset does by itself is stored as its rule, not as a choice of the user.
         of_preset = column_roles(self._head, PRESETS[self._preset], Mapping())
-        times = tuple(self._columns_with(Role.TIME))
+        times = tuple(self._list_columns_with(Role.TIME))
         known = tuple(name for name, role in of_preset.items() if role == Role.TIME)
         chosen = Mapping(
             worker,
@@ -324,12 +324,12 @@ class MappingForm(forms.Form):
             times=None if set(times) == set(known) else times,
             extra=tuple(
                 name
-                for name in self._columns_with(Role.EXTRA)
+                for name in self._list_columns_with(Role.EXTRA)
                 if of_preset.get(name) == Role.IGNORE
             ),
             ignored=tuple(
                 name
-                for name in self._columns_with(Role.IGNORE)
+                for name in self._list_columns_with(Role.IGNORE)
                 if of_preset.get(name) != Role.IGNORE
             ),
         )
@@ -343,7 +343,7 @@ class MappingForm(forms.Form):
         return replace(chosen, guessed=guessed)
 
     def collect_options(self) -> dict[str, Any]:
-        """Return the import options to store with the upload, as JSON-compatible values."""
+        """Return the import options as JSON values, to store with the upload."""
         values = self.cleaned_data
         return {
             "preset": self._preset,
@@ -360,7 +360,7 @@ class MappingForm(forms.Form):
 
 
 def _omit_repeated(wording: str, name: str) -> str:
-    """Return the text of a question; "" if it only repeats the name of its column."""
+    """Return a question's text; "" if it only repeats the column's name."""
     return "" if wording == name else wording
 
 

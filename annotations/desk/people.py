@@ -25,7 +25,7 @@ REQUESTERS = ACTIVE_ACCOUNTS & (Q(is_staff=True) | Q(is_superuser=True))
 
 
 class PersonForm(forms.Form):
-    """Base form to name one account; `person` is that account once the form is valid."""
+    """Base class of forms that name an account; `person` is the account of a valid form."""
 
     username = forms.CharField(
         label="User name",
@@ -85,7 +85,7 @@ class MemberForm(PersonForm):
         return username
 
     def save(self) -> Membership:
-        """Add the account to the team; one that has never signed in is only invited."""
+        """Add the account to the team and return the membership; new accounts are invited."""
         # A second click finds the row of the first one.
         membership, _ = Membership.objects.get_or_create(
             team=self.team, user=self.person, defaults={"pending": is_only_invited(self.person)}
@@ -135,7 +135,7 @@ class ShareForm(PersonForm):
         return username
 
     def save(self) -> Share:
-        """Share the question set with the account, or change the role of an existing share.
+        """Share the question set with the account, or change the role; return the share.
 
         An account that has never signed in is invited.
         """

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 
 from annotations.desk.forms import UploadForm
 from annotations.models import QuestionSet, Response, Upload
-from annotations.models.uploads import uploads_not_imported
+from annotations.models.uploads import select_open_uploads
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id, require_requester
 from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS, WIZARD, UploadKind
@@ -78,7 +78,7 @@ def try_upload(
     options: dict[str, Any],
     columns: str = "",
 ) -> HttpResponseRedirect:
-    """Store a file, import it as a dry run, and redirect to the preview of the changes.
+    """Store a file, import it as a dry run, and redirect to the preview of its changes.
 
     `options` are the keyword arguments of the kind's reader, `columns` other names of columns.
     """
@@ -89,7 +89,7 @@ def try_upload(
 
 
 def show_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
-    """Show what an upload would change, why it cannot be imported, or what it changed."""
+    """Show what an import would change, what it changed, or why it is impossible."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     staged = load_upload(request, question_set, token)
     if staged.state == Upload.State.MAPPING:
@@ -111,7 +111,7 @@ def show_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         "hidden_problems": staged.n_problems - len(staged.problems),
         "begins": _find_new_version(staged),
         "roles_page": MAPPING_PAGES.get(kind.slug, ""),
-        "uploads": uploads_not_imported(question_set, get_user_id(request))
+        "uploads": select_open_uploads(question_set, get_user_id(request))
         if staged.state == Upload.State.DONE
         else [],
         "may_grade": staged.state == Upload.State.DONE
@@ -132,7 +132,7 @@ def _list_first_ids(question_set: QuestionSet) -> list[str]:
 
 
 def _find_new_version(staged: Upload) -> int | None:
-    """Return the number of the version that the import would create; None if it creates none."""
+    """Return the number of the version that an import would create; None if it creates none."""
     if staged.state != Upload.State.CHECKED or not KINDS[staged.kind].brings_questions:
         return None
     latest = staged.question_set.latest_version()
@@ -147,7 +147,10 @@ def _has_answers(question_set: QuestionSet) -> bool:
 
 @require_POST
 def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
-    """Import a checked file, with `into=new` into a new question set; repeated clicks are safe."""
+    """Import a checked file; repeated clicks have no further effect.
+
+    With `into=new`, the rows go into a new question set.
+    """
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     staged = load_upload(request, question_set, token)
     may_move = staged.state == Upload.State.CHECKED and KINDS[staged.kind].brings_questions
@@ -166,7 +169,7 @@ def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpRespon
 
 
 def _create_set(request: HttpRequest, file: str) -> QuestionSet:
-    """Create a question set named after a file, numbered if the user has that name already."""
+    """Create and return a question set named after a file, with a number if needed."""
     owner, name = require_requester(request), Path(file).stem[:LONGEST_SET_NAME] or "Questions"
     used = set(QuestionSet.objects.filter(owner_id=owner).values_list("name", flat=True))
     names = (name if number == 1 else f"{name} {number}" for number in count(1))
@@ -184,7 +187,7 @@ def discard_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpRespon
 
 
 def group_problems(upload: Upload) -> list[dict[str, Any]]:
-    """Return an upload's problems in groups: one for each worker, after those of no worker.
+    """Return an upload's problems in groups: those without a worker, then by worker.
 
     Each group has the choice that solves it, by the name of an option, "" if none does.
     """
@@ -199,14 +202,14 @@ def group_problems(upload: Upload) -> list[dict[str, Any]]:
 
 
 def _find_choice(upload: Upload, problems: list[dict[str, Any]]) -> str:
-    """Return the option of the wizard that solves all problems of a group; "" if none does."""
+    """Return the wizard's option that solves all problems of a group; "" if there is none."""
     choices = {CHOICES.get(problem["code"], "") for problem in problems}
     is_open = upload.kind == WIZARD and upload.state == Upload.State.MAPPING
     return choices.pop() if is_open and len(choices) == 1 else ""
 
 
 def load_upload(request: HttpRequest, question_set: QuestionSet, token: str) -> Upload:
-    """Return the user's own upload into this question set; raise Http404 for any other token."""
+    """Return the user's own upload to the question set; raise `Http404` for others."""
     try:
         upload = question_set.uploads.filter(public_id=token, owner_id=get_user_id(request)).first()
     except ValidationError:  # the token is not a UUID

@@ -6,7 +6,7 @@
         order.save(draft)
     findings(draft)                            # what is missing or odd before publishing
     add_language(draft, "ar")                  # a Sheet holds the translations
-    differences(older, newer)                  # what changed between two versions
+    compare_versions(older, newer)             # what changed between two versions
 
 The pages of the editor, the REST API and the commands all use these.
 """
@@ -14,7 +14,7 @@ The pages of the editor, the REST API and the commands all use these.
 from annotations.editing.checks import Finding, list_blocking_findings, list_findings
 from annotations.editing.consent import is_about_data_use, select_consent_template
 from annotations.editing.deletion import Dependents, count_dependents, delete_item
-from annotations.editing.differences import Change, Part, differences
+from annotations.editing.differences import Change, Part, compare_versions
 from annotations.editing.drafts import (
     PublishedError,
     StaleError,
@@ -45,9 +45,9 @@ __all__ = [
     "StaleError",
     "add_language",
     "attach_image",
+    "compare_versions",
     "count_dependents",
     "delete_item",
-    "differences",
     "drop_image",
     "find_free_id",
     "hash_fields",

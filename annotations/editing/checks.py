@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annotations.editing.consent import has_signals_notice
-from annotations.editing.translation import Sheet, rows_among, sheets_of
+from annotations.editing.translation import Sheet, arrange_rows, build_sheets
 from annotations.languages import name_of
 from annotations.models import Passage, Question, QuestionSetVersion, Response, is_counting_signals
 from annotations.models.questions import normalize_text
@@ -83,7 +83,7 @@ MESSAGES: dict[str, tuple[Level, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One error or warning about a version; `code` is a key of `MESSAGES`.
+    """An error or warning about a version before publishing; `code` is a key of `MESSAGES`.
 
     `item` is the passage or question concerned, None for the version itself. `what` quotes the
     text concerned. `language` is that of a translation, "" for the original texts.
@@ -111,10 +111,10 @@ def list_findings(
     questions: Sequence[Question] | None = None,
     sheets: Sequence[Sheet] | None = None,
 ) -> list[Finding]:
-    """Return the errors, then the warnings of a version, each in the version's order.
+    """Return the errors of a version, then its warnings, both in the version's order.
 
-    Pass all `passages` and `questions` in their order, and the `sheets_of` them, if they are loaded
-    already.
+    Pass all `passages` and `questions` in their order, and the sheets of
+    translations (see `build_sheets`), if they are loaded already.
     """
     if passages is None:
         passages = list(version.passages.order_by("position", "pk"))
@@ -127,7 +127,7 @@ def list_findings(
     ]
     if version.languages:
         if sheets is None:
-            sheets = sheets_of(version, rows_among(version, passages, questions))
+            sheets = build_sheets(version, arrange_rows(version, passages, questions))
         all_findings.extend(_check_languages(version, sheets))
     counts: Counter[str] = Counter()
     listed = []
@@ -147,6 +147,7 @@ def list_blocking_findings(version: QuestionSetVersion) -> list[Finding]:
 
 
 def _check_version(version: QuestionSetVersion, questions: Sequence[Question]) -> Iterator[Finding]:
+    """Yield the findings on a version as a whole."""
     n_graded = sum(question.is_graded for question in questions)
     if not questions:
         yield Finding("no_question")
@@ -168,6 +169,7 @@ def _check_version(version: QuestionSetVersion, questions: Sequence[Question]) -
 
 
 def _check_languages(version: QuestionSetVersion, sheets: Sequence[Sheet]) -> Iterator[Finding]:
+    """Yield the findings on the translations of a version."""
     if not version.spoken:
         yield Finding("unnamed_original")
     elif version.spoken.lower() in map(str.lower, version.languages):
@@ -185,6 +187,7 @@ def _check_languages(version: QuestionSetVersion, sheets: Sequence[Sheet]) -> It
 def _check_passages(
     passages: Sequence[Passage], questions: Sequence[Question]
 ) -> Iterator[Finding]:
+    """Yield the findings on the passages."""
     used = {question.passage_id for question in questions}
     for passage in passages:
         if passage.image_id and not passage.image_alt.strip():
@@ -200,6 +203,7 @@ def _check_passages(
 def _check_questions(
     version: QuestionSetVersion, questions: Sequence[Question]
 ) -> Iterator[Finding]:
+    """Yield the findings on the questions."""
     # Imported answers may come without the texts of their questions, and are graded all the same.
     answered = Response.objects.filter(question__version=version).exists()
     earlier: set[tuple[int | None, str]] = set()
@@ -216,6 +220,7 @@ def _check_questions(
 
 
 def _check_answering(question: Question) -> Iterator[Finding]:
+    """Yield the findings on how a question is answered."""
     if question.kind == Question.Kind.CHOICE:
         choices = [normalize_text(choice) for choice in question.choices]
         if len(choices) < 2:

@@ -142,7 +142,7 @@ TEMPLATES: Final = {"en": ENGLISH, "de": GERMAN, "ar": ARABIC}
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Parts of a template on the use of data: its headings, and the collected data in bold.
+    """Headings and bold phrases of a consent template that describe the use of data.
 
     `counted` is what is collected only if the collection counts how answers are written.
     """
@@ -181,7 +181,7 @@ def select_consent_template(language: str) -> str:
 
 
 def is_about_data_use(text: str, is_counting: bool) -> bool:
-    """Return whether a consent text has every part of a template that is on the use of data.
+    """Return whether a consent text has all parts of a template on the use of data.
 
     These are the headings after the first two, and what is collected (in bold); what is counted
     only if something is (`is_counting`). The consent page then does not repeat it.
@@ -197,5 +197,5 @@ def _list_parts(parts: Parts, is_counting: bool) -> list[str]:
 
 
 def has_signals_notice(text: str) -> bool:
-    """Return whether a consent text seems to mention that pastes are counted."""
+    """Return whether a consent text seems to mention that pasting is recorded."""
     return PASTING.search(text) is not None

@@ -10,7 +10,7 @@ from annotations.models import Passage, Question, Translation, Variant
 
 @dataclass(frozen=True, slots=True)
 class Dependents:
-    """Number of rows of one kind that depend on an item; `holds` if they prevent its deletion."""
+    """Number of rows of one kind that depend on an item; `holds` if they prevent deletion."""
 
     count: int
     name: str
@@ -47,7 +47,7 @@ def count_dependents(item: Passage | Question) -> list[Dependents]:
 
 
 def delete_item(item: Passage | Question) -> list[Dependents]:
-    """Delete a passage or question, or delete nothing and return the rows that prevent it.
+    """Delete a passage or question; or return the rows that prevent its deletion.
 
     The caller holds the lock of the question set.
     """

@@ -48,7 +48,7 @@ QUESTION_FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Piece of a compared text: in both versions, only in the older, or only in the newer."""
+    """A piece of a compared text: in both versions, or only in the older or newer one."""
 
     kind: PartKind
     text: str
@@ -56,7 +56,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Difference between two versions in one passage, question or text.
+    """A difference between two versions in one passage, question or other text.
 
     `what` is version, passage or question; `name` is the item's id in files, "" for the version.
     `fields` has the label of each field that differs, with its parts.
@@ -68,8 +68,8 @@ class Change:
     fields: list[tuple[str, list[Part]]]
 
 
-def differences(older: QuestionSetVersion, newer: QuestionSetVersion) -> list[Change]:
-    """Return the differences of two versions: own texts, passages, questions, in the new order.
+def compare_versions(older: QuestionSetVersion, newer: QuestionSetVersion) -> list[Change]:
+    """Return the differences between two versions, in the order of the newer one.
 
     Items with the same id in files are the same. All texts of a new or deleted item are listed.
     An item is "moved" if only its place among the common items changed.
@@ -86,7 +86,7 @@ def differences(older: QuestionSetVersion, newer: QuestionSetVersion) -> list[Ch
 
 
 def compare_words(old: str, new: str) -> list[Part]:
-    """Return two texts split into equal and differing parts, compared word by word."""
+    """Return two texts as equal and differing parts, compared word by word."""
     if old == new:
         return [Part("same", old)] if old else []
     before, after = TOKENS.findall(old), TOKENS.findall(new)
@@ -125,7 +125,7 @@ def _compare_items(
     newer: dict[str, Any],
     names: dict[str, str],
 ) -> Iterator[Change]:
-    """Yield the changes of passages or questions; `names` has the labels of the compared fields."""
+    """Yield the changes of passages or questions; `names` holds the compared fields' labels."""
     unmoved = _find_unmoved(
         [name for name in older if name in newer], [n for n in newer if n in older]
     )
@@ -142,7 +142,7 @@ def _compare_items(
 
 
 def _find_unmoved(before: list[str], after: list[str]) -> set[str]:
-    """Return the ids in matching blocks of the two lists, which count as not moved.
+    """Return the ids that have the same relative order in both lists.
 
     It is not always the longest: difflib matches the longest block first.
     """
@@ -182,4 +182,5 @@ def _format_field(row: Any, field: str) -> str:
 
 
 def _format_entries(values: list[Any]) -> Iterable[str]:
+    """Return the entries of a list as texts; alternative spellings are joined by "|"."""
     return (" | ".join(value) if isinstance(value, list) else str(value) for value in values)

@@ -15,16 +15,16 @@ from annotations.models import QuestionSet, QuestionSetVersion
 
 
 class PublishedError(Exception):
-    """The version was published, perhaps just now; its texts cannot change."""
+    """Error: the version is published, so that its texts cannot change."""
 
 
 class StaleError(Exception):
-    """Another user changed the row since it was read; nothing was stored."""
+    """Error: another user changed the row since it was read; nothing is stored."""
 
 
 @contextmanager
 def lock_draft(question_set: QuestionSet, *, anew: bool = False) -> Iterator[QuestionSetVersion]:
-    """Yield a question set's draft, in a transaction that locks the question set.
+    """Yield the draft of a question set, locked in a transaction.
 
     A set without a version gets its first one. If the latest version is published, raises
     `PublishedError`; with `anew`, a copy of it becomes the next version instead.

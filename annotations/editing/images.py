@@ -7,7 +7,7 @@ from annotations.models import Image, Passage
 
 
 def attach_image(passage: Passage, image_data: CheckedImage) -> None:
-    """Set the image of a passage; delete the previous one if no version uses it any more."""
+    """Set the image of a passage; delete the old image if it is unused."""
     image, _ = Image.objects.get_or_create(
         question_set_id=passage.version.question_set_id,
         sha256=image_data.sha256,
@@ -22,7 +22,7 @@ def attach_image(passage: Passage, image_data: CheckedImage) -> None:
 
 
 def drop_image(passage: Passage) -> None:
-    """Remove the image of a passage; delete it if no version uses it any more."""
+    """Remove the image of a passage; delete the image if it is unused."""
     _set_image(passage, None)
 
 
@@ -32,6 +32,7 @@ def delete_unused_images(question_set_id: int) -> None:
 
 
 def _set_image(passage: Passage, image: Image | None) -> None:
+    """Store the image of a passage (or None), and delete unused images."""
     passage.image = image
     passage.save(update_fields=["image"])
     delete_unused_images(passage.version.question_set_id)

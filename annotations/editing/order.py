@@ -15,7 +15,7 @@ PassageKey = int | None
 
 @dataclass
 class Order:
-    """Order of a version's passages and questions, as primary keys.
+    """Order of a version's passages and questions, stored as primary keys.
 
     `questions` has an entry for every passage, and for None.
     """
@@ -31,7 +31,7 @@ class Order:
 
     @classmethod
     def of_rows(cls, passages: Iterable[Passage], questions: Iterable[Question]) -> Order:
-        """Return the order from all passages and questions of a version, sorted by position."""
+        """Return the order given by a version's sorted passages and questions."""
         keys = [passage.pk for passage in passages]
         order = cls(keys, {key: [] for key in (*keys, None)})
         for question in questions:
@@ -40,7 +40,7 @@ class Order:
 
     @property
     def seen(self) -> str:
-        """Short hash of this order, to detect a change by another editor."""
+        """Short hash of the order, to detect a change by another editor."""
         # Listed by passage, because the order of a dict's keys does not follow a move of passages.
         text = repr((self.passages, [self.questions[key] for key in self._list_passage_keys()]))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -72,7 +72,7 @@ class Order:
         return True
 
     def put(self, item: Passage | Question, before: int | None, passage: PassageKey = None) -> None:
-        """Move a passage or question before another (its key), or to the end if `before` is None.
+        """Move a passage or question before `before` (a key); to the end if it is None.
 
         A question moves into that `passage`. Raises ValueError if the other item is not there.
         """
@@ -112,4 +112,5 @@ class Order:
 
 
 def _insert(keys: list[int], key: int, before: int | None) -> None:
+    """Insert a key before another key; at the end if that is None."""
     keys.insert(len(keys) if before is None else keys.index(before), key)

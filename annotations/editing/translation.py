@@ -50,7 +50,7 @@ MOST_PARTS: Final = 1_000
 # Compared by identity: pieces are keys of a dict, and their lists have no hash.
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """Text of a version and its translation; both are lists for choices and accepted answers.
+    """A text of a version and its translation; lists for choices and accepted answers.
 
     `original` is the text in the original language, `said` its translation. `was` is the hash of
     the original text at the time of the translation.
@@ -69,7 +69,7 @@ class Piece:
 
     @property
     def key(self) -> str:
-        """Name of the text in forms, with the item's id in files, which version copies keep."""
+        """Name of the text in forms, built from the item's id in files."""
         if isinstance(self.row, QuestionSetVersion):
             return f"v-{self.name}"
         letter = "p" if isinstance(self.row, Passage) else "q"
@@ -77,13 +77,13 @@ class Piece:
 
     @property
     def most(self) -> int:
-        """Greatest length of the translation, in characters."""
+        """Greatest permitted length of the translation in characters."""
         if self.name == "text":
             return LONGEST_PASSAGE // 4
         return LONGEST_TITLE if self.name == TITLE else LONGEST_TEXT
 
     def why_too_long(self, text: str) -> str:
-        """Return the reason why a translation is too long; "" if it is not."""
+        """Return why a translation is too long, as text; "" if it is short enough."""
         if len(text) <= self.most:
             return ""
         return f"it has {len(text):,} characters, more than {self.most:,}: nothing is saved yet"
@@ -119,17 +119,17 @@ class Progress:
 
 def load_rows(version: QuestionSetVersion) -> list[Row]:
     """Return the version, its passages each followed by its questions, then other questions."""
-    return rows_among(
+    return arrange_rows(
         version,
         version.passages.order_by("position", "pk"),
         version.questions.order_by("position", "pk"),
     )
 
 
-def rows_among(
+def arrange_rows(
     version: QuestionSetVersion, passages: Iterable[Passage], questions: Iterable[Question]
 ) -> list[Row]:
-    """Return the same rows as `load_rows`, from passages and questions that are already loaded."""
+    """Return the version, each passage followed by its questions, then the other questions."""
     by_passage: dict[int | None, list[Question]] = {}
     for question in questions:
         by_passage.setdefault(question.passage_id, []).append(question)
@@ -140,7 +140,7 @@ def rows_among(
 
 
 class Sheet:
-    """Texts of a version (or of some of its items) with their translations into one language.
+    """Texts of a version, or of some of its items, with translations into one language.
 
     Pass the `translations` into that language if they are loaded already.
     """
@@ -169,7 +169,7 @@ class Sheet:
         return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
 
     def store(self, texts: Mapping[Piece, Any]) -> None:
-        """Store translations by text; an empty translation deletes the stored one.
+        """Store translations (by text); an empty one deletes the stored translation.
 
         The caller holds the lock of the draft.
         """
@@ -208,14 +208,15 @@ class Sheet:
         ]
 
     def _create_translation(self, row: Row) -> Translation:
+        """Return a new, unsaved translation of a version, passage or question."""
         passage, question = _get_key(row)
         return Translation(
             version=self.version, language=self.language, passage_id=passage, question_id=question
         )
 
 
-def sheets_of(version: QuestionSetVersion, rows: Sequence[Row]) -> list[Sheet]:
-    """Return the translations of `rows`, one sheet for each further language; one query."""
+def build_sheets(version: QuestionSetVersion, rows: Sequence[Row]) -> list[Sheet]:
+    """Return the translations of `rows`, one `Sheet` for each further language; one query."""
     if not version.languages:
         return []
     translations: dict[str, list[Translation]] = {language: [] for language in version.languages}
@@ -229,13 +230,13 @@ def sheets_of(version: QuestionSetVersion, rows: Sequence[Row]) -> list[Sheet]:
 def measure_progress(
     version: QuestionSetVersion, sheets: Sequence[Sheet] | None = None
 ) -> list[Progress]:
-    """Return the translation progress of each further language of a version, in order.
+    """Return the progress of the translation into each further language, in order.
 
-    Pass the `sheets_of` all its rows if they are loaded already.
+    Pass the `build_sheets` all its rows if they are loaded already.
     """
     if not version.languages:
         return []
-    sheets = sheets_of(version, load_rows(version)) if sheets is None else sheets
+    sheets = build_sheets(version, load_rows(version)) if sheets is None else sheets
     results = []
     for sheet in sheets:
         pieces = [piece for piece in sheet.pieces if not piece.is_optional]
@@ -273,7 +274,7 @@ def remove_language(draft: QuestionSetVersion, language: str) -> int:
 
 
 def _get_key(row: Row) -> tuple[int | None, int | None]:
-    """Return (passage key, question key), which identify the translation of a row."""
+    """Return (passage key, question key), by which the translation of a row is found."""
     if isinstance(row, Passage):
         return (row.pk, None)
     return (None, row.pk) if isinstance(row, Question) else (None, None)

@@ -45,7 +45,7 @@ def convert(
     demographics: DemographicFile | None = None,
     statuses: StatusRule = StatusRule.REFUSE,
 ) -> list[str]:
-    """Write the answers of a survey export as a table of answers; return the report's sentences.
+    """Convert a survey export to a table of answers; return the report's sentences.
 
     The table has the columns of an export of answers, so that rejections, times and the other cells
     are included. `questions` is the path of a second table, of the questions. `demographics` are
@@ -90,7 +90,7 @@ def convert(
 def convert_model_log(
     path: Readable, output: Path, *, model: str = "", question: str = ""
 ) -> list[str]:
-    """Write the answers in a log as a table of model answers; return the report's sentences.
+    """Convert a log to a table of model answers; return the report's sentences.
 
     Parameters
     ----------
@@ -170,6 +170,7 @@ def _write_examples(stage: StagedBatch) -> Iterator[str]:
 
 
 def _shorten(text: str) -> str:
+    """Return a text on one line, cut to the length of an example."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_EXAMPLE else f"{line[: LONGEST_EXAMPLE - 3]}..."
 

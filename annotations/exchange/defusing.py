@@ -29,7 +29,7 @@ _FIRST = frozenset("=+-@＝＋－＠'\ufeff")
 
 
 def defuse(text: str) -> str:
-    """Add apostrophes to a text so that no spreadsheet runs it as a formula; see `restore`."""
+    """Return a text with apostrophes added so that no spreadsheet runs it as a formula."""
     if not text:
         return text
     first = text[0]
@@ -47,10 +47,10 @@ def defuse_cell(cell: object) -> object:
 
 
 def restore(text: str) -> str:
-    """Remove the apostrophes that `defuse` added to a text."""
+    """Return a text without the apostrophes that `defuse` added."""
     return _DEFUSED_INSIDE.sub(r"\1", text.removeprefix("'"))
 
 
 def restore_all(cells: Iterable[str]) -> tuple[str, ...]:
-    """Remove the apostrophes that `defuse` added from all cells of a row."""
+    """Return a row's cells without the apostrophes that `defuse` added."""
     return tuple([restore(cell) for cell in cells])

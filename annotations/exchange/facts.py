@@ -60,7 +60,7 @@ LONGEST_PANEL = 100
 
 
 class Note(Protocol):
-    """A callback that records one bad cell: its column, a problem code and the code's values."""
+    """Protocol of a callback that records a bad cell: column, problem code and values."""
 
     def __call__(self, column: str, code: str, /, **values: Any) -> None:
         """Record one bad cell of the column `column` under the problem code `code`."""

@@ -32,7 +32,7 @@ further cells."""
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column that a reader looks for in a file's header, under any of several names.
+    """A column that a reader looks for in a file's header, under any of its names.
 
     `key` is its default name, `names` are the names it may have in the file, the preferred first.
     With `mark` it is wanted only in a file that has a column of that name too; in any other file it
@@ -83,7 +83,7 @@ class Layout:
 
     @property
     def is_defused(self) -> bool:
-        """Return whether the file's texts are escaped against formulas (see `defusing`)."""
+        """Whether the file's texts are escaped against spreadsheet formulas (see `defusing`)."""
         return DEFUSED in self.marks
 
 
@@ -205,7 +205,7 @@ def name_corner(names: Sequence[str]) -> Sequence[str]:
 
 
 def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: int) -> Layout:
-    """Find a reader's columns among the names of a file's header.
+    """Return the positions of a reader's columns in a file's header.
 
     Raises `InputError`, a problem for each required column that is missing and for each wanted
     one that occurs twice. Columns without a name are left out; names that are not wanted
@@ -267,7 +267,7 @@ def _build_missing_problem(
 
 
 def _squash(name: str) -> str:
-    """Return a column name in lower case without blanks, "_" and "-", to find similar names."""
+    """Return a column name in lower case without blanks, "_" and "-"."""
     return "".join(c for c in name.casefold() if not c.isspace() and c not in "_-")
 
 

@@ -121,14 +121,14 @@ class IdNotes:
 
     @property
     def damaged(self) -> str:
-        """Return the first five damaged ids, each with the cause, as one string; "" if none."""
+        """Return up to five damaged ids with the cause of each, as text; "" without any."""
         return ", ".join(
             f"{name[:40]} ({cause})" for name, cause in list(self._damaged.items())[:SHOWN]
         )
 
     @property
     def warnings(self) -> list[str]:
-        """Return warning sentences on the ids of the file that were cleaned or look damaged."""
+        """Return sentences on ids that were cleaned or that a spreadsheet may have damaged."""
         sentences = []
         if self._cleaned:
             examples = ", ".join(

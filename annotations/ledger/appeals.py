@@ -36,7 +36,7 @@ NOT_STORED_REASONS = {
 
 
 class AppealError(ValueError):
-    """An appeal or the answer to one is refused, and not stored.
+    """Error for an appeal or an answer to one that is not allowed; nothing is stored.
 
     `code` is empty, too_long, not_rejected, appealed, answered or own_page.
     """
@@ -48,7 +48,7 @@ class AppealError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RejectionStanding:
-    """A submission's newest rejection, its appeal, and the newest decision, which counts."""
+    """A submission's newest rejection and its appeal, with the decision in force."""
 
     rejection: Decision
     newest: Decision
@@ -56,7 +56,7 @@ class RejectionStanding:
 
     @property
     def is_rejected(self) -> bool:
-        """Whether the rejection still counts, that is, no later decision replaces it."""
+        """Whether the rejection is in force: no later decision replaces it."""
         return self.newest.pk == self.rejection.pk
 
     @property
@@ -66,7 +66,7 @@ class RejectionStanding:
 
     @property
     def may_appeal(self) -> bool:
-        """Whether the worker can appeal now: the rejection counts and has no appeal yet."""
+        """Whether the worker may appeal: the rejection is in force and has no appeal."""
         return self.is_rejected and self.appeal is None
 
 
@@ -92,7 +92,7 @@ def has_page(submission: Submission) -> bool:
 
 
 def create_appeal(submission: Submission, text: str, noted_by: Any = None) -> Appeal:
-    """Store a worker's appeal against the rejection that counts.
+    """Store and return a worker's appeal against the rejection in force.
 
     The same text again returns the stored appeal. `noted_by` is the requester who copied the text
     from elsewhere. This is refused for workers with a page, whose only appeal it would use up.
@@ -115,7 +115,7 @@ def create_appeal(submission: Submission, text: str, noted_by: Any = None) -> Ap
 
 
 def answer_appeal(appeal: Appeal, user: Any, text: str, *, approve: bool) -> AppealAnswer:
-    """Store the requester's answer to an appeal: approve the submission or keep it rejected.
+    """Store and return a requester's answer to an appeal; with `approve` also the approval.
 
     There is one answer, which is never changed; the same answer again returns the stored one.
     Raises AppealError, WithdrawnError. Raises DecidedMeanwhileError if the rejection no longer
@@ -155,7 +155,7 @@ def load_newest_appeals(submissions: Sequence[int]) -> dict[int, Appeal]:
 
 
 def filter_with_appeal(submissions: QuerySet[Any, Any], *, waiting: bool) -> QuerySet[Any, Any]:
-    """Return the submissions with any appeal, or with `waiting` with an unanswered one.
+    """Return the submissions with an appeal; with `waiting`, only unanswered ones.
 
     An appeal waits while its rejection counts. Approval without an answer therefore ends it too.
     """
@@ -168,12 +168,12 @@ def filter_with_appeal(submissions: QuerySet[Any, Any], *, waiting: bool) -> Que
 
 
 def count_waiting_appeals(version: QuestionSetVersion) -> int:
-    """Return the number of a version's workers whose appeal is not answered yet."""
+    """Return the number of a version's workers with an unanswered appeal."""
     return filter_with_appeal(Submission.objects.filter(version=version), waiting=True).count()
 
 
 def _clean_text(text: str) -> str:
-    """Return a text stripped, with LF line ends; AppealError if it is empty or too long."""
+    """Return a text, stripped; raise `AppealError` if it is empty or too long."""
     # PostgreSQL stores neither NUL nor lone surrogates; the latter become question marks.
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "").strip()
     text = text.encode("utf-8", "replace").decode("utf-8")

@@ -63,7 +63,7 @@ UNRESOLVED_STATES = frozenset({"sent", "unknown"})
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """Payment to the worker of one submission, with its current state.
+    """A payment to the worker of one submission, with its current state.
 
     `submission` is the submission's key, `person` its public id, `name` the worker's id on the
     panel. `state` is a value of `STATES`; `by` names the user who confirmed the payment.
@@ -87,7 +87,7 @@ class Payment:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Payments that were claimed together for sending, as one list."""
+    """Payments that were reserved together to be sent as one list."""
 
     id: UUID
     payments: tuple[Payment, ...]
@@ -99,7 +99,7 @@ class Batch:
 
 
 class Payer(Protocol):
-    """Interface of an object that pays a batch through a panel."""
+    """Interface of objects that pay a batch through a panel."""
 
     def pay(self, batch: Batch) -> str:
         """Pay all payments of a batch and return the panel's reference.
@@ -132,7 +132,7 @@ def load_payments(
 def split_confirmed(
     payments: Iterable[Payment], log: Mapping[int, Sequence[Decision]] | None = None
 ) -> tuple[list[Payment], list[Payment]]:
-    """Return the confirmed, unsent payments that can be sent, and those held back.
+    """Return (payments that can be sent, payments held back) among confirmed, unsent ones.
 
     A payment is held back if the work was rejected after the payment was planned. If the work was
     already rejected then, the bonus was intended: no rule plans that. Pass as `log` the decisions
@@ -143,6 +143,7 @@ def split_confirmed(
         log = load_decision_log({payment.submission for payment in waiting})
 
     def is_held_back(payment: Payment) -> bool:
+        """Return whether a rejection after the planning holds a payment back."""
         rows = log.get(payment.submission, ())
         if not rows or rows[-1].kind != Decision.Kind.REJECT:
             return False
@@ -163,7 +164,7 @@ def has_confirmed(version: QuestionSetVersion) -> Q:
 
 
 def is_in_round(payment: Payment, round_: str | None) -> bool:
-    """Return whether a payment belongs to the round; with None, whether it is a bonus."""
+    """Return whether a payment is in the round; for None, whether it is a bonus."""
     return payment.round != PART if round_ is None else payment.round == round_
 
 
@@ -192,7 +193,9 @@ def plan(
     round_: str = ROUND,
     reason: str = "",
 ) -> int:
-    """Plan a bonus per submission (amounts by key), all or none; return the number of new ones.
+    """Plan a bonus for each submission (amounts by key); return the number of new ones.
+
+    All bonuses are planned or none.
 
     A payment of this round with the same amount stays, unless it is cancelled or failed.
     Raises OtherAmountError and WithdrawnError. Raises CurrencyError if the round has payments in
@@ -235,7 +238,7 @@ def plan(
 
 
 def _refuse_other_currency(version: QuestionSetVersion, round_: str, currency: str) -> None:
-    """Raise CurrencyError if the round has current payments in another currency."""
+    """Raise `CurrencyError` if the round has unfinished payments in another currency."""
     entries = BonusPayment.objects.filter(submission__version=version, round=round_)
     others = entries.exclude(currency=currency).values_list("currency", flat=True).distinct()
     if not others:
@@ -254,7 +257,7 @@ def confirm(
     round_: str | None = None,
     submissions: Collection[int] | None = None,
 ) -> Batch:
-    """Confirm planned payments in the name of `user`, and return them.
+    """Confirm the planned payments of a round and return them.
 
     Without a round, all bonuses and no partial payments. Raises CurrencyError if they have several
     currencies, which have no sum.
@@ -278,7 +281,7 @@ def claim(
     total: Decimal | None = None,
     submissions: Collection[int] | None = None,
 ) -> Batch:
-    """Reserve confirmed payments for sending, each once only, and return them as a batch.
+    """Reserve confirmed payments for sending, each only once; return them as a batch.
 
     At most `most`, the oldest first; restricted to `submissions` if these are passed. Without a
     round, all bonuses and no partial payments. Raises OtherTotalError if their sum is not
@@ -295,7 +298,7 @@ def claim(
 
 
 def load_claimed(version: QuestionSetVersion, batch: UUID) -> Batch:
-    """Return the payments of a claimed batch, to write its list again; empty if unknown."""
+    """Return the payments of a reserved batch, to write its list again; empty if unknown."""
     payments = tuple(payment for payment in load_payments(version) if payment.batch == batch)
     return Batch(batch, payments)
 
@@ -310,7 +313,7 @@ def pay(
     total: Decimal | None = None,
     submissions: Collection[int] | None = None,
 ) -> Batch:
-    """Claim confirmed payments, request them from a panel, and store the result.
+    """Reserve confirmed payments, have a panel pay them, and store the result.
 
     Each payment is requested at most once, also after repeated clicks or a crash. Raises
     NothingToSendError, and the errors of `pay_claimed`.
@@ -320,7 +323,7 @@ def pay(
 
 
 def pay_claimed(batch: Batch, user: Any, payer: Payer) -> Batch:
-    """Request the payment of a claimed batch from a panel, once a batch, and store the result.
+    """Have a panel pay a reserved batch, at most once, and store the result.
 
     Raises NothingToSendError for an empty batch. Errors of the panel are raised again, after the
     payments were marked failed (PanelRefusedError) or unknown (any other error).
@@ -345,7 +348,7 @@ def pay_claimed(batch: Batch, user: Any, payer: Payer) -> Batch:
 def settle(
     version: QuestionSetVersion, user: Any, reports: dict[UUID, tuple[Event, str]]
 ) -> tuple[int, int]:
-    """Store a panel's reports on payments by id: paid or failed, with a reference.
+    """Store a panel's reports on payments (by payment id): paid or failed.
 
     Returns the number of new reports, and of those that were stored already. Raises UnsettledError
     for a payment that was never sent or has the opposite report; nothing is stored then.
@@ -381,7 +384,7 @@ def add_event(
     reference: str = "",
     batch: UUID | None = None,
 ) -> None:
-    """Add an event to each payment; raise IntegrityError if one has this event already."""
+    """Store an event for each payment; raise `IntegrityError` if it is already stored."""
     entries = [
         BonusPayment(
             payment=payment.id,
@@ -413,12 +416,13 @@ def _advance(
     batch: UUID | None = None,
     most: int | None = None,
 ) -> Batch:
-    """Add an event to the payments of a round that are in one of the states; return them.
+    """Add an event to the payments of a round in given states; return these payments.
 
     Locks their submissions. The arguments are those of `claim`.
     """
 
     def select() -> Sequence[Payment]:
+        """Return the payments in the given states and round."""
         payments = [
             payment
             for payment in load_payments(version, submissions)
@@ -443,7 +447,7 @@ def _advance(
 
 
 def _build_payment(entries: Sequence[BonusPayment]) -> Payment:
-    """Return a payment from its ledger rows, sorted from oldest to newest."""
+    """Return a payment built from its ledger rows, oldest row first."""
     by_event = {row.event: row for row in entries}
     # By the order of `STATES` and not by time: after "unknown" a report decides, whenever it came.
     last = [event for event in STATES if event in by_event][-1]

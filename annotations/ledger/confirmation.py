@@ -13,17 +13,17 @@ from annotations.models import QuestionSetVersion
 
 
 def confirm(version: QuestionSetVersion, user: Any, round_: str, total: Decimal) -> bonuses.Batch:
-    """Confirm a round's planned payments and return them; OtherTotalError if `total` differs."""
+    """Confirm a round's planned payments; raise `OtherTotalError` if their sum is not `total`."""
     return _check_total(total, lambda: bonuses.confirm(version, user, round_))
 
 
 def cancel(version: QuestionSetVersion, user: Any, round_: str, total: Decimal) -> bonuses.Batch:
-    """Cancel a round's unsent payments and return them; OtherTotalError if `total` differs."""
+    """Cancel a round's unsent payments; raise `OtherTotalError` if their sum is not `total`."""
     return _check_total(total, lambda: bonuses.cancel(version, user, round_))
 
 
 def plan_parts(version: QuestionSetVersion, user: Any, total: Decimal) -> bonuses.Batch:
-    """Plan all owed partial payments and return them; OtherTotalError if `total` differs.
+    """Plan all owed partial payments; raise `OtherTotalError` if their sum is not `total`.
 
     If no worker is owed one, nothing is planned, with any `total`. A second click thus does no
     harm. Raises OtherTotalError.
@@ -34,7 +34,9 @@ def plan_parts(version: QuestionSetVersion, user: Any, total: Decimal) -> bonuse
 def _check_total(
     total: Decimal, act: Callable[[], bonuses.Batch], *, accept_none: bool = False
 ) -> bonuses.Batch:
-    """Run `act` and return its batch; undo it and raise OtherTotalError on another total.
+    """Run `act` and return its batch; undo it if its sum differs from `total`.
+
+    Then `OtherTotalError` is raised.
 
     With `accept_none`, an empty batch passes with any total.
     """

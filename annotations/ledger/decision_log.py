@@ -9,7 +9,7 @@ COLUMNS = ("worker", "panel", "decision", "category", "reason", "by", "at", "cou
 
 
 def build_log_table(version: QuestionSetVersion) -> Table:
-    """Return a table of all decisions, oldest first; a column marks those that count.
+    """Return the table of all decisions, oldest first; a column marks those in force.
 
     The column `counts` is true for the newest decision of each worker.
     """

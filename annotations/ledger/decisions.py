@@ -28,7 +28,7 @@ KEYS_PER_QUERY = 500
 
 
 class DecisionError(ValueError):
-    """A decision has invalid fields; `wrong` has a reason for each of them."""
+    """Error for a decision with invalid fields; `wrong` holds a reason for each field."""
 
     def __init__(self, wrong: Sequence[DecisionFault]) -> None:
         super().__init__(" ".join(f"{problem.field}: {problem.why}." for problem in wrong))
@@ -36,13 +36,13 @@ class DecisionError(ValueError):
 
 
 class WithdrawnError(CodedError, ValueError):
-    """The worker withdrew the answers or was erased, so no decision is possible."""
+    """Error: the worker withdrew or was erased, so that no decision is possible."""
 
     sentences = PAYMENTS
 
 
 class DecidedMeanwhileError(CodedError, RuntimeError):
-    """Another decision, `newest`, was made since the user opened the page."""
+    """Error: another decision (`newest`) was stored since the user opened the page."""
 
     sentences = PAYMENTS
 
@@ -52,7 +52,7 @@ class DecidedMeanwhileError(CodedError, RuntimeError):
 
 
 class Unseen:
-    """Type of a marker: the caller does not know which decision the user has seen."""
+    """Type of the marker for a caller who does not know which decision the user saw."""
 
 
 UNSEEN = Unseen()
@@ -60,7 +60,7 @@ UNSEEN = Unseen()
 
 @dataclass(frozen=True, slots=True)
 class NewDecision:
-    """Decision to store; `submission` is the key of the submission."""
+    """A decision to store; `submission` is the key of its submission."""
 
     submission: int
     kind: str
@@ -70,19 +70,19 @@ class NewDecision:
 
 @dataclass(frozen=True, slots=True)
 class DecisionCounts:
-    """Number of decisions that were added, and of those that were stored before."""
+    """Numbers of decisions that were added and that were already stored."""
 
     n_new: int
     n_unchanged: int
 
 
 def may_decide(user: AnyUser, version: QuestionSetVersion) -> bool:
-    """Return whether a user may decide about a version's workers, as editor of its question set."""
+    """Return whether a user may decide on a version's workers."""
     return is_requester(user) and rights(user, version.question_set).edit
 
 
 def validate_decision(kind: str, category: str, reason: str) -> tuple[str, str, str]:
-    """Return kind, category and reason cleaned for storing; DecisionError if invalid."""
+    """Return kind, category and reason, cleaned; raise `DecisionError` if invalid."""
     kind, category, reason = kind.strip().casefold(), normalise_category(category), reason.strip()
     if wrong := list(find_decision_faults(kind, category, reason)):
         raise DecisionError(wrong)
@@ -97,7 +97,7 @@ def decide(
     reason: str = "",
     seen: UUID | Unseen | None = UNSEEN,
 ) -> Decision:
-    """Store a decision about one submission; repeating the newest one changes nothing.
+    """Store a decision on one submission; repeating the newest decision has no effect.
 
     `seen` is the newest decision that the user saw, None for none. Raises DecisionError and
     WithdrawnError. Raises DecidedMeanwhileError if another decision is newer.
@@ -120,7 +120,7 @@ def decide(
 
 
 def decide_all(user: Any, decisions: Sequence[NewDecision]) -> DecisionCounts:
-    """Store many valid decisions, all or none, and return counts of new and existing ones.
+    """Store many valid decisions, all or none; return counts of new and existing ones.
 
     Check them first with `validate_decision`. Raises WithdrawnError.
     """
@@ -160,7 +160,7 @@ def store_decisions(user: Any, decisions: Sequence[NewDecision]) -> list[Decisio
 
 
 def approve_undecided(user: Any, submissions: Sequence[int]) -> DecisionCounts:
-    """Approve submissions (by key) that the user saw as undecided: all or none.
+    """Approve submissions that the user saw as undecided, all or none.
 
     Raises WithdrawnError, and DecidedMeanwhileError with the first decision made since.
     """
@@ -180,13 +180,13 @@ def find_answered_version(
 
     If no version has any, the newest of all; None if there is no such version.
     """
-    return answered_among(question_set.versions.all(), number)
+    return select_answered_version(question_set.versions.all(), number)
 
 
-def answered_among(
+def select_answered_version(
     versions: QuerySet[QuestionSetVersion], number: int | None = None
 ) -> QuestionSetVersion | None:
-    """Return the version with this number among one set's, by default the newest answered.
+    """Return the version with this number; by default the newest one with submissions.
 
     Same as `find_answered_version`, but the set and the collection are loaded too.
     """
@@ -199,7 +199,7 @@ def answered_among(
 
 def is_newest_answered(version: QuestionSetVersion) -> bool:
     """Return whether a version is the newest with submissions; at most one query."""
-    if hasattr(version, "is_newest_answered"):  # annotated by answered_among
+    if hasattr(version, "is_newest_answered"):  # annotated by select_answered_version
         return True
     versions = QuestionSetVersion.objects.filter(question_set=version.question_set_id)
     newest = versions.order_by(_has_submissions().desc(), "-number").values_list("pk", flat=True)
@@ -207,11 +207,15 @@ def is_newest_answered(version: QuestionSetVersion) -> bool:
 
 
 def _has_submissions() -> Exists:
+    """Return the query condition that a version has submissions."""
     return Exists(Submission.objects.filter(version=OuterRef("pk")))
 
 
 def load_newest_decisions(submissions: Iterable[int]) -> dict[int, Decision]:
-    """Return the newest decision of each decided submission, by key, including "reopened"."""
+    """Return the newest decision on each decided submission, by key.
+
+    Reopened ones are included.
+    """
     keys, decisions = sorted(submissions), {}
     for begin in range(0, len(keys), KEYS_PER_QUERY):
         # By key, not by time: the lock of the submission makes keys grow with each decision, while
@@ -232,11 +236,11 @@ def load_decision_log(submissions: Iterable[int], *related: str) -> dict[int, li
     decisions: dict[int, list[Decision]] = {}
     for begin in range(0, len(keys), KEYS_PER_QUERY):
         chunk = Q(submission__in=keys[begin : begin + KEYS_PER_QUERY])
-        decisions |= log_where(chunk, *related)
+        decisions |= load_decisions_where(chunk, *related)
     return decisions
 
 
-def log_where(condition: Q, *related: str) -> dict[int, list[Decision]]:
+def load_decisions_where(condition: Q, *related: str) -> dict[int, list[Decision]]:
     """Return the decisions that meet a condition, by submission key, oldest first; one query.
 
     `related` names relations to load with each decision.
@@ -249,7 +253,7 @@ def log_where(condition: Q, *related: str) -> dict[int, list[Decision]]:
 
 
 def lock_submissions(submissions: Sequence[int], *, also_withdrawn: bool = False) -> None:
-    """Lock submissions (by key) until the transaction ends, so that changes of pay do not overlap.
+    """Lock submissions (by key) until the transaction ends, so that payments do not overlap.
 
     Raises WithdrawnError for a withdrawn submission, unless `also_withdrawn`.
     """
@@ -266,4 +270,5 @@ def lock_submissions(submissions: Sequence[int], *, also_withdrawn: bool = False
 
 
 def _is_same(row: Decision, kind: str, category: str, reason: str) -> bool:
+    """Return whether a stored decision has the same kind, category and reason."""
     return (row.kind, row.category, row.reason) == (kind, category, reason)

@@ -11,7 +11,7 @@ from annotations.sentences import CodedError
 
 
 class OtherAmountError(CodedError, ValueError):
-    """The worker has a `payment` in this round already, with another amount."""
+    """Error: the worker already has a payment in this round, with another amount."""
 
     sentences = PAYMENTS
 
@@ -27,23 +27,23 @@ class OtherAmountError(CodedError, ValueError):
 
 
 class CurrencyError(CodedError, ValueError):
-    """Payments in two currencies would be planned, confirmed or sent together."""
+    """Error: payments in two currencies would be planned, confirmed or sent together."""
 
     sentences = PAYMENTS
 
 
 class RoundError(CodedError, ValueError):
-    """The name of a bonus round is empty, too long or reserved."""
+    """Error for a bonus round's name that is empty, too long or reserved."""
 
     sentences = PAYMENTS
 
 
 class NothingToSendError(RuntimeError):
-    """There are no confirmed payments that can be sent."""
+    """Error: no confirmed payment can be sent."""
 
 
 class UnsettledError(CodedError, ValueError):
-    """A panel's report on a payment contradicts the payment's state.
+    """Error: a panel's report contradicts the state of a payment.
 
     `payment` is its id; `is_there` is False if the version has no such payment.
     """
@@ -56,7 +56,7 @@ class UnsettledError(CodedError, ValueError):
 
 
 class OtherTotalError(CodedError, ValueError):
-    """The total that the user confirmed (`said`) differs from the actual `total`."""
+    """Error: the total that the user confirmed (`said`) is not the actual `total`."""
 
     sentences = PAYMENTS
 
@@ -66,6 +66,6 @@ class OtherTotalError(CodedError, ValueError):
 
 
 class PanelRefusedError(CodedError, RuntimeError):
-    """The panel reported that it paid none of the payments."""
+    """Error: the panel reports that it paid none of the payments."""
 
     sentences = PAYMENTS

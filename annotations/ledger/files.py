@@ -88,7 +88,9 @@ def decide_by_file(
     round_: str = ROUND,
     dry_run: bool = False,
 ) -> DecideReport:
-    """Import decisions about a version's workers, and their bonuses, from a file.
+    """Import decisions on a version's workers and their bonuses from a file.
+
+    All rows are imported or none.
 
     The user who decides wrote each amount, so the bonuses are confirmed at once. A worker has one
     bonus in a round. Raises `InputError` with every invalid row; nothing is stored then. With
@@ -140,7 +142,7 @@ def decide_by_file(
 
 
 def _warn_unused_columns(file: DecisionFile) -> Iterator[str]:
-    """Yield a warning on unknown columns, because a header may be misspelled."""
+    """Yield a warning about unknown columns, whose names may be misspelled."""
     if file.kept_aside:
         yield REPORTS.text("columns_left_out", names=file.kept_aside)
 
@@ -148,7 +150,7 @@ def _warn_unused_columns(file: DecisionFile) -> Iterator[str]:
 def _warn_bonus_of_rejected(
     version: QuestionSetVersion, rejected: Sequence[int], round_: str
 ) -> Iterator[str]:
-    """Yield a warning on bonuses in rows that also reject the worker."""
+    """Yield a warning about bonuses for workers whom the same row rejects."""
     if not rejected:
         return
     sendable, held_back = split_confirmed(load_payments(version, rejected, round_))
@@ -160,11 +162,12 @@ def _warn_bonus_of_rejected(
 
 
 def _has_bonus_for_rejected(row: DecisionRow) -> bool:
+    """Return whether a row rejects a worker and has a bonus."""
     return row.decision == Decision.Kind.REJECT and row.bonus is not None
 
 
 def _select_panel(submissions: Sequence[Submission], panel: str) -> list[Submission]:
-    """Return the submissions by workers of a panel; ignores case if nothing else matches."""
+    """Return the submissions of a panel's workers; case matters only if it decides."""
     named = [(submission.worker.panel or NO_PANEL, submission) for submission in submissions]
     exactly = [submission for name, submission in named if name == panel]
     return exactly or [
@@ -201,7 +204,10 @@ def _store_bonuses(
 def _match_submissions(
     version: QuestionSetVersion, rows: tuple[DecisionRow, ...], problems: Problems
 ) -> dict[int, int]:
-    """Return the submission key of each row, by line; record a problem for unmatched rows."""
+    """Return the submission key of each row, by line number.
+
+    Record a problem for rows without a submission.
+    """
     by_worker: dict[str, list[Submission]] = {}
     for submission in Submission.objects.filter(version=version).select_related("worker"):
         by_worker.setdefault(submission.worker.external_id, []).append(submission)

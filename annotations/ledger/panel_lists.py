@@ -36,13 +36,13 @@ PAYMENT_LISTS = {BONUSES: "bonus", PARTS: "part of the pay"}
 
 
 class NoListError(CodedError, ValueError):
-    """The requested list does not exist; the message gives the reason."""
+    """Error: the requested list does not exist; the message gives the reason."""
 
     sentences = LISTS
 
 
 class WhichBatchError(NoListError):
-    """It is unclear which batch is requested; `why` in words, `there` names the imported ones.
+    """Error: several batches are possible; `why` is the reason, `there` names the batches.
 
     `reason` is the message code of `why`.
     """
@@ -98,7 +98,7 @@ def _list_rejections(version: QuestionSetVersion, request: ListRequest) -> ListO
 
 
 def _list_bonuses(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
-    """Return the list of confirmed bonuses; reading its first chunk claims the payments.
+    """Return the list of confirmed bonuses; reading it reserves the payments.
 
     A file that cannot be opened for writing thus claims nothing.
     """
@@ -119,7 +119,7 @@ def _list_bonuses(version: QuestionSetVersion, request: ListRequest) -> ListOutp
 
 
 def _list_parts(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
-    """Return the list of sendable partial payments; reading its first chunk claims them."""
+    """Return the list of partial payments to send; reading it reserves the payments."""
     if request.batch is not None:
         return _write_again(version, request.batch, "parts of the pay", of_parts=True)
     if not parts.select_sendable_parts(version):
@@ -129,7 +129,7 @@ def _list_parts(version: QuestionSetVersion, request: ListRequest) -> ListOutput
 
 
 def claim_list(version: QuestionSetVersion, user: Any, name: str) -> Batch:
-    """Claim the payments of a list (`name`: bonuses or partial payments), each once only.
+    """Reserve the payments of a list (bonuses or partial payments), each only once.
 
     Raises NothingToSendError.
     """
@@ -152,19 +152,21 @@ def has_parts(batch: Batch) -> bool:
 
 
 def _claim(version: QuestionSetVersion, user: Any, name: str) -> Batch:
+    """Reserve the payments of the list `name` for sending."""
     return parts.claim_parts(version, user) if name == PARTS else claim(version, user)
 
 
 def _claim_as_list(
     version: QuestionSetVersion, request: ListRequest, name: str, *, expected: bool
 ) -> ListOutput:
-    """Return a payment list; its payments are claimed when its first chunk is read.
+    """Return a payment list; its payments are reserved when its first chunk is read.
 
     With `expected`, raises InputError then if another person has claimed them all meanwhile.
     """
     notes: list[str] = []
 
     def read_chunks() -> Iterator[bytes]:
+        """Reserve the payments, then yield the lines of the list."""
         # Runs at the first chunk, when the caller has opened the file it writes to.
         batch = _claim(version, request.user, name)
         if expected and not batch.payments:
@@ -176,7 +178,7 @@ def _claim_as_list(
 
 
 def _write_again(version: QuestionSetVersion, key: str, noun: str, *, of_parts: bool) -> ListOutput:
-    """Return the list of an earlier claimed batch once more; NoListError if it is unknown."""
+    """Return the list of an earlier batch again; raise `NoListError` if it is unknown."""
     # Writing a list again claims nothing: the payments were claimed when it was first written.
     batch = load_claimed(version, _parse_batch_id(key))
     if not batch.payments or has_parts(batch) != of_parts:
@@ -204,7 +206,7 @@ def _describe_batch(batch: Batch) -> list[str]:
 
 
 def _parse_batch_id(text: str) -> UUID:
-    """Return a text as id of a list; raise NoListError if it is not one."""
+    """Return a text as the id of a list; raise `NoListError` if it is no id."""
     try:
         return UUID(text)
     except ValueError:
@@ -255,11 +257,12 @@ def build_list_name(version: QuestionSetVersion, name: str) -> str:
 
 
 def _load_lists(version: QuestionSetVersion) -> PanelLists:
+    """Return the decisions on a version's workers as files for panels."""
     return PanelLists(version.pk, load_decided_people(version))
 
 
 def _note_settled(lists: PanelLists, *, rejected: bool) -> list[str]:
-    """Return notes on submissions that the panel has settled, and on contradictory decisions."""
+    """Return notes on submissions that the panel settled, and on contradictory decisions."""
     n = lists.count_settled(rejected=rejected)
     same_decision = [person for person in lists.decided if person.rejected == rejected]
     return [
@@ -275,7 +278,7 @@ def _note_undecided(lists: PanelLists) -> str:
 
 
 def _find_batch(lists: PanelLists, name: str | None) -> PanelFile | None:
-    """Return the Mechanical Turk batch with this name or id, or the only one; None if none.
+    """Return the batch file with this name or id; by default the only one, None without any.
 
     Raises WhichBatchError if there are several or none matches.
     """

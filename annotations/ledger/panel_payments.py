@@ -25,14 +25,14 @@ from annotations.sentences import CodedError
 
 
 class WhichStudyError(CodedError, ValueError):
-    """It is not known from which study on the panel the workers came."""
+    """Error: the panel's study from which the workers came is unknown."""
 
     sentences = PAYMENTS
 
 
 @dataclass(slots=True)
 class PanelPayer:
-    """Pays a batch as bonuses on the panel, after comparing the panel's sum with ours."""
+    """Pays a batch as bonuses on the panel, if the panel computes the same sum."""
 
     client: PanelClient
     study: str
@@ -67,7 +67,7 @@ class PanelPayer:
 
 @dataclass(slots=True)
 class ScreenOutPayer:
-    """Pays a batch by screening workers out on the panel, all with the same amount.
+    """Pays a batch by screening workers out on the panel, each with the same amount.
 
     `ids` are the panel's ids of the submissions, by submission key. With `more_places`, the panel
     opens as many new places in the study.
@@ -97,7 +97,7 @@ class ScreenOutPayer:
 
 
 def find_study(version: QuestionSetVersion, study: str = "") -> str:
-    """Return the panel's study id: `study` if not empty, else the one that all workers came from.
+    """Return the panel's id of the study: `study`, or else the one of all workers.
 
     Raises WhichStudyError if no worker came with a study, or if they came from several.
     """
@@ -113,7 +113,7 @@ def find_study(version: QuestionSetVersion, study: str = "") -> str:
 def select_next_bonuses(
     version: QuestionSetVersion, round_: str | None = None
 ) -> list[bonuses.Payment]:
-    """Return the payments of the next list: the oldest ones that can be sent.
+    """Return the bonuses for the next request: the oldest ones that can be sent.
 
     Workers of Mechanical Turk are left out. The panel does not know their ids and would refuse the
     whole list.
@@ -123,7 +123,7 @@ def select_next_bonuses(
 
 
 def count_left_out(version: QuestionSetVersion, round_: str | None = None) -> list[tuple[int, str]]:
-    """Return (count, reason) of confirmed payments that cannot be sent, by reason code."""
+    """Return (number, reason code) for confirmed payments that cannot be sent."""
     sendable, held_back = _split_confirmed(version, round_)
     n_mturk = sum(payment.panel == MTURK for payment in sendable)
     counts = [(len(held_back), "held_back"), (n_mturk, "of_mturk")]
@@ -133,6 +133,7 @@ def count_left_out(version: QuestionSetVersion, round_: str | None = None) -> li
 def _split_confirmed(
     version: QuestionSetVersion, round_: str | None
 ) -> tuple[list[bonuses.Payment], list[bonuses.Payment]]:
+    """Return a round's confirmed payments: (those that can be sent, those held back)."""
     payments = bonuses.load_payments(version, round_=round_)
     return bonuses.split_confirmed(
         payment for payment in payments if bonuses.is_in_round(payment, round_)
@@ -147,7 +148,7 @@ def send_bonuses(
     total: Decimal,
     round_: str | None = None,
 ) -> bonuses.Batch:
-    """Pay the next list of bonuses through the panel, if its total is as confirmed.
+    """Pay the next bonuses through the panel, if their sum is the confirmed total.
 
     Raises the errors of `bonuses.pay`. Raises `errors.OtherTotalError` if the total has changed;
     nothing is claimed then.
@@ -162,7 +163,7 @@ def send_bonuses(
 
 @dataclass(frozen=True, slots=True)
 class NextParts:
-    """Partial payments of the next request to the panel, all of one kind.
+    """Partial payments for the next request to the panel, all of one kind.
 
     If the panel screens the workers out, all payments have the same amount.
 
@@ -196,6 +197,7 @@ def select_next_parts(version: QuestionSetVersion) -> NextParts:
     ids = {person.key: person.submission for person in people if person.submission}
 
     def needs_id(payment: bonuses.Payment) -> bool:
+        """Return whether a payment needs the panel's submission id, which is unknown."""
         return kinds.get(payment.submission) == parts.SCREENED_OUT and payment.submission not in ids
 
     sendable = [payment for payment in waiting if not needs_id(payment)]
@@ -220,7 +222,7 @@ def send_parts(
     *,
     more_places: bool = False,
 ) -> bonuses.Batch:
-    """Pay the next partial payments through the panel, if their total is as confirmed.
+    """Pay the next partial payments through the panel, if their sum is the confirmed total.
 
     Raises the errors of `bonuses.pay`. Raises `errors.OtherTotalError` if the total has changed;
     nothing is claimed then.
@@ -266,7 +268,7 @@ class SendingReport:
 def send_decisions(
     version: QuestionSetVersion, client: PanelClient | None, *, do: bool = False
 ) -> SendingReport:
-    """Send the approvals and rejections made on this site to the panel, or only count them.
+    """Send the approvals and rejections to the panel; without `do`, only count them.
 
     The panel ignores repeated decisions, so call this again after an interruption. A failed
     rejection is reported and the others continue; errors of approvals are raised.
@@ -297,6 +299,7 @@ def send_decisions(
 def _reject(
     client: PanelClient, submission: str, decision: PanelDecision, problems: list[str]
 ) -> bool:
+    """Reject a submission on the panel; return False and record the problem if it fails."""
     try:
         client.reject(submission, decision.category, decision.message)
     except (NotDoneError, UnsureError) as error:

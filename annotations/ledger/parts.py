@@ -40,7 +40,7 @@ ENDED = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Partial payment owed to a worker; `kind` is screened out or failed attention checks."""
+    """A partial payment owed to a worker; `kind` is the reason, such as screened out."""
 
     person: Person
     kind: str
@@ -49,7 +49,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Partial payments owed to workers, and counts of workers who are not owed one, by reason.
+    """Partial payments owed to workers, and numbers of workers without one, by reason.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Parts:
 
     @property
     def n_unknown(self) -> int:
-        """Number of owed workers whose status on the panel was never imported."""
+        """Number of owed workers whose panel status was never imported."""
         return sum(not part.person.status for part in self.owed)
 
     @property
@@ -127,7 +127,7 @@ def find_owed_parts(
 def load_current_parts(
     version: QuestionSetVersion | int, payments: Sequence[bonuses.Payment] | None = None
 ) -> dict[int, bonuses.Payment]:
-    """Return each submission's partial payment, by key; without failed and cancelled ones.
+    """Return the partial payment of each submission, without failed and cancelled ones.
 
     Pass all `payments` of the version if they are loaded already.
     """
@@ -136,7 +136,7 @@ def load_current_parts(
 
 
 def plan_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
-    """Plan a partial payment for each worker who is owed one; a second call plans nothing."""
+    """Plan the owed partial payments and return them; a second call plans nothing."""
     with transaction.atomic():
         # Lock first: a decision in another transaction waits, or is already visible here.
         lock_submissions(
@@ -154,7 +154,7 @@ def plan_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
 def _load_parts(
     version: QuestionSetVersion | int, payments: Sequence[bonuses.Payment] | None
 ) -> list[bonuses.Payment]:
-    """Return the partial payments among all payments of a version; None loads them."""
+    """Return a version's partial payments; without `payments`, they are loaded."""
     if payments is None:
         return bonuses.load_payments(version, round_=bonuses.PART)
     return [payment for payment in payments if payment.round == bonuses.PART]
@@ -192,7 +192,7 @@ def lock_submissions_with_part(version: QuestionSetVersion) -> None:
 
 
 def claim_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
-    """Claim all sendable partial payments for a list; each can be claimed once only."""
+    """Reserve all partial payments that can be sent, each only once, as one list."""
     with transaction.atomic():
         # Lock before selecting: a rejection made meanwhile must keep the part off the list.
         lock_submissions_with_part(version)
@@ -201,7 +201,7 @@ def claim_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
 
 
 def select_panel_ids(version: QuestionSetVersion, batch: bonuses.Batch) -> Mapping[int, str]:
-    """Return the panel's ids for a list of partial payments, by submission key.
+    """Return the panel's ids for the lines of a list, by submission key.
 
     These are the panel's ids of the submissions if all are known, else those of the workers.
     """
@@ -213,7 +213,7 @@ def select_panel_ids(version: QuestionSetVersion, batch: bonuses.Batch) -> Mappi
 
 
 def load_part_kinds(version: QuestionSetVersion) -> dict[int, str]:
-    """Return the kind of partial payment by key of each submission that qualifies for one."""
+    """Return the kind of partial payment of each submission entitled to one, by key."""
     return {
         key: kind
         for kind, ended in ENDED.items()
@@ -222,10 +222,12 @@ def load_part_kinds(version: QuestionSetVersion) -> dict[int, str]:
 
 
 def _has_ended() -> Q:
+    """Return the condition that a submission ended with a partial payment."""
     return ENDED[SCREENED_OUT] | ENDED[FAILED_CHECKS]
 
 
 def _select_collected(version: QuestionSetVersion) -> Any:
+    """Return a version's submissions from this site, without withdrawn and erased ones."""
     return Submission.objects.filter(
         version=version,
         source=Submission.Source.COLLECTED,

@@ -18,7 +18,9 @@ COLUMNS = (
 
 
 def format_payment_lines(batch: Batch, ids: Mapping[int, str] | None = None) -> Iterator[bytes]:
-    """Yield "id,amount" lines of a batch: the worker's id on the panel, an amount as 1.50.
+    """Yield the lines "id,amount" of a batch, such as "5f1a,1.50".
+
+    The id is the worker's or submission's id on the panel.
 
     There is no header. `ids` replaces the participants' ids, by the keys of submissions.
     """
@@ -31,7 +33,7 @@ def format_payment_lines(batch: Batch, ids: Mapping[int, str] | None = None) -> 
 
 
 def build_ledger_table(payments: list[Payment]) -> Table:
-    """Return a table with a row for each payment.
+    """Return a table with one row for each payment.
 
     `settlement.read_settled` reads the same table back, with other states.
     """

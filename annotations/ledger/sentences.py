@@ -19,19 +19,23 @@ WHY_PART = {
 
 
 def _format(amount: Decimal, currency: str) -> str:
+    """Return an amount with its currency as text."""
     return f"{amount} {currency}".rstrip()
 
 
 def _format_counts(kinds: Mapping[str, int]) -> str:
+    """Return numbers by kind as text, such as "2 paid, 1 failed"."""
     return ", ".join(f"{n:,} {kind}" for kind, n in sorted(kinds.items()))
 
 
 def _explain_no_bonus_left(n_held: int, batch: str) -> str:
+    """Return the message that no confirmed bonus can be sent."""
     held = f"; left out: {n_held:,} {_HELD_BACK}" if n_held else ""
     return f"no confirmed bonus is left to be sent{held}{_suggest_again(batch)}"
 
 
 def _suggest_again(batch: str) -> str:
+    """Return the hint that the list of a batch can be written again; "" without one."""
     return f"; write its list again with --batch {batch}" if batch else ""
 
 

@@ -26,7 +26,7 @@ FILE_COLUMNS = (
 
 
 def settle_by_file(version: QuestionSetVersion, user: Any, source: Readable) -> tuple[int, int]:
-    """Import the panel's report on sent payments; return counts of new and existing ones.
+    """Import a panel's report on sent payments; return the numbers of new and known rows.
 
     Returns the number of new reports, and of those that were stored already. Raises `InputError` as
     `read_settled` does, also for a payment of another version.
@@ -39,7 +39,9 @@ def settle_by_file(version: QuestionSetVersion, user: Any, source: Readable) -> 
 def read_settled(
     source: Readable, problems: Problems, known: Container[UUID]
 ) -> dict[UUID, tuple[Event, str]]:
-    """Return (event, reference) by payment id from a file: columns payment, state, reference.
+    """Return (event, reference) by payment id, read from a file.
+
+    The columns are payment, state and reference.
 
     Rows in `IGNORED_STATES` are skipped. The ledger's own table, with some states changed, is
     therefore a valid file. Returns the event and reference by payment id. Raises `InputError`

@@ -15,7 +15,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class StateCount:
-    """Number of payments in one state, and the sum of their amounts."""
+    """Number and sum of the payments in one state."""
 
     state: str
     n: int
@@ -24,7 +24,7 @@ class StateCount:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Payments of one round or one list, in the order of planning, with their sums."""
+    """Payments of one round or one list in planned order, with their sums."""
 
     payments: tuple[Payment, ...]
 
@@ -51,12 +51,12 @@ class Tally:
 
     @property
     def planned(self) -> Decimal:
-        """Sum of the planned payments, which the user names to confirm them."""
+        """Sum of the planned payments, which the user repeats to confirm them."""
         return self._sum({"planned"})
 
     @property
     def unsent(self) -> Decimal:
-        """Sum of the unsent payments, which the user names to cancel them."""
+        """Sum of the payments that were not sent, which the user repeats to cancel them."""
         return self._sum({"planned", "confirmed"})
 
     @property
@@ -70,6 +70,7 @@ class Tally:
         return counts
 
     def _sum(self, states: Iterable[str]) -> Decimal:
+        """Return the sum of the payments in the given states."""
         wanted = set(states)
         return sum(
             (payment.amount for payment in self.payments if payment.state in wanted), Decimal(0)
@@ -89,7 +90,7 @@ def group_by_list(payments: Sequence[Payment]) -> dict[UUID, Tally]:
 
 
 def _group(payments: Iterable[Payment], get_key: Callable[[Payment], Key]) -> dict[Key, Tally]:
-    """Return a tally of payments for each value of `get_key`, by first appearance."""
+    """Return the payments grouped by `get_key`, each group with its sums."""
     groups: dict[Key, list[Payment]] = {}
     for payment in payments:
         groups.setdefault(get_key(payment), []).append(payment)

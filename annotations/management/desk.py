@@ -36,7 +36,7 @@ class DeskCommand(SetCommand):
         )
 
     def version_of(self, options: dict[str, Any]) -> QuestionSetVersion:
-        """Return the version that the options name; exit status 2 if there is none."""
+        """Return the version named by the options; exit status 2 if there is none."""
         question_set = self.question_set(options)
         number = options["in_version"]
         answered_version = find_answered_version(question_set, number)
@@ -46,8 +46,8 @@ class DeskCommand(SetCommand):
         return answered_version
 
     def decider(self, options: dict[str, Any], version: QuestionSetVersion) -> AbstractBaseUser:
-        """Return the user of --by; exit status 2 if unknown or not allowed to decide."""
-        user = self._user(options["by"])
+        """Return the user named by --by; exit status 2 if unknown or not permitted to decide."""
+        user = self._find_user(options["by"])
         is_owner = user.pk == version.question_set.owner_id
         if not (is_owner or may_decide(user, version)):
             raise CommandError(
@@ -60,13 +60,14 @@ class DeskCommand(SetCommand):
     def question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
         """Return the question set; without --owner, first look among those of the --by user."""
         if options["owner"] is None and options.get("by"):
-            mine = QuestionSet.objects.editable_by(self._user(options["by"]))
+            mine = QuestionSet.objects.editable_by(self._find_user(options["by"]))
             matches = list(mine.filter(name=options["question_set"].strip())[:2])
             if len(matches) == 1:
                 return matches[0]
         return super().question_set(options, create=create)
 
-    def _user(self, username: str) -> AbstractBaseUser:
+    def _find_user(self, username: str) -> AbstractBaseUser:
+        """Return the active user with this name; exit status 2 if there is none."""
         user = get_user_model().objects.filter(username=username, is_active=True).first()
         if user is None:
             raise CommandError(f"there is no user {username!r}", returncode=USAGE)
@@ -74,7 +75,7 @@ class DeskCommand(SetCommand):
 
 
 def add_round(parser: argparse.ArgumentParser, default: str | None = ROUND) -> None:
-    """Add the option --round, the name of the bonus round; a worker gets one bonus in each."""
+    """Add the option --round: the name of the bonus round (one bonus per worker and round)."""
     parser.add_argument(
         "--round",
         type=_round,
@@ -96,6 +97,7 @@ def add_study(parser: argparse.ArgumentParser) -> None:
 
 
 def _round(text: str) -> str:
+    """Return the validated name of a bonus round, for argparse."""
     try:
         return validate_bonus_round(text)
     except RoundError as error:

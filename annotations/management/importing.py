@@ -31,7 +31,10 @@ SET_ERRORS = {
 
 
 class SetError(CommandError):
-    """The question set or its owner is unknown or invalid; `code` is a key of `SET_ERRORS`."""
+    """Error: the question set or its owner is unknown or invalid.
+
+    `code` is a key of `SET_ERRORS`.
+    """
 
     def __init__(self, code: str, **values: Any) -> None:
         super().__init__(SET_ERRORS[code].format_map(values), returncode=USAGE)
@@ -39,7 +42,7 @@ class SetError(CommandError):
 
 
 class SetCommand(BaseCommand):
-    """Base class of commands on one question set, named by its name or id, and its owner."""
+    """Base class of commands on one question set, which is given by name or id."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments SET (question set) and --owner."""
@@ -51,7 +54,7 @@ class SetCommand(BaseCommand):
         )
 
     def question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
-        """Return the question set named on the command line, or with `create` a new unsaved one.
+        """Return the question set that the command line names; with `create`, a new one if none.
 
         A name is looked for first; the public id names a set too, whoever owns it.
         """
@@ -59,7 +62,7 @@ class SetCommand(BaseCommand):
         by_id = _set_of_id(name)
         if by_id is not None and options["owner"] is None:
             return by_id
-        owner = self._owner(options["owner"])
+        owner = self._find_owner(options["owner"])
         existing = QuestionSet.objects.filter(owner=owner.pk, name=name).first()
         if existing is None and by_id is not None and by_id.owner_id == owner.pk:
             existing = by_id
@@ -74,7 +77,8 @@ class SetCommand(BaseCommand):
             raise SetError("set_name_length", most=LONGEST_NAME)
         return QuestionSet(owner_id=owner.pk, name=name)
 
-    def _owner(self, username: str | None) -> AbstractBaseUser:
+    def _find_owner(self, username: str | None) -> AbstractBaseUser:
+        """Return the user who owns the question set; exit status 2 if it is unclear."""
         users = get_user_model().objects.filter(is_active=True)
         if username is not None:
             users = users.filter(username=username)
@@ -87,6 +91,7 @@ class SetCommand(BaseCommand):
 
 
 def _set_of_id(text: str) -> QuestionSet | None:
+    """Return the question set with this id; None if there is none."""
     try:
         return QuestionSet.objects.filter(public_id=UUID(text)).first()
     except ValueError:
@@ -123,8 +128,8 @@ class ImportCommand(SetCommand):
         raise NotImplementedError
 
 
-def parsed_columns(parse: Any, text: str | None) -> dict[str, Any]:
-    """Return {"columns": the parsed text of --columns}; {} if the option is missing."""
+def parse_columns_option(parse: Any, text: str | None) -> dict[str, Any]:
+    """Return {"columns": parsed value of --columns}; {} without the option."""
     if text is None:
         return {}
     try:

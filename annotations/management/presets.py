@@ -67,7 +67,7 @@ def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
     )
     parser.add_argument(
         "--header-row",
-        type=_row,
+        type=_parse_row,
         default=0,
         metavar="N",
         help="the row (in CSV the line) with the names of the columns (default: the first row that "
@@ -125,7 +125,7 @@ def add_demographics(parser: argparse.ArgumentParser) -> None:
 
 
 def read_chosen_demographics(options: dict[str, Any]) -> DemographicFile | None:
-    """Return the demographic export that the options name, read; None if they name none.
+    """Return the demographic export named by the options; None if they name none.
 
     Raises `InputError`, and CommandError (2) for bad arguments.
     """
@@ -145,7 +145,8 @@ def read_chosen_demographics(options: dict[str, Any]) -> DemographicFile | None:
     return read_demographics(source, mapping)
 
 
-def _row(text: str) -> int:
+def _parse_row(text: str) -> int:
+    """Return the number of a spreadsheet row, for argparse."""
     if not text.isdecimal() or not 1 <= int(text) <= LAST_ROW:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of a row, from 1")
     return int(text)
@@ -159,7 +160,7 @@ def read_preset(path: Readable, options: dict[str, Any]) -> tuple[Arranged, Pres
     chosen = Arrangement(options["sheet"], options["header_row"], options["people_as_columns"])
     arranged = arrange(path, chosen)
     try:
-        return arranged, *_mapped(arranged.source, options)
+        return arranged, *_read_mapping(arranged.source, options)
     except InputError as error:
         if place := arranged.describe():
             problem = Problem.from_code(
@@ -169,7 +170,8 @@ def read_preset(path: Readable, options: dict[str, Any]) -> tuple[Arranged, Pres
         raise
 
 
-def _mapped(path: Source, options: dict[str, Any]) -> tuple[Preset, Mapping]:
+def _read_mapping(path: Source, options: dict[str, Any]) -> tuple[Preset, Mapping]:
+    """Return the preset and column mapping of a file, from the options or detected."""
     head = head_of(path)
     refuse_answerless(head)
     name = options["preset"]

@@ -45,7 +45,7 @@ from annotations.models.decisions import Decision
 from annotations.models.idempotency import IdempotentRequest
 from annotations.models.images import Image
 from annotations.models.imports import Import, JoinedFacts
-from annotations.models.invitations import invitations, is_only_invited
+from annotations.models.invitations import is_only_invited, list_invitations
 from annotations.models.panel_files import PanelFile, PanelRow
 from annotations.models.panel_statuses import PanelStatus
 from annotations.models.payments import BonusPayment
@@ -127,12 +127,12 @@ __all__ = [
     "WritingMember",
     "WritingProject",
     "WrittenProblem",
-    "invitations",
     "is_counting_signals",
     "is_only_invited",
     "is_operator",
     "is_requester",
     "is_writing_member",
+    "list_invitations",
     "may_enter",
     "may_read_answers",
     "new_public_id",

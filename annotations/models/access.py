@@ -76,6 +76,7 @@ def may_read_answers(user: AnyUser) -> bool:
 
 
 def _can_see_any_set(user: AnyUser, readers: frozenset[str]) -> bool:
+    """Return whether the user may see any question set, in one of the roles `readers`."""
     if is_requester(user):
         return True
     if not user.is_authenticated or not user.is_active:
@@ -84,6 +85,7 @@ def _can_see_any_set(user: AnyUser, readers: frozenset[str]) -> bool:
 
 
 def _is_invited(user: AnyUser) -> bool:
+    """Return whether the user has an invitation that is not accepted yet."""
     return bool(
         user.is_authenticated
         and user.is_active
@@ -101,7 +103,7 @@ def is_writing_member(user: AnyUser) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """Access rule of a model; each field is a look-up path from its rows, "" if unused.
+    """Access rule of a model: query paths from its rows to what gives a user access.
 
     Attributes
     ----------
@@ -128,7 +130,7 @@ class Access:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Look-up paths from a row to its question set."""
+        """Query paths from a row to its question set."""
         paths = self.question_set
         return tuple(filter(None, (paths,) if isinstance(paths, str) else paths))
 
@@ -170,6 +172,7 @@ class Access:
         return self._build_condition(user, match_owned_sets(user))
 
     def _build_condition(self, user: AnyUser, sets: Q, *, of_one_row: bool = False) -> Q:
+        """Return the condition for rows of the given question sets, or of the user."""
         # Begin with a condition that no row meets: an empty Q would match every row.
         condition = Q(pk__in=())
         if self.question_set == "pk":
@@ -204,14 +207,16 @@ def match_visible_sets(user: AnyUser, readers: frozenset[str]) -> Q:
 
 
 def _match_keys(path: str, keys: ties.Keys) -> Q:
+    """Return the condition that the key at `path` is in `keys`; for [] no condition."""
     # An empty Q adds nothing here, because the condition on the owner is always combined with it.
     return Q() if keys == [] else Q(**{f"{path}__in": keys})
 
 
 def _get_key(user: AnyUser) -> int:
+    """Return the user's primary key; 0 for a user who is not stored."""
     return int(user.pk or 0)
 
 
 def _get_rows(name: str) -> models.QuerySet[Any, Any]:
-    """Return all rows of the model called `name`, looked up late to avoid a circular import."""
+    """Return all rows of the model `name`; it is looked up late to avoid a circular import."""
     return apps.get_model("annotations", name)._default_manager.order_by()

@@ -15,10 +15,10 @@ from annotations.models.decisions import Decision
 
 
 class AppealQuerySet(AppendOnlyQuerySet["Appeal"]):
-    """Queryset of appeals, which never change and are deleted only with their submission."""
+    """Queryset of appeals; they never change and are deleted only with their submission."""
 
     def forget(self, submissions: Collection[int] | models.QuerySet[Any, Any]) -> int:
-        """Delete the appeals of withdrawn submissions, with the answers; return how many rows.
+        """Delete the appeals of withdrawn submissions with answers; return the number of rows.
 
         Raises IntegrityError if a submission is not withdrawn: the database refuses it.
         """
@@ -28,7 +28,7 @@ class AppealQuerySet(AppendOnlyQuerySet["Appeal"]):
 
 
 class Appeal(AppendOnly):
-    """Worker's text against a rejection; one for each rejection, never changed.
+    """A worker's text against a rejection; at most one for each rejection, never changed.
 
     Only rejections have one (a database constraint). `noted_by` is the user who copied it from the
     panel's messages, for a worker without a page here.
@@ -61,7 +61,7 @@ class Appeal(AppendOnly):
 
 
 class AppealAnswer(AppendOnly):
-    """Requester's answer to an appeal; `approval` is the resulting decision, if any."""
+    """A requester's answer to an appeal; `approval` is the decision that followed, if any."""
 
     access = Access(
         question_set="appeal__decision__submission__version__question_set",

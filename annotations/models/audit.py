@@ -74,7 +74,7 @@ class AuditEntry(AppendOnly):
 
 
 class ExportRead(Record):
-    """Download of a file by a signed-in user; stored before the first byte is sent.
+    """Record of a download by a signed-in user; stored before the first byte is sent.
 
     It outlives the set and the run, so it holds their ids and no key of them. A background process
     deletes it after EXPORT_LOG_DAYS.

@@ -42,8 +42,8 @@ class ScopedQuerySet(models.QuerySet[M]):
             self._get_access().build_visible_condition(user, self.model, of_one_row=of_one_row)
         )
 
-    def with_right_to_change(self, user: AnyUser) -> Self:
-        """Annotate the rows with whether `user` may change them; for looking up one row.
+    def annotate_right_to_change(self, user: AnyUser) -> Self:
+        """Return the rows with an annotation `may_change`: whether the user may change the row.
 
         The annotation is `may_change`.
         """
@@ -73,6 +73,7 @@ class ScopedQuerySet(models.QuerySet[M]):
         return self.filter(self._get_access().build_owned_condition(user))
 
     def _get_access(self) -> Access:
+        """Return the access rule of the queryset's model."""
         access: Access = self.model.access  # type: ignore[attr-defined]
         return access
 
@@ -99,13 +100,14 @@ class Record(Scoped):
 
 
 class AppendOnlyError(TypeError):
-    """An attempt to change or delete a row that is append-only."""
+    """Error for an attempt to change or delete a row that can only be added."""
 
 
 class AppendOnlyQuerySet(ScopedQuerySet[M]):
     """Queryset without update and delete; a database trigger refuses them as well."""
 
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Raise `AppendOnlyError`, in place of update and delete."""
         name = self.model._meta.verbose_name_plural
         raise AppendOnlyError(f"{name} are append-only: add a row that corrects the other")
 
@@ -122,7 +124,7 @@ class AppendOnly(Record):
         abstract = True
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Insert the row; raise AppendOnlyError if it exists already."""
+        """Insert the row; raise `AppendOnlyError` if it is already stored."""
         if not self._state.adding:
             raise AppendOnlyError(f"a {self._meta.verbose_name} cannot be changed")
         # Without it, a row with the primary key of another would overwrite that one.
@@ -130,5 +132,5 @@ class AppendOnly(Record):
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise AppendOnlyError: such rows are never deleted."""
+        """Raise `AppendOnlyError`, because such rows are never deleted."""
         raise AppendOnlyError(f"a {self._meta.verbose_name} cannot be deleted")

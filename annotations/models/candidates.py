@@ -17,7 +17,7 @@ from annotations.models.writing import WritingProject
 
 
 class CandidateQuestion(Record):
-    """Generated question with several answers, and how far it came in the checks.
+    """A generated question with its answers, and its state in the checks.
 
     `answers` holds a list of spellings for each answer; `generated` keeps text and answers as the
     model wrote them. `revision` counts the edits; a vote is about one revision. `verdict` is the
@@ -26,7 +26,7 @@ class CandidateQuestion(Record):
     """
 
     class State(models.TextChoices):
-        """State of a candidate: where it left, or that validators check or accepted it."""
+        """State of a candidate: being checked, accepted, or the step that rejected it."""
 
         FILTERED = "filtered", "left out by a filter"
         REFUSED = "refused", "refused by the model"
@@ -87,7 +87,7 @@ class CandidateQuestion(Record):
 
 
 class CandidateVote(Record):
-    """Validator's vote on one revision of a candidate; validators see their own votes only.
+    """A validator's vote on one revision of a candidate; validators see only their own votes.
 
     A vote with `edited` made its revision: `text` and `answers` are what it made. It accepts that
     revision.

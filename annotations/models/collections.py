@@ -200,12 +200,18 @@ class Collection(Record):
 
     @property
     def code_for_others(self) -> str:
-        """Completion code for too low an earlier score; by default that of failed practice."""
+        """Completion code for workers whose earlier score is too low.
+
+        By default it is the code for failed practice.
+        """
         return self.code_not_chosen or self.code_screened_out
 
 
 def is_counting_signals(question_set: QuestionSet) -> bool:
-    """Return whether the newest collection of a set counts writing signals; True without one."""
+    """Return whether a set's newest collection records writing signals; True without one.
+
+    Writing signals are counts of pastes, key presses and page leaves.
+    """
     collections = Collection.objects.filter(version__question_set=question_set)
     return (
         collections.order_by("-version__number").values_list("signals", flat=True).first()
@@ -214,7 +220,7 @@ def is_counting_signals(question_set: QuestionSet) -> bool:
 
 
 class Admission(Scoped):
-    """Worker id on a collection's admission list, which restricts who may take part."""
+    """A worker id on the list of those who may take part in a collection."""
 
     access = Access(question_set="collection__version__question_set", readers=EDITORS)
 
@@ -239,7 +245,7 @@ class Admission(Scoped):
 
 
 class Consent(Scoped):
-    """Worker's consent with its time; `text_hash` is the hash of the text shown.
+    """A worker's consent with its time; `text_hash` identifies the text that was shown.
 
     The text is the version's consent text in that language, which is frozen; "" stands for the
     default text.
@@ -257,7 +263,7 @@ class Consent(Scoped):
 
 
 class Assignment(Scoped):
-    """Question assigned to a worker: its position, and the worker's progress on it.
+    """A question assigned to a worker, with its position and the worker's progress.
 
     Questions with the same `page` (from 1) are shown together and are about one passage.
     """
@@ -315,7 +321,7 @@ class Reading(Scoped):
 
 
 class OtherText(Scoped):
-    """Alternative text of an answer, from another tab or device, until the worker chooses.
+    """Another version of an answer, written in a second tab or device, until the worker chooses.
 
     `tab` identifies the tab that keeps writing it, so each tab has one text; "" for a form that was
     submitted once.
@@ -342,7 +348,7 @@ class OtherText(Scoped):
 
 
 class PanelSession(Scoped):
-    """Panel's session id of a worker's visit; each opening of the link may start another."""
+    """The panel's session id for one visit of a worker; a new visit may have a new id."""
 
     access = Access(question_set="submission__version__question_set", readers=VIEWERS)
 

@@ -15,7 +15,7 @@ from annotations.models.question_sets import QuestionSet, QuestionSetVersion
 
 
 class Import(Record):
-    """Imported file and counts of its rows; this row stays when the import is undone.
+    """Record of an imported file with counts of its rows; it remains after an undo.
 
     Imported rows name their import in `brought_by`: answers, model replies and the models created
     for them, questions, passages, facts joined to answers. Rows older than this table name none,
@@ -81,7 +81,7 @@ class Import(Record):
 
 
 class JoinedFacts(Record):
-    """Facts that one joined file stored with one answer, and the values that it replaced.
+    """Values that a joined file added to one answer, and the values that they replaced.
 
     `stored` has the file's cells by column, `before` the earlier values of these columns; a column
     without one is missing there. `rejects`: the file flags the answer as rejected. `flagged`: it

@@ -20,15 +20,15 @@ M = TypeVar("M", bound=models.Model, covariant=True)
 
 
 def is_only_invited(user: User) -> bool:
-    """Return whether a user has never signed in, and so must accept invitations first."""
+    """Return whether a user has never signed in, so that invitations need acceptance."""
     return user.last_login is None
 
 
 class InvitedQuerySet(ScopedQuerySet[M]):
-    """Queryset of rows that give a user access, some still pending."""
+    """Queryset of rows that give a user access; some are pending invitations."""
 
     def accepted(self) -> Self:
-        """Return the rows in effect, that is, without pending invitations."""
+        """Return the rows that are in effect: all except pending invitations."""
         return self.filter(pending=False)
 
     def invitations(self, user: AnyUser) -> Self:
@@ -38,7 +38,7 @@ class InvitedQuerySet(ScopedQuerySet[M]):
 
 
 class Invited(Record):
-    """Base class of rows that give their `user` access unless `pending` is true.
+    """Base class of rows that give `user` access; without effect while `pending` is true.
 
     `told_with` names the relations to load for the text of the invitation.
     """
@@ -54,12 +54,12 @@ class Invited(Record):
 
     @property
     def host(self) -> User:
-        """User who invites."""
+        """User who sent the invitation."""
         raise NotImplementedError
 
     @property
     def asked_to(self) -> str:
-        """What the invited user is asked to do, as a phrase to be followed by the name."""
+        """Phrase for what the invited user is asked to do; the name of the set or team follows."""
         raise NotImplementedError
 
     @property
@@ -74,7 +74,7 @@ class Invited(Record):
         return bool(type(self)._base_manager.filter(pk=self.pk).update(pending=False))
 
 
-def invitations(user: AnyUser) -> list[Any]:
+def list_invitations(user: AnyUser) -> list[Any]:
     """Return the pending invitations of a user, of all models, the newest first."""
     models_with_invitations = [apps.get_model("annotations", name) for name in INVITATION_MODELS]
     pending_keys = [

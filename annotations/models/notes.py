@@ -29,7 +29,7 @@ class Note(Record):
 
 
 def may_note(user: AnyUser, subject: Any, *, may_change: bool | None = None) -> bool:
-    """Return whether a user who sees a worker or a model may write notes about it.
+    """Return whether a user who can see a worker or model may write notes about it.
 
     The owner may, and users who may edit a set in which it answered. Pass `may_change`, whether the
     user may change the worker or model, if it is known already.

@@ -14,7 +14,7 @@ LONGEST_NAME = 200
 
 
 class PanelFile(Record):
-    """Imported batch file of a panel; `header` is its list of column names."""
+    """An imported batch file of a panel; `header` holds its column names."""
 
     access = Access(question_set="version__question_set", readers=VIEWERS)
 
@@ -29,7 +29,7 @@ class PanelFile(Record):
 
 
 class PanelRow(Scoped):
-    """Row of a batch file: a cell for each column; deleted with its worker's answers.
+    """A row of a panel's batch file with its cells; deleted with the worker's answers.
 
     `assignment` is the panel's id of the assignment; "" if the file has none.
     """

@@ -12,7 +12,7 @@ from annotations.models.submissions import Submission
 
 
 class PanelStatus(AppendOnly):
-    """State of a submission on its panel; a new row is stored when it changes.
+    """Status of a submission on its panel; each change is stored as a new row.
 
     The newest one counts; the others are the history. Rows are deleted with the submission.
     `session_id` is the panel's id of the submission, which differs from ours. Personal data of the

@@ -15,7 +15,7 @@ PART = "part of the pay"
 
 
 class BonusPayment(AppendOnly):
-    """Ledger entry about a payment; entries of one payment have the same `payment` id.
+    """Entry in the payment ledger; entries of one payment share the id `payment`.
 
     A payment has each event at most once, so it cannot be confirmed, sent or paid twice. A process
     that sends it first inserts the entry "sent", and continues only if that succeeded. A submission

@@ -27,7 +27,7 @@ class QuestionSet(Record):
     """
 
     class WavePeople(models.TextChoices):
-        """Which workers may take part in a later wave: the same, others, or anybody."""
+        """Workers who may take part in a later wave: the same ones, others, or anyone."""
 
         SAME = "same", "The same people: only who handed in in the wave before"
         OTHERS = "others", "Other people: none who took part in an earlier wave"
@@ -170,19 +170,19 @@ class QuestionSetVersion(Record):
 
     @property
     def spoken(self) -> str:
-        """Language of the version's own texts (BCP 47 tag); "" if not set."""
+        """Language (BCP 47 tag) of the version's texts; "" if unknown."""
         return self.language or self.question_set.language
 
     @property
     def every_language(self) -> tuple[str, ...]:
-        """Languages in which workers may answer (BCP 47 tags), the original one first.
+        """Languages (BCP 47 tags) in which workers may answer, the original language first.
 
         A version without translations has one, which is "" if it is not set.
         """
         return (self.spoken, *self.languages)
 
     def publish(self) -> bool:
-        """Freeze the wording; return False if it was frozen before."""
+        """Freeze the wording of the version; return False if it was frozen already."""
         now = timezone.now()
         drafts = QuestionSetVersion.objects.filter(pk=self.pk, published_at=None)
         # A conditional update: of two simultaneous requests only one finds the draft.
@@ -192,11 +192,11 @@ class QuestionSetVersion(Record):
 
     def copy(self) -> QuestionSetVersion:
         """Create a draft of the same question set with the next number and the same content."""
-        return self.copied_into(self.question_set, self.number + 1)
+        return self.copy_into(self.question_set, self.number + 1)
 
     @transaction.atomic
-    def copied_into(self, question_set: QuestionSet, number: int) -> QuestionSetVersion:
-        """Create a draft with a number and the same content, in this question set or another.
+    def copy_into(self, question_set: QuestionSet, number: int) -> QuestionSetVersion:
+        """Create and return a draft with this version's content, in this or another question set.
 
         In another set, images are copied, and the questions belong to no import.
         """
@@ -248,7 +248,7 @@ class QuestionSetVersion(Record):
 
 
 def _copy_images(passages: list[Any], question_set: QuestionSet) -> None:
-    """Copy the images of passages into another set, and let the passages use the copies."""
+    """Copy the images of passages into another question set, and link the passages to them."""
     # Each image is copied once, although several passages may show it.
     images = apps.get_model("annotations", "Image")._default_manager
     originals = images.in_bulk(

@@ -211,7 +211,7 @@ class Question(Item):
         return list(zip(self.choices, self.choice_labels or self.choices, strict=True))
 
     def read_as(self, answer: str) -> str:
-        """Return an answer for display: the label of a choice, any other text unchanged."""
+        """Return an answer for display: the label of a choice, or the unchanged text."""
         return dict(self.labelled_choices).get(answer, answer)
 
     @property
@@ -224,7 +224,7 @@ class Question(Item):
         ]
 
     def accepts(self, answer: str) -> bool | None:
-        """Return whether an answer is an accepted one; None if no accepted answers are known.
+        """Return whether an answer is accepted; None if the question has no accepted answers.
 
         Ignores case, extra spaces and the composition of characters.
         """
@@ -248,7 +248,7 @@ def normalize_text(text: str) -> str:
 
 
 class Variant(Item):
-    """Alternative wording of a question, in a dialect or in another language."""
+    """An alternative wording of a question, for example in a dialect or another language."""
 
     class Kind(models.TextChoices):
         """How the wording differs from the question: rewording, dialect, translation or style."""

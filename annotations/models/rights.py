@@ -22,7 +22,7 @@ from annotations.models.question_sets import QuestionSet
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """Rights of a user on a question set: see questions, see answers and runs, edit, manage."""
+    """A user's rights on a question set: see questions, see answers and runs, edit, manage."""
 
     see: bool = False
     answers: bool = False
@@ -31,7 +31,7 @@ class Rights:
 
 
 def rights(user: AnyUser, question_set: QuestionSet) -> Rights:
-    """Return the rights of a user on a question set, with at most one query.
+    """Return a user's rights on a question set; at most one query.
 
     Inside `ties.cache_queries` there is no query: the cached teams and shares are compared with
     those of the set.
@@ -81,4 +81,5 @@ def _check_cached_ties(
 
 
 def _annotate(condition: Q) -> ExpressionWrapper[Q]:
+    """Return a condition as a Boolean query annotation."""
     return ExpressionWrapper(condition, output_field=BooleanField())

@@ -24,7 +24,7 @@ _ALL = reduce(and_, (Q(**{f"{name}__isnull": False}) for name in COUNTERS))
 
 
 class Signals(models.Model):
-    """Base class with the writing-signal counters of an answer; None means not counted.
+    """Base class with counters of how an answer was typed and pasted; None means not recorded.
 
     They are evidence for people, and columns of exports. Nothing that grades, ranks, pays, admits
     workers or raises alarms reads them.

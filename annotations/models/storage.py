@@ -12,7 +12,9 @@ from django.core.files.storage import FileSystemStorage
 
 
 class PrivateStorage(FileSystemStorage):
-    """Storage in the folder `settings.UPLOADS`, never served; modes 700 and 600.
+    """Storage of uploads in a folder that is never served; modes 700 and 600.
+
+    The folder is `settings.UPLOADS`.
 
     Several web servers need a folder that all of them see, or another storage
     (`STORAGES["uploads"]`): only Django's storage API is used.
@@ -32,7 +34,7 @@ class PrivateStorage(FileSystemStorage):
         return os.fspath(Path(self.base_location).absolute())
 
     def _save(self, name: str, content: Any) -> str:
-        """Save a file completely, or not at all if the disk gets full."""
+        """Save a file completely, or remove it if the disk is full."""
         existed = self.exists(name)
         try:
             saved_name: str = super()._save(name, content)  # type: ignore[misc]

@@ -83,7 +83,7 @@ class Membership(Invited):
 
     @transaction.atomic
     def end(self) -> int:
-        """Remove the member and their own sets from the team; return the number of these sets.
+        """Remove the member and the member's question sets from the team; return their number.
 
         A former member cannot look into the team, so their sets are not left to it.
         """

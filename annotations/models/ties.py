@@ -28,7 +28,7 @@ _cached_rows: ContextVar[dict[Any, list[Any]] | None] = ContextVar("kept", defau
 
 @contextmanager
 def cache_queries() -> Iterator[None]:
-    """Cache the queries of the block, which must not change question sets, teams or shares."""
+    """Cache queries on teams and shares in the block, which must not change them."""
     token = _cached_rows.set({})
     try:
         yield
@@ -37,7 +37,7 @@ def cache_queries() -> Iterator[None]:
 
 
 def load_team_keys(user: int) -> Keys:
-    """Return the keys of the teams that a user owns or is in, without pending memberships."""
+    """Return the keys of the teams that a user owns or has joined."""
     keys = _select_ties(user, "team")
     return _query_teams(user) if keys is None else [key for key, _ in keys]
 
@@ -82,6 +82,7 @@ def _query_ties(user: int) -> models.QuerySet[Any, Any]:
     """Return a query for (kind, key, role) of a user's teams, shares and writing roles."""
 
     def select_columns(kind: str, rows: models.QuerySet[Any, Any], key: Any, role: Any) -> Any:
+        """Return the query for (kind, key, role) of the given rows."""
         return rows.values_list(Value(kind, CharField()), key, role)
 
     nothing = Value("", CharField())
@@ -110,18 +111,21 @@ def _load_cached(
 
 
 def _query_teams(user: int) -> models.QuerySet[Any, Any]:
+    """Return the query for the teams that a user owns or has joined."""
     joined = _get_rows("Membership").filter(user=user, pending=False).values("team")
     return _get_rows("Team").filter(Q(owner=user) | Q(pk__in=joined)).values("pk")
 
 
 def _query_shares(user: int) -> models.QuerySet[Any, Any]:
+    """Return the query for the accepted shares of a user."""
     return _get_rows("Share").filter(user=user, pending=False)
 
 
 def _query_writing(user: int) -> models.QuerySet[Any, Any]:
+    """Return the query for the accepted writing roles of a user."""
     return _get_rows("WritingMember").filter(user=user, pending=False)
 
 
 def _get_rows(name: str) -> models.QuerySet[Any, Any]:
-    """Return all rows of the model called `name`, looked up late to avoid a circular import."""
+    """Return all rows of the model `name`; it is looked up late to avoid a circular import."""
     return apps.get_model("annotations", name)._default_manager.order_by()

@@ -24,7 +24,7 @@ TITLE: Final = "title"
 
 
 class Translation(Scoped):
-    """Translation of a passage, of a question, or (both keys None) of a version's own texts.
+    """Translation of a passage, a question, or (if both keys are None) a version's own texts.
 
     `texts` has the translations by field name; choices and right answers are lists. `originals` has
     the hash of each translated original (`hash_original`), so that a later change is noticed. The
@@ -130,7 +130,7 @@ def is_fully_translated(name: str, original: Any, translated: Any) -> bool:
 
 
 def is_list(name: str) -> bool:
-    """Return whether the field with this name holds a list of texts."""
+    """Return whether the field `name` holds a list of texts."""
     return name in LISTS
 
 
@@ -140,6 +140,7 @@ def hash_original(original: Any) -> str:
 
 
 def _drop_empty(texts: dict[str, Any]) -> dict[str, Any]:
+    """Return the texts that are not empty, by name."""
     return {
         name: text
         for name, text in texts.items()

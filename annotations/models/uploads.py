@@ -92,13 +92,13 @@ class Upload(Record):
     def __str__(self) -> str:
         return f"{self.name} into {self.question_set}"
 
-    def opened(self) -> BinaryIO:
-        """Return the uploaded file, opened at its beginning."""
+    def open_file(self) -> BinaryIO:
+        """Return the uploaded file, open for reading from its beginning."""
         return cast("BinaryIO", self.file.storage.open(self.file.name or "", "rb").file)
 
     @contextmanager
-    def whole(self) -> Iterator[None]:
-        """Delete files added in the block if it fails, so that no file is left without a row."""
+    def delete_files_on_error(self) -> Iterator[None]:
+        """Delete the files that were added in the block if the block fails."""
         # Files of a stored row stay: the row still names them.
         before = set() if self._state.adding else {self.file.name, self.checked.name}
         try:
@@ -109,14 +109,14 @@ class Upload(Record):
                     field.delete(save=False)
             raise
 
-    def keep_checked(self, path: Path) -> None:
-        """Store the parsed rows that were written to the file `path`."""
+    def store_checked_rows(self, path: Path) -> None:
+        """Store the parsed rows from the file `path` with the upload."""
         with path.open("rb") as file:
             self.checked.save("", File(file), save=False)
 
     @contextmanager
-    def checked_path(self) -> Iterator[Path]:
-        """Yield the path of a temporary copy of the stored parsed rows."""
+    def copy_checked_rows(self) -> Iterator[Path]:
+        """Yield the path of a temporary copy of the parsed rows."""
         with TemporaryDirectory(prefix="upload-") as folder:
             path = Path(folder) / "rows"
             with self.checked.storage.open(self.checked.name or "", "rb") as stored:
@@ -127,20 +127,20 @@ class Upload(Record):
                         file.write(chunk)
             yield path
 
-    def drop_checked(self) -> None:
-        """Delete the parsed rows, because the file is to be parsed with other settings."""
+    def delete_checked_rows(self) -> None:
+        """Delete the parsed rows, so that the file can be parsed with other settings."""
         if self.checked:
             self.checked.delete(save=False)
 
     def drop_files(self) -> None:
-        """Delete the uploaded file and its parsed rows; the upload's row stays for its page."""
+        """Delete the uploaded file and its parsed rows; the database row remains."""
         for field in (self.file, self.checked):
             if field:
                 field.delete(save=False)
 
 
-def uploads_not_imported(question_set: QuestionSet, owner_id: int) -> QuerySet[Upload]:
-    """Return a user's uploads into a question set that can still be imported, newest first."""
+def select_open_uploads(question_set: QuestionSet, owner_id: int) -> QuerySet[Upload]:
+    """Return a user's uploads to a question set that can still be imported, newest first."""
     states = (Upload.State.MAPPING, Upload.State.CHECKED)
     return (
         Upload.objects.filter(question_set=question_set, owner_id=owner_id, state__in=states)
@@ -157,7 +157,7 @@ def drop_files(instance: Upload, **kwargs: Any) -> None:
 
 
 def delete_old_uploads() -> int:
-    """Delete uploads older than a day, and orphaned files of that age; return how many rows.
+    """Delete uploads and files without an upload after one day; return the number of rows.
 
     A file is orphaned if the process was killed before its row was stored.
     """

@@ -18,15 +18,18 @@ NOT_PUBLIC = (
 """Networks that Python takes for public, and that lead into the own one."""
 
 
-def vetting(networks: Sequence[str]) -> Vet:
-    """Return a function that permits public addresses and those in `networks` (as 10.1.2.0/24).
+def build_network_check(networks: Sequence[str]) -> Vet:
+    """Return a function that tells whether a connection to an IP address is permitted.
+
+    Permitted are public addresses and those in `networks`, such as 10.1.2.0/24.
 
     What an IPv6 address wraps (IPv4-mapped, 6to4, NAT64) is looked at in its place.
     """
     allowed = [ip_network(network) for network in networks]
 
     def vet(address: IPv4Address | IPv6Address) -> bool:
-        meant = unwrapped(address)
+        """Return whether connecting to the address is permitted."""
+        meant = extract_ipv4(address)
         if any(meant in network for network in allowed if network.version == meant.version):
             return True
         if any(meant in network for network in NOT_PUBLIC if network.version == meant.version):
@@ -36,7 +39,7 @@ def vetting(networks: Sequence[str]) -> Vet:
     return vet
 
 
-def unwrapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+def extract_ipv4(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     """Return the IPv4 address embedded in an IPv6 address; any other address unchanged."""
     if isinstance(address, IPv4Address):
         return address
@@ -45,8 +48,8 @@ def unwrapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     return address.ipv4_mapped or address.sixtofour or address
 
 
-def written_address(url: str) -> IPv4Address | IPv6Address | None:
-    """Return the IP address in a URL; None if the URL has a host name."""
+def parse_url_address(url: str) -> IPv4Address | IPv6Address | None:
+    """Return the IP address that a URL contains; None if it has a host name."""
     try:
         return ip_address(urlsplit(url).hostname or "")
     except ValueError:

@@ -18,8 +18,8 @@ Vet = Callable[[IPv4Address | IPv6Address], bool]
 
 
 @cache
-def trusted(*, trust_env: bool = True) -> ssl.SSLContext:
-    """Return the TLS context with the trusted certificate authorities, loaded once (40 ms).
+def load_tls_context(*, trust_env: bool = True) -> ssl.SSLContext:
+    """Return the TLS context with the trusted certificate authorities (cached; 40 ms to load).
 
     With `trust_env` those that SSL_CERT_FILE or SSL_CERT_DIR name, where one is set.
     """
@@ -27,7 +27,7 @@ def trusted(*, trust_env: bool = True) -> ssl.SSLContext:
 
 
 class AddressRefusedError(Exception):
-    """A host name resolves to an IP address to which connecting is not permitted."""
+    """Error: a host name resolves to an IP address that is not permitted."""
 
 
 MOST_A_POOL = 20
@@ -35,7 +35,7 @@ MOST_A_POOL = 20
 
 
 class SpreadTransport(httpx.AsyncBaseTransport):
-    """HTTP transport over several pools; the least busy pool sends a request.
+    """HTTP transport with several connection pools; the least busy one sends a request.
 
     One pool of 200 connections spends its time on looking through them.
     """
@@ -45,7 +45,10 @@ class SpreadTransport(httpx.AsyncBaseTransport):
         self._under_way = [0] * len(self._pools)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request through the least busy pool, busy until the response is closed."""
+        """Send a request through the least busy pool and return the response.
+
+        The pool counts as busy until the response is closed.
+        """
         place = min(range(len(self._pools)), key=self._under_way.__getitem__)
         self._under_way[place] += 1
         try:
@@ -54,7 +57,7 @@ class SpreadTransport(httpx.AsyncBaseTransport):
             self._under_way[place] -= 1
             raise
         assert isinstance(response.stream, httpx.AsyncByteStream)
-        response.stream = _UntilClosed(response.stream, partial(self._closed, place))
+        response.stream = _UntilClosed(response.stream, partial(self._release_pool, place))
         return response
 
     async def aclose(self) -> None:
@@ -62,11 +65,14 @@ class SpreadTransport(httpx.AsyncBaseTransport):
         for pool in self._pools:
             await pool.aclose()
 
-    def _closed(self, place: int) -> None:
+    def _release_pool(self, place: int) -> None:
+        """Count one request less for the pool at index `place`."""
         self._under_way[place] -= 1
 
 
 class _UntilClosed(httpx.AsyncByteStream):
+    """Response stream that calls `closed` once when it is closed."""
+
     def __init__(self, stream: httpx.AsyncByteStream, closed: Callable[[], None]) -> None:
         self._stream, self._closed = stream, closed
 
@@ -75,6 +81,7 @@ class _UntilClosed(httpx.AsyncByteStream):
             yield part
 
     async def aclose(self) -> None:
+        """Close the stream, and call `closed` the first time."""
         try:
             await self._stream.aclose()
         finally:
@@ -83,19 +90,21 @@ class _UntilClosed(httpx.AsyncByteStream):
 
 
 class VettedTransport(httpx.AsyncHTTPTransport):
-    """HTTP transport that connects only to IP addresses that the function `vet` permits.
+    """HTTP transport that connects only to IP addresses permitted by `vet`.
 
     The address that was vetted is the one connected to: a name that resolves to something else a
     moment later changes nothing. Certificates are still checked against the name.
     """
 
     def __init__(self, vet: Vet, limits: httpx.Limits) -> None:
-        super().__init__(verify=trusted(trust_env=False), limits=limits, trust_env=False)
+        super().__init__(verify=load_tls_context(trust_env=False), limits=limits, trust_env=False)
         # httpx offers no door of its own to the library below it.
         self._pool._network_backend = _Vetting(vet)
 
 
 class _Vetting(httpcore.AnyIOBackend):
+    """Network backend that checks the IP addresses of a host before connecting."""
+
     def __init__(self, vet: Vet) -> None:
         self._vet = vet
 
@@ -107,7 +116,7 @@ class _Vetting(httpcore.AnyIOBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Connect to the host's first reachable address; refuse unless all are permitted."""
+        """Return a connection to the host's first reachable address, if all are permitted."""
         loop = asyncio.get_running_loop()
         try:
             found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 
-def retry_after(value: str | None) -> float | None:
-    """Return the seconds to wait by a Retry-After header (number or date); None if unreadable."""
+def parse_retry_after(value: str | None) -> float | None:
+    """Return the seconds to wait that a Retry-After header states; None if unreadable."""
     if value is None:
         return None
     try:

@@ -17,17 +17,17 @@ from annotations.sentences import CodedError
 
 
 class PanelError(CodedError, RuntimeError):
-    """A request to a panel failed, or may have failed; `str()` gives the reason."""
+    """Error of a request to a panel; it failed, or its result is unknown."""
 
     sentences = PANEL
 
 
 class NotDoneError(PanelError):
-    """The panel did nothing, because it was not reached or refused the request."""
+    """Error of a request that the panel certainly did not execute."""
 
 
 class UnsureError(PanelError):
-    """It is unknown whether the panel executed the request: it failed or did not answer in time.
+    """Error of a request that the panel may have executed, because no clear reply came.
 
     `reference` is the panel's id of the object; "" if there was none yet.
     """
@@ -39,7 +39,7 @@ class UnsureError(PanelError):
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """Study on the panel; `pay` is per worker, in hundredths of the currency.
+    """A study on the panel; `pay` is the reward per worker in hundredths of the currency.
 
     `pay` is None, and `currency` "", if the panel does not state it.
     """
@@ -53,7 +53,7 @@ class Study:
 
 @dataclass(frozen=True, slots=True)
 class BonusSetup:
-    """Bonuses registered on the panel and not paid yet; `amount` is their sum, in hundredths.
+    """Bonuses registered on the panel but not paid; `amount` is their sum in hundredths.
 
     None if the panel does not state it.
     """
@@ -63,35 +63,38 @@ class BonusSetup:
 
 
 class PanelClient(Protocol):
-    """Interface of a panel's client; every method raises NotDoneError or UnsureError."""
+    """Interface of a client for a panel's REST API.
+
+    Every method raises `NotDoneError` or `UnsureError`.
+    """
 
     name: str
 
     def study(self, study: str) -> Study:
-        """Return the study with this id on the panel."""
+        """Return the panel's study with this id."""
 
     def statuses(self, study: str) -> Source:
-        """Return the states of a study's submissions, in the format of the panel's export."""
+        """Return the statuses of a study's submissions in the format of the panel's export."""
 
     def approve(self, submissions: Sequence[str]) -> None:
-        """Approve submissions, named by the panel's ids."""
+        """Approve submissions, given by the panel's ids."""
 
     def reject(self, submission: str, category: str, message: str) -> None:
-        """Reject a submission (its id on the panel); the worker reads the message."""
+        """Reject a submission, given by the panel's id; the worker reads the message."""
 
     def set_up_bonuses(self, study: str, lines: str) -> BonusSetup:
         """Register bonuses (lines "id,amount") on the panel without paying them."""
 
     def pay_bonuses(self, set_up: str) -> None:
-        """Pay registered bonuses; a second call pays them twice."""
+        """Pay registered bonuses; a second call would pay them twice."""
 
     def screen_out(
         self, study: str, submissions: Sequence[str], each: Decimal, *, more_places: bool
     ) -> None:
-        """Screen submissions out and pay each the amount `each`; a second call may pay twice.
+        """Screen out submissions and pay each the same amount; a second call may pay twice.
 
         With `more_places`, the study gets as many new places.
         """
 
     def make_group(self, workspace: str, name: str, participants: Sequence[str]) -> str:
-        """Create a group of participants on the panel, to invite them again; return its id."""
+        """Create a group of participants on the panel for a later study; return its id."""

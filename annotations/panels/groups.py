@@ -19,7 +19,7 @@ Action = AuditEntry.Action
 
 @dataclass(frozen=True, slots=True)
 class RequestedGroup:
-    """Requested group of participants; `key` is the panel's id, "" without an answer.
+    """A group of participants requested from the panel; `key` is its id, "" without a reply.
 
     `n_people` is the number of its participants.
     """
@@ -32,7 +32,7 @@ class RequestedGroup:
 
 
 class RequestedBeforeError(ValueError):
-    """A group of this name was requested before, so it exists or may exist.
+    """Error: a group of this name was requested before and may exist.
 
     `earlier` is that earlier request.
     """
@@ -100,6 +100,7 @@ def load_groups(question_set: QuestionSet) -> list[RequestedGroup]:
 def _log_request(
     question_set: QuestionSet, user: Any, action: str, name: str, people: int, key: str = ""
 ) -> None:
+    """Store a request for a group in the audit log."""
     AuditEntry.objects.create(
         owner_id=question_set.owner_id,
         done_by=user,

@@ -33,7 +33,7 @@ REJECTED_COLUMNS = ("submission_id", "participant_id", "rejection_category", "me
 
 @dataclass
 class PanelLists:
-    """Files for a panel with the decisions about a version's workers, and counts for notes.
+    """The decisions on a version's workers as files for a panel, with counts for notes.
 
     The files hold only workers with a decision. Each query runs once, at first use; the query for
     batches is skipped where the version has none (`may_have_batches`).
@@ -57,12 +57,12 @@ class PanelLists:
 
     @property
     def of_prolific(self) -> bool:
-        """Whether any worker may come from Prolific, that is, from no other known panel."""
+        """Whether any worker may come from Prolific, because no other panel is known."""
         return any(person.panel != MTURK for person in self.people)
 
     @cached_property
     def assignments(self) -> list[dict[str, Any]]:
-        """Mechanical Turk assignments of decided workers, each once, in order."""
+        """Distinct Mechanical Turk assignments of workers with a decision, in order."""
         by_worker = {person.worker: person for person in self.decided}
         rows = (
             Response.objects.filter(
@@ -101,18 +101,18 @@ class PanelLists:
 
     @property
     def n_closed(self) -> int:
-        """Number of assignments that the panel had settled before; the files omit them."""
+        """Number of assignments that the panel settled before; they are omitted from the files."""
         return sum(_is_closed(assignment) for assignment in self.assignments)
 
     @cached_property
     def by_submission(self) -> bool:
-        """Whether Prolific's submission ids are known for all decided workers."""
+        """Whether Prolific's submission ids are known for all workers with a decision."""
         # A list has ids of one type: Prolific refuses a mixture.
         people = list(self._select_prolific())
         return bool(people) and all(person.submission for person in people)
 
     def mturk(self) -> Table:
-        """Return the table for Mechanical Turk, with "x" in Approve or a text in Reject."""
+        """Return the table for Mechanical Turk: "x" in Approve or a text in Reject."""
         if self.has_assignments:
             rows = (
                 (
@@ -152,7 +152,7 @@ class PanelLists:
         return Table(header, self._fill_marks(file, header))
 
     def _fill_marks(self, file: PanelFile, header: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """Yield the rows of a batch with Approve and Reject filled in, and count them."""
+        """Yield a batch's rows with Approve and Reject filled in, and count them."""
         decided = {person.worker: person for person in self.decided}
         columns = [header.index(name) for name in MARK_COLUMNS]
         status_column = find_status_column(header)
@@ -187,7 +187,7 @@ class PanelLists:
 
     @property
     def n_all_past(self) -> int:
-        """Number of decided workers that Prolific has settled already."""
+        """Number of workers with a decision whom Prolific settled before."""
         return self.count_settled(rejected=True) + self.count_settled(rejected=False)
 
     def select_for_prolific(self) -> Iterator[Person]:
@@ -195,7 +195,7 @@ class PanelLists:
         return (person for person in self._select_prolific() if not _is_settled(person))
 
     def prolific_approved(self) -> Iterator[str]:
-        """Yield the ids to approve: of submissions if all are known, else of participants."""
+        """Yield the ids to approve: submission ids if all are known, else participant ids."""
         for person in self.select_for_prolific():
             if not person.rejected:
                 yield person.submission if self.by_submission else person.name
@@ -215,6 +215,7 @@ class PanelLists:
         return Table(REJECTED_COLUMNS, rows)
 
     def _select_prolific(self) -> Iterator[Person]:
+        """Return the workers with a decision who are not from Mechanical Turk."""
         return (person for person in self.decided if person.panel != MTURK)
 
 
@@ -225,12 +226,12 @@ def read_batch_rows(file: PanelFile) -> Iterator[tuple[list[str], UUID]]:
 
 
 def find_status_column(header: Sequence[str]) -> int | None:
-    """Return the index of a batch's column with the assignments' states; None without one."""
+    """Return the index of the column with the assignment status; None if it is missing."""
     return header.index("AssignmentStatus") if "AssignmentStatus" in header else None
 
 
 def was_settled(row: Sequence[str], status_column: int | None) -> bool:
-    """Return whether the assignment of a row was settled before the batch was downloaded."""
+    """Return whether the assignment in a row was settled before the batch was downloaded."""
     return (
         status_column is not None
         and "".join(row[status_column : status_column + 1]).strip().casefold() in SETTLED
@@ -238,6 +239,7 @@ def was_settled(row: Sequence[str], status_column: int | None) -> bool:
 
 
 def _is_settled(person: Person) -> bool:
+    """Return whether Prolific has already settled a worker's submission."""
     return person.status in (PAST_REJECTING if person.rejected else PAST_APPROVING)
 
 
@@ -260,4 +262,5 @@ def _format_marks(person: Person) -> tuple[str, str]:
 
 
 def _is_closed(assignment: dict[str, Any]) -> bool:
+    """Return whether Mechanical Turk has already settled an assignment."""
     return assignment["status"].strip().casefold() in SETTLED

@@ -38,7 +38,7 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class PanelDecision:
-    """Decision in the form that a panel gets: approve, or reject with category and message.
+    """A decision as a panel receives it: approve, or reject with category and message.
 
     `kind` is approve or reject; `category` and `message` belong to a rejection.
     """
@@ -58,7 +58,7 @@ APPROVED = PanelDecision(APPROVE)
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Worker's submission with the panel's ids, its state on the panel, and the decision.
+    """A worker's submission with panel ids, status on the panel, and decision.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Person:
 
 
 def load_standing_decisions(version: QuestionSetVersion | int) -> dict[int, Decision]:
-    """Return the newest decision, which counts, of each decided submission, by its key."""
+    """Return the decision in force on each decided submission, by submission key."""
     rows = Decision.objects.filter(submission__version=version).order_by("pk")
     # Rows are in order of creation, so the newest of each submission wins.
     newest = {row.submission_id: row for row in rows.select_related("decided_by")}
@@ -105,7 +105,7 @@ def load_standing_decisions(version: QuestionSetVersion | int) -> dict[int, Deci
 
 
 def convert_decisions(decisions: Mapping[int, Decision]) -> dict[int, PanelDecision]:
-    """Return decisions in the panel's form, by submission key; reopened ones are left out."""
+    """Return decisions as a panel receives them, by submission key, without reopened ones."""
     converted = {
         key: _convert_decision(row.kind, row.category, row.reason) for key, row in decisions.items()
     }
@@ -113,7 +113,7 @@ def convert_decisions(decisions: Mapping[int, Decision]) -> dict[int, PanelDecis
 
 
 def build_time_annotations(statuses: QuerySet[PanelStatus]) -> dict[str, Subquery]:
-    """Return query annotations with a submission's newest state on the panel and its time.
+    """Return query annotations with a submission's newest panel status and time taken.
 
     `statuses` are the states of the outer submission, the newest first.
     """
@@ -132,7 +132,7 @@ def measure_seconds(
     status: str | None,
     panel_seconds: float | None,
 ) -> float | None:
-    """Return the time that a worker took, in seconds; None if it is unknown.
+    """Return the seconds that a worker needed for a submission; None if unknown.
 
     Measured by the server's clock, else by the panel for submitted work. Returned or timed-out
     submissions have no time: they would make the others look fast. Breaks are included.
@@ -148,7 +148,7 @@ def measure_seconds(
 def load_people(
     submissions: QuerySet[Submission], decisions: Mapping[int, PanelDecision | None] | None = None
 ) -> list[Person]:
-    """Return the workers of submissions, by name, each with the panel's decision; one query.
+    """Return the workers of submissions by name, each with the decision; one query.
 
     `decisions` replaces the newest decisions of the log, by submission key.
     """
@@ -203,14 +203,14 @@ def load_people(
 def _convert_decision(
     kind: str | None, category: str | None, reason: str | None
 ) -> PanelDecision | None:
-    """Return the newest decision in the panel's form; None if undecided or reopened."""
+    """Return a decision as a panel receives it; None if undecided or reopened."""
     if kind is None or kind == OPEN:
         return None
     return PanelDecision(REJECT, category or "", reason or "") if kind == REJECT else APPROVED
 
 
 def load_decided_people(version: QuestionSetVersion) -> list[Person]:
-    """Return all workers of a version, each with the decision that counts.
+    """Return all workers of a version with the decisions in force.
 
     Withdrawn submissions are left out: nothing is decided about them any more.
     """
@@ -219,7 +219,7 @@ def load_decided_people(version: QuestionSetVersion) -> list[Person]:
 
 
 def describe_contradictions(people: Sequence[Person]) -> Iterator[str]:
-    """Yield a sentence for each kind of decision that contradicts the state on the panel."""
+    """Yield a sentence for each kind of decision that the panel's status contradicts."""
     for here, there, is_rejected, status in (
         ("rejected", "approved", True, APPROVED_THERE),
         ("approved", "rejected", False, REJECTED),
@@ -240,6 +240,6 @@ def describe_contradictions(people: Sequence[Person]) -> Iterator[str]:
 def find_submission_id(
     cells: Mapping[str, Any] | None, headers: Collection[str] = SUBMISSION_CELLS
 ) -> str:
-    """Return the panel's submission id in an answer's extra columns; "" if there is none."""
+    """Return the panel's submission id from the extra columns of an answer; "" if missing."""
     values = (str((cells or {}).get(name, "")).strip() for name in headers)
     return next((text for text in values if text), "")

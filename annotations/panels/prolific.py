@@ -28,9 +28,9 @@ import tenacity
 from django.conf import settings
 
 from annotations.exchange.reading.source import Source, make_bytes_source
-from annotations.outgoing.addresses import vetting
+from annotations.outgoing.addresses import build_network_check
 from annotations.outgoing.connections import AddressRefusedError, VettedTransport
-from annotations.outgoing.waiting import retry_after
+from annotations.outgoing.waiting import parse_retry_after
 from annotations.panels.client import BonusSetup, NotDoneError, Study, UnsureError
 
 ADDRESS = "https://api.prolific.com/api/v1/"
@@ -60,7 +60,7 @@ _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 @dataclass(frozen=True)
 class Patience:
-    """Limits in seconds for repeating failed read requests."""
+    """Time limits in seconds for repeating failed read requests."""
 
     timeout: float = 30.0
     attempts: int = 5
@@ -69,7 +69,7 @@ class Patience:
 
 
 class _RetryableError(Exception):
-    """A temporary error; `wait` is the requested delay in seconds, None without one."""
+    """Error that may vanish on repetition; `wait` is the delay the server requested."""
 
     def __init__(self, error: NotDoneError | UnsureError, wait: float | None) -> None:
         super().__init__(str(error))
@@ -77,7 +77,7 @@ class _RetryableError(Exception):
 
 
 class Prolific:
-    """Client of Prolific's REST API for one account; NotDoneError if it is switched off."""
+    """Client of Prolific's REST API for one account; `NotDoneError` if it is switched off."""
 
     name = "Prolific"
 
@@ -93,11 +93,11 @@ class Prolific:
         study_data = self._read(f"studies/{_validate_id(study)}/")
         pay = study_data.get("reward")
         return Study(
-            id=_to_text(study_data.get("id")) or study,
-            name=_to_text(study_data.get("name")),
-            status=_to_text(study_data.get("status")),
+            id=_convert_to_text(study_data.get("id")) or study,
+            name=_convert_to_text(study_data.get("name")),
+            status=_convert_to_text(study_data.get("status")),
             pay=int(pay) if isinstance(pay, int | float) else None,
-            currency=_to_text(
+            currency=_convert_to_text(
                 study_data.get("presentment_currency_code") or study_data.get("currency_code")
             ),
         )
@@ -117,7 +117,7 @@ class Prolific:
             if not isinstance(rows, list):
                 raise UnsureError("no_list")
             submissions.update(
-                (_to_text(row.get("id")), row) for row in rows if isinstance(row, dict)
+                (_convert_to_text(row.get("id")), row) for row in rows if isinstance(row, dict)
             )
             count = _read_count(response_page, count)
             # An empty page ends the loop, too; a count that was not reached is an error below.
@@ -132,13 +132,13 @@ class Prolific:
         return make_bytes_source(f"prolific_api_{study}.csv", text.getvalue().encode())
 
     def approve(self, submissions: Sequence[str]) -> None:
-        """Approve submissions, named by Prolific's ids; a repetition changes nothing."""
+        """Approve submissions, given by Prolific's ids; a repetition has no effect."""
         for begin in range(0, len(submissions), MOST_APPROVALS):
             ids = [_validate_id(key) for key in submissions[begin : begin + MOST_APPROVALS]]
             self._write("submissions/bulk-approve/", {"submission_ids": ids})
 
     def reject(self, submission: str, category: str, message: str) -> None:
-        """Reject a submission, named by Prolific's id; a repetition changes nothing."""
+        """Reject a submission, given by Prolific's id; a repetition has no effect."""
         body = {"action": "REJECT", "rejection_category": category, "message": message}
         self._write(f"submissions/{_validate_id(submission)}/transition/", body)
 
@@ -146,7 +146,7 @@ class Prolific:
         """Register bonuses (lines "id,amount") for a study without paying them."""
         body = {"study_id": _validate_id(study), "csv_bonuses": lines}
         answer = self._write("submissions/bonus-payments/", body)
-        key = _to_text(answer.get("id")) if isinstance(answer, dict) else ""
+        key = _convert_to_text(answer.get("id")) if isinstance(answer, dict) else ""
         if not _ID.fullmatch(key):
             raise UnsureError("no_bonus_id")
         amount = answer.get("amount")
@@ -159,7 +159,7 @@ class Prolific:
     def screen_out(
         self, study: str, submissions: Sequence[str], each: Decimal, *, more_places: bool
     ) -> None:
-        """Screen submissions out and pay each the amount `each`, in one request without retries.
+        """Screen out submissions and pay each the same amount, in one request without retries.
 
         Raises UnsureError also if Prolific reports another amount.
         """
@@ -186,7 +186,7 @@ class Prolific:
                 "participant_ids": list(participants),
             },
         )
-        key = _to_text(answer.get("id")) if isinstance(answer, dict) else ""
+        key = _convert_to_text(answer.get("id")) if isinstance(answer, dict) else ""
         if not key:
             raise UnsureError("no_group_id")
         return key
@@ -246,7 +246,7 @@ class Prolific:
         """Send a request and return the response with its body, up to a size limit."""
         content = bytearray()
         limits = httpx.Limits(max_connections=1)
-        transport = VettedTransport(vetting(settings.MODEL_NETWORKS), limits)
+        transport = VettedTransport(build_network_check(settings.MODEL_NETWORKS), limits)
         async with (
             asyncio.timeout(self.patience.timeout),
             httpx.AsyncClient(
@@ -264,14 +264,14 @@ class Prolific:
         """Return the JSON value of a response, {} if it is empty; raise for error statuses."""
         status = response.status_code
         if status == 429:
-            wait = retry_after(response.headers.get("Retry-After"))
+            wait = parse_retry_after(response.headers.get("Retry-After"))
             busy = NotDoneError("asked_too_often", wait=wait)
             if wait is not None and wait > self.patience.longest_wait:
                 raise busy
             raise _RetryableError(busy, wait)
         # The request may have been executed before the server failed, so the result is unknown.
         if status >= 500:
-            wait = retry_after(response.headers.get("Retry-After"))
+            wait = parse_retry_after(response.headers.get("Retry-After"))
             raise _RetryableError(UnsureError("failed", status=status), wait)
         # Redirects are not followed, so that the token never goes to another address.
         if status in (408, 425) or status < 200 or 300 <= status < 400:
@@ -310,7 +310,7 @@ def _read_count(response_page: dict[str, Any], before: int | None) -> int | None
 
 
 def _is_last(response_page: dict[str, Any], n_found: int, count: int | None) -> bool:
-    """Return whether a response page of submissions is the last one."""
+    """Return whether a page of submissions is the last one."""
     # The link decides where there is one: the panel may give fewer rows a page than requested, and
     # its count may change while the pages are read.
     links = response_page.get("_links")
@@ -323,18 +323,19 @@ def _is_last(response_page: dict[str, Any], n_found: int, count: int | None) -> 
 def _format_row(submission: dict[str, Any], study: str) -> tuple[str, ...]:
     """Return a submission of the API as a row of Prolific's export."""
     return (
-        _to_text(submission.get("id")),
-        _to_text(submission.get("participant_id") or submission.get("participant")),
-        _to_text(submission.get("status")),
-        _to_text(submission.get("started_at")),
-        _to_text(submission.get("completed_at")),
-        _to_text(submission.get("time_taken")),
-        _to_text(submission.get("entered_code") or submission.get("study_code")),
-        _to_text(submission.get("study_id")) or study,
+        _convert_to_text(submission.get("id")),
+        _convert_to_text(submission.get("participant_id") or submission.get("participant")),
+        _convert_to_text(submission.get("status")),
+        _convert_to_text(submission.get("started_at")),
+        _convert_to_text(submission.get("completed_at")),
+        _convert_to_text(submission.get("time_taken")),
+        _convert_to_text(submission.get("entered_code") or submission.get("study_code")),
+        _convert_to_text(submission.get("study_id")) or study,
     )
 
 
-def _to_text(value: Any) -> str:
+def _convert_to_text(value: Any) -> str:
+    """Return a value as stripped text; "" for None."""
     return "" if value is None else str(value).strip()
 
 

@@ -42,10 +42,12 @@ PANEL = Sentences(
 
 
 def _format_counts(counts: Mapping[str, int]) -> str:
+    """Return numbers of submissions by status as text; "nobody" without any."""
     return ", ".join(f"{n:,} {status}" for status, n in sorted(counts.items())) or "nobody"
 
 
 def _format_contradiction(here: str, there: str, names: Sequence[str], n: int) -> str:
+    """Return the sentence on workers whose status on the panel contradicts the decision."""
     others = f" and {n - len(names):,} more" if n > len(names) else ""
     return (
         f"{n:,} {here} here {'is' if n == 1 else 'are'} {there} on the panel: {', '.join(names)}"

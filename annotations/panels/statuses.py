@@ -66,7 +66,7 @@ class StatusReport:
             yield REPORTS.text("dry_run")
 
     def describe_outcomes(self) -> Iterator[str]:
-        """Yield who took part and who did not by status, who is missing, and unused columns."""
+        """Yield sentences on who took part, who did not, who is missing, and unused columns."""
         yield REPORTS.text("took_part", counts=self.by_status)
         if self.strangers:
             yield REPORTS.text("did_not_take_part", counts=self.strangers)
@@ -139,7 +139,7 @@ def count_statuses(version: QuestionSetVersion | int) -> dict[str, int]:
 
 
 def _lock_submissions(version: QuestionSetVersion) -> dict[str, Submission]:
-    """Lock the submissions that may be Prolific's; return them by the worker's id there.
+    """Lock the submissions that may come from Prolific; return them by participant id.
 
     The lock makes simultaneous imports of one file serial: the second adds nothing.
     """
@@ -159,7 +159,7 @@ def _build_new_statuses(
     *,
     instead: bool,
 ) -> tuple[list[PanelStatus], list[StatusRow]]:
-    """Return the changed states to store, and the rows about workers who took part."""
+    """Return the changed statuses to store, and the rows on workers who took part."""
     new: list[PanelStatus] = []
     known = [row for row in file.rows if row.participant in submissions]
     for row in known:
@@ -191,7 +191,7 @@ def _build_new_statuses(
 
 
 def _warn_reopened(new: list[PanelStatus], newest: dict[int, PanelStatus]) -> Iterator[str]:
-    """Yield a warning if the export shows a submission as active that was settled before."""
+    """Yield a warning if a submission is active in the export but was settled before."""
     reopened = [
         (before.status, row.status)
         for row in new
@@ -211,7 +211,7 @@ def _refuse_another_study(
     sessions: Mapping[int, set[str]],
     problems: Problems,
 ) -> None:
-    """Record a problem if the export belongs to another study or to several."""
+    """Record a problem if the export is from another study or from several studies."""
     panel_sessions = PanelSession.objects.filter(submission__version=version).exclude(study_id="")
     studies = set(panel_sessions.values_list("study_id", flat=True))
     named = [row for row in file.rows if row.study]
@@ -276,7 +276,7 @@ def _refuse_other_submissions(
 
 
 def _can_match(row: StatusRow, sessions: Collection[str]) -> bool:
-    """Return whether a row can be about one of the sessions; true if none is known."""
+    """Return whether a row may describe one of the sessions; True without known sessions."""
     return not sessions or not row.submission or row.submission in sessions
 
 
@@ -295,7 +295,7 @@ def _load_sessions(version: QuestionSetVersion) -> dict[int, set[str]]:
 def _refuse_strangers(
     rows: Sequence[StatusRow], submissions: dict[str, Submission], problems: Problems
 ) -> None:
-    """Record a problem if the workers in the export are unknown, or most of the finished ones."""
+    """Record a problem if the export's workers, or most who finished, are unknown here."""
     # Prolific removes the id of deleted participants; such rows say nothing about the study.
     named = [row for row in rows if row.participant]
     if named and not any(row.participant in submissions for row in named):

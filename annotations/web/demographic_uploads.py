@@ -32,7 +32,7 @@ Example = tuple[str, list[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class JoinPreview:
-    """Preview of a join, or the error because of which the file cannot be read.
+    """Preview of joining a demographic export, or the error that prevents reading it.
 
     Attributes
     ----------
@@ -51,12 +51,12 @@ class JoinPreview:
 
     @property
     def has_answers(self) -> bool:
-        """Whether the question set has answers of workers who may be Prolific's."""
+        """Whether the question set has answers by workers who may come from Prolific."""
         return self.join is not None and bool(self.join.n_matched or self.join.only_in_answers)
 
 
 def propose_options(arranged: Arranged, head: Head) -> dict[str, Any]:
-    """Return the options of an upload of a demographic export: its table and proposed roles."""
+    """Return the proposed options for a demographic export: table position and roles."""
     return {
         "arrangement": arranged.as_dict(),
         "mapping": propose_demographics(head).as_dict(),
@@ -65,15 +65,15 @@ def propose_options(arranged: Arranged, head: Head) -> dict[str, Any]:
 
 
 def open_staged(staged: Upload) -> Source:
-    """Return the stored upload as a source, read at its stored sheet and header row."""
-    stored = make_stored_source(staged.name, staged.opened, staged.file.size)
+    """Return the stored upload as a source of rows, at its stored sheet and header row."""
+    stored = make_stored_source(staged.name, staged.open_file, staged.file.size)
     return Arranged.of_dict(stored, staged.options["arrangement"]).source
 
 
 def preview_upload(
     staged: Upload, question_set: QuestionSet, others: QuerySet[QuestionSet]
 ) -> JoinPreview:
-    """Return the preview of a stored demographic export; nothing is stored.
+    """Return the preview of joining a stored demographic export; nothing is changed.
 
     `others` are the question sets in which the participants are looked up if none answered here.
     """
@@ -93,7 +93,7 @@ def preview_upload(
 
 
 def _list_examples(file: DemographicFile, join: Join) -> list[Example]:
-    """Return the first matched workers, each with the cells that will be stored."""
+    """Return the first matched workers with the cells to store."""
     only = frozenset(join.only_in_file)
     matched = [(name, row) for name, row in file.rows.items() if name not in only]
     return [

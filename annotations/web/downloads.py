@@ -15,7 +15,7 @@ LONGEST_PART = 40
 
 
 def build_file_name(*parts: str) -> str:
-    """Return a safe file name without extension, made of user-written texts.
+    """Return a safe file name without extension, built from user-written texts.
 
     Letters, digits, underscores and single hyphens stay; a text without any is left out.
     """
@@ -24,7 +24,7 @@ def build_file_name(*parts: str) -> str:
 
 
 def download(chunks: Iterator[bytes], name: str, kind: str) -> StreamingHttpResponse:
-    """Return a streaming download named `name`.`kind`; `kind` decides its content type."""
+    """Return a streamed file download named `name`.`kind`, with the kind's content type."""
     return StreamingHttpResponse(
         chunks, content_type=CONTENT_TYPES[kind], headers=build_attachment_headers(f"{name}.{kind}")
     )

@@ -48,7 +48,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Head:
-    """Header of a table column: label, and the link that sorts by it ("" if not sortable).
+    """Header of a table column: label and sorting link ("" if it cannot be sorted).
 
     `sorted` is the list's current order by it: "ascending", "descending" or "".
     """
@@ -62,7 +62,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Column:
-    """Column of a table; `up` and `down` name the sort orders that its header links to.
+    """Column of a table; `up` and `down` are the sort orders of its header's link.
 
     `number` columns are aligned right, `more` columns are hidden on narrow screens.
     """
@@ -84,7 +84,7 @@ def build_orders(
     may_be_empty: bool = False,
     annotate: Callable[[Any], Any] | None = None,
 ) -> dict[str, Order]:
-    """Return the descending ("-name") and ascending ("name") sort orders by one value.
+    """Return the descending ("-name") and the ascending ("name") sort order by one value.
 
     An order without a label is left out. `by` is the look-up of the value, by default `name`.
     `text` values are texts or times; if they `may_be_empty`, empty ones come last. Ties are ordered
@@ -135,7 +135,7 @@ class FlagField(forms.NullBooleanField):
     widget = forms.Select
 
     def to_python(self, value: Any) -> bool | None:  # type: ignore[override]
-        """Return True, False, or None if not set; raise ValidationError for other values."""
+        """Return True, False, or None if empty; raise `ValidationError` for other values."""
         # Django's own field takes any other text for "not set", and a typo would filter nothing.
         values = {"": None, None: None, "true": True, "false": False, True: True, False: False}
         try:
@@ -144,7 +144,7 @@ class FlagField(forms.NullBooleanField):
             raise forms.ValidationError("write true or false") from None
 
     def validate(self, value: Any) -> None:
-        """Accept every converted value, including False and None."""
+        """Accept every value, because False and None are valid."""
 
 
 class FlagFilter(django_filters.BooleanFilter):  # type: ignore[misc]
@@ -164,7 +164,7 @@ class FilterForm(Fields):
 
 
 class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
-    """Base class of a list's filters; subclasses declare filters, `ORDERS` and `COLUMNS`.
+    """Base class of list filters; a subclass declares filters, `ORDERS` and `COLUMNS`.
 
     The first of `ORDERS` is the default.
     """
@@ -179,7 +179,7 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
 
     @property
     def sort(self) -> str:
-        """Name of the requested sort order; raises `QueryError` for an unknown one."""
+        """Name of the requested sort order; raise `QueryError` if it is unknown."""
         name = (self.data or {}).get(SORT) or next(iter(self.ORDERS))
         if name not in self.ORDERS:
             raise QueryError(SORT, f"write one of {', '.join(self.ORDERS)}")
@@ -196,15 +196,15 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
         return sum(bool((self.data or {}).get(name)) for name in self.base_filters)
 
     def filter_rows(self) -> QuerySet[Any, Any]:
-        """Return the rows that pass all filters; `QueryError` for an invalid parameter."""
+        """Return the rows that pass all filters; raise `QueryError` for invalid parameters."""
         if not self.is_valid():
             name, reasons = next(iter(self.errors.items()))
             raise QueryError(name, " ".join(map(str, reasons)))
         rows: QuerySet[Any, Any] = self.qs
         return rows
 
-    def in_order(self, rows: QuerySet[Any, Any]) -> tuple[QuerySet[Any, Any], Keyset]:
-        """Return (rows, order): the rows with the values to sort by, and the requested order."""
+    def apply_order(self, rows: QuerySet[Any, Any]) -> tuple[QuerySet[Any, Any], Keyset]:
+        """Return (rows annotated with the sort values, requested sort order)."""
         order = self.ORDERS[self.sort]
         return (order.annotate(rows) if order.annotate else rows), order.keyset
 
@@ -214,7 +214,7 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
         size: int = PAGE,
         add: Callable[[Any], Any] = lambda rows: rows,
     ) -> Page[Any]:
-        """Return the page of rows after the cursor in the URL, with the length of the list.
+        """Return the requested page of the filtered rows, with the length of the whole list.
 
         `add` annotates rows with values to show; they are not part of the counting query. With an
         invalid parameter the page is empty, and the form shows the reason.
@@ -222,12 +222,12 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
         if not self.is_valid():
             return Page([], count=0)
         rows = self.filter_rows()
-        ordered, keyset = self.in_order(rows)
+        ordered, keyset = self.apply_order(rows)
         page = keyset.take(add(ordered), request.GET.get(AFTER, ""), size)
         return replace(page, count=self.length(rows))
 
     def length(self, rows: QuerySet[Any, Any]) -> int:
-        """Return the number of rows that pass the filters; subclasses may avoid the query."""
+        """Return the number of filtered rows; a subclass may avoid this query."""
         return rows.count()
 
     def listing(
@@ -241,7 +241,7 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
         return {"page": page, "asked": self, "heads": self.heads(request)}
 
     def heads(self, request: HttpRequest) -> list[Head]:
-        """Return the column headers; that of the current order links to the reverse order."""
+        """Return the column headers; the current order's header links to the reverse order."""
         sort = self.sort
         heads = []
         for column in self.COLUMNS:

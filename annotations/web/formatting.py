@@ -35,7 +35,7 @@ SCHEMES = {"http", "https", "mailto"}
 # Pages render the same guidelines and passages for every worker.
 @lru_cache(maxsize=256)
 def format_text(text: str, top: int = 2) -> SafeString:
-    """Return a text with simple formatting as HTML; "" for an empty text.
+    """Return a text with simple formatting as HTML; a too long text stays unformatted.
 
     `top` is the level of its highest heading, one below the page's heading above it. No heading is
     more than one level below the one before, as screen readers expect.
@@ -56,7 +56,7 @@ def escape_plain(text: str) -> SafeString:
 
 
 def format_passage(passage: Passage, top: int = 3) -> SafeString:
-    """Return a passage's text as HTML by its format; headings begin at level `top`."""
+    """Return a passage's text as HTML; headings begin at level `top`."""
     if passage.format == passage.Format.SIMPLE:
         return format_text(passage.text, top)
     return escape_plain(passage.text)
@@ -64,6 +64,7 @@ def format_passage(passage: Passage, top: int = 3) -> SafeString:
 
 @cache
 def _create_parser() -> MarkdownIt:
+    """Return the Markdown parser that knows only the permitted marks."""
     # "zero" enables no syntax, so that only what is listed below has an effect.
     parser = MarkdownIt("zero", {"html": False, "breaks": True, "maxNesting": 20})
     # A link with another scheme stays plain text.
@@ -72,11 +73,12 @@ def _create_parser() -> MarkdownIt:
 
 
 def _is_external_link(address: str) -> bool:
+    """Return whether a link may be shown: only http, https and mailto."""
     return address.lower().startswith(("http://", "https://", "mailto:"))
 
 
 def _level_headings(tokens: Iterable[Token], top: int) -> None:
-    """Change the levels of headings so that they begin with `top` and none is skipped."""
+    """Change the heading levels so that they begin at `top` and skip none."""
     level = top - 1
     for token in tokens:
         if token.type == "heading_open":
@@ -87,6 +89,7 @@ def _level_headings(tokens: Iterable[Token], top: int) -> None:
 
 
 def _clean_html(html: str) -> str:
+    """Return the HTML with only the permitted elements and attributes."""
     return nh3.clean(
         html,
         tags=TAGS,

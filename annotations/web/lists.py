@@ -42,7 +42,7 @@ ANSWERS = Response.objects.filter(
 
 
 def count_per_row(rows: QuerySet[Any, Any], field: str, *, distinct: bool = False) -> Coalesce:
-    """Return an expression for the number of `rows` that refer to the listed row by `field`.
+    """Return an SQL expression for the number of `rows` whose `field` is the listed row.
 
     `rows` name the grouping column in `values`.
     """
@@ -71,7 +71,7 @@ def count_answers() -> Coalesce:
 
 
 def annotate_set_counts(rows: QuerySet[QuestionSet]) -> QuerySet[QuestionSet]:
-    """Annotate question sets with their version and counts, as subqueries of one query."""
+    """Return question sets annotated with version and counts, in one query."""
     latest = QuestionSetVersion.objects.filter(question_set=OuterRef("pk")).order_by("-number")
     return rows.annotate(
         version=Subquery(latest.values("number")[:1]),
@@ -159,7 +159,7 @@ def count_members() -> Coalesce:
 
 
 def annotate_team_counts(rows: QuerySet[Team]) -> QuerySet[Team]:
-    """Annotate teams with their numbers of people (with the owner) and of question sets."""
+    """Return teams annotated with their numbers of people and question sets."""
     # The owner belongs to the team without a membership, and is counted as one more.
     sets = QuestionSet.objects.filter(team=OuterRef("pk"))
     return rows.annotate(

@@ -10,7 +10,7 @@ from annotations.web.scope import RefusedError, UserRequest, get_user_id, get_vi
 
 
 def create_note(request: UserRequest, subject: Any, text: str) -> Note:
-    """Store a note about a worker or model; raise RefusedError if the user may not."""
+    """Store and return a note on a worker or model; raise `RefusedError` if not permitted."""
     check_note_rights(request, subject)
     note: Note = subject.notes.create(author_id=get_user_id(request), text=text)
     return note
@@ -23,7 +23,7 @@ def check_note_rights(request: UserRequest, subject: Any) -> None:
 
 
 def delete_note(request: UserRequest, subject: Any, note_id: UUID) -> None:
-    """Delete one of the user's own notes; RefusedError for a note of another user."""
+    """Delete the user's own note; raise `RefusedError` for another user's note."""
     note = get_visible_or_404(request, subject.notes.all(), note_id)
     if note.author_id != request.user.pk:
         raise RefusedError("change")

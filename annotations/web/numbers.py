@@ -16,7 +16,7 @@ Numbers = tuple[int, ...]
 
 @dataclass(frozen=True)
 class TableCounts:
-    """Aggregates over the rows of one table, optionally grouped by columns.
+    """Aggregates over the rows of one table, in groups if `by` names columns.
 
     Attributes
     ----------
@@ -50,13 +50,13 @@ class TableCounts:
 
 
 def count_rows_by(rows: QuerySet[Any, Any], column: str) -> Coalesce:
-    """Return an SQL expression for the number of `rows`, which agree in `column`."""
+    """Return an SQL expression for the number of `rows` with the same value of `column`."""
     counts = rows.order_by().values(column).annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counts, output_field=IntegerField()), 0)
 
 
 def read_numbers(parts: Mapping[str, TableCounts]) -> dict[str, list[Numbers]]:
-    """Return the result rows of each part, by part name, with one SQL statement.
+    """Return the result rows of each part, by part name; one SQL statement.
 
     A part without grouping has one row.
     """

@@ -26,7 +26,7 @@ def load_page(
     size: int = PAGE,
     count: int | None = None,
 ) -> Page[Any]:
-    """Return the page of rows after the cursor in the URL, with the list's length; else 404.
+    """Return the page of rows after the URL's cursor, with the length of the whole list.
 
     Pass `count` if the length is known.
     """

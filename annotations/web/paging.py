@@ -26,7 +26,7 @@ PAGE = 50
 
 
 class BadCursorError(QueryError):
-    """The cursor in the URL was not issued by this list."""
+    """Error: the cursor in the URL was not issued for this list."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -58,13 +58,13 @@ class Page(Generic[T]):
 
 
 def encode_cursor(name: str, *values: Any) -> str:
-    """Return a cursor: the sort values of a row, encoded with the name of the list."""
+    """Return a cursor: the list's name and a row's sort values, encoded."""
     raw = json.dumps([name, *values], default=str).encode()
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 def decode_cursor(name: str, cursor: str, n: int = 1) -> list[Any]:
-    """Return the `n` sort values in a cursor: texts, numbers or None.
+    """Return the `n` sort values of a cursor; raise `BadCursorError` if it is invalid.
 
     Raises `BadCursorError` for a cursor of another list, or of none.
     """
@@ -86,7 +86,7 @@ def decode_cursor(name: str, cursor: str, n: int = 1) -> list[Any]:
 
 @dataclass(frozen=True)
 class Keyset:
-    """Sort order of rows by fields (with "-" for descending), from which cursors are made.
+    """Sort order of rows by fields ("-" for descending), from which cursors are built.
 
     The last value is unique. Rows are objects, or dicts (of `QuerySet.values`). With `empty_last`,
     the first value may be null, and these rows come last; the others may not. `texts` are the
@@ -100,7 +100,7 @@ class Keyset:
     texts: tuple[str, ...] = ()
 
     def columns(self) -> list[OrderBy | str]:
-        """Return the arguments for the queryset method order_by."""
+        """Return the arguments for a queryset's `order_by`."""
         if not self.empty_last:
             return list(self.fields)
         column = F(self.fields[0].removeprefix("-"))
@@ -133,18 +133,19 @@ class Keyset:
         cursor = encode_cursor(self.name, *self._read_values(page_rows[-1])) if has_more else None
         return Page([make(row) for row in page_rows], after, cursor)
 
-    def beginning(self, page: Page[Any], size: int) -> Page[Any]:
-        """Return the first `size` rows of a loaded page (with unconverted rows) as a page."""
+    def cut_first_page(self, page: Page[Any], size: int) -> Page[Any]:
+        """Return the first `size` rows of a loaded page as a page of its own."""
         if len(page.rows) <= size:
             return page
         rows = page.rows[:size]
         return Page(rows, page.after, encode_cursor(self.name, *self._read_values(rows[-1])))
 
     def cursor(self, *values: Any) -> str:
-        """Return the cursor of the page after a row with these sort values."""
+        """Return the cursor of the page that follows a row with these sort values."""
         return encode_cursor(self.name, *values)
 
     def _read_values(self, row: Any) -> list[Any]:
+        """Return the values of a row by which the list is sorted."""
         names = [field.removeprefix("-") for field in self.fields]
         return [_get_value(row, "public_id" if name == "pk" else name) for name in names]
 
@@ -179,6 +180,7 @@ class Keyset:
 
 
 def _get_value(row: Any, path: str) -> Any:
+    """Return the value of a row at a path such as "version__number"."""
     if isinstance(row, dict):
         return row[path]
     for name in path.split("__"):

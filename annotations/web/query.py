@@ -12,7 +12,7 @@ from django.http import Http404
 
 
 class QueryError(Http404):
-    """Invalid query parameter: its name, what to write instead, and a message code."""
+    """Error for an invalid query parameter: its name, and what to write instead."""
 
     def __init__(self, name: str, detail: str, code: str = "invalid") -> None:
         super().__init__(f"{name}: {detail}")
@@ -20,7 +20,7 @@ class QueryError(Http404):
 
 
 def parse_public_id(params: Mapping[str, str], name: str, *, blank: bool = False) -> UUID | None:
-    """Return a query parameter as UUID; None if missing (with `blank`, also if empty)."""
+    """Return a query parameter as a UUID; None if missing, with `blank` also if empty."""
     text = _read_text(params, name, blank)
     if text is None:
         return None
@@ -39,7 +39,7 @@ def parse_number(
     *,
     blank: bool = False,
 ) -> int | None:
-    """Return a query parameter as integer from `least` to `most`; None if missing.
+    """Return a query parameter as an integer from `least` to `most`; None if missing.
 
     `detail` states what to write if the bounds do not suffice.
     """
@@ -55,7 +55,7 @@ def parse_number(
 
 
 def parse_choice(params: Mapping[str, str], name: str, choices: Iterable[str], default: str) -> str:
-    """Return a query parameter if it is one of the choices; `default` if missing."""
+    """Return a query parameter that must be one of the choices; `default` if missing."""
     words = list(choices)
     text = params.get(name)
     if text is None:
@@ -66,7 +66,7 @@ def parse_choice(params: Mapping[str, str], name: str, choices: Iterable[str], d
 
 
 def parse_flag(params: Mapping[str, str], name: str) -> bool:
-    """Return whether a query parameter is switched on; False if missing."""
+    """Return whether a query parameter is "true"; False if missing."""
     word = params.get(name, "false").lower()
     if word not in ("true", "false"):
         raise QueryError(name, "write true or false")
@@ -74,5 +74,6 @@ def parse_flag(params: Mapping[str, str], name: str) -> bool:
 
 
 def _read_text(params: Mapping[str, str], name: str, blank: bool) -> str | None:
+    """Return a query parameter; None if missing, with `blank` also if empty."""
     text = params.get(name)
     return None if blank and not text else text

@@ -31,7 +31,7 @@ MESSAGES = {
 
 
 class RefusedError(PermissionDenied):
-    """The user may see an object but not do this; `code` is a key of `MESSAGES`."""
+    """Error: the user may see an object but not do this; `code` is a key of `MESSAGES`."""
 
     def __init__(
         self, code: Literal["change", "manage", "make", "blind", "archived", "undoing"]
@@ -41,7 +41,7 @@ class RefusedError(PermissionDenied):
 
 
 class UserRequest(Protocol):
-    """Interface that requests of Django and of its REST framework share."""
+    """Protocol of requests with a user: Django's and those of its REST framework."""
 
     @property
     def user(self) -> AnyUser:
@@ -51,7 +51,7 @@ class UserRequest(Protocol):
 def select_visible(
     request: UserRequest, rows: QuerySet[M, M], *, of_one_row: bool = False
 ) -> QuerySet[M, M]:
-    """Return the rows of a model with access rules that the user may see.
+    """Return the rows that the user may see; the model must have access rules.
 
     `of_one_row` states that one of them is looked up, which takes one query.
     """
@@ -59,20 +59,20 @@ def select_visible(
 
 
 def get_visible_or_404(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) -> M:
-    """Return the object with this public id if the user may see it; else Http404."""
+    """Return the object with this public id; raise `Http404` if the user may not see it."""
     rows_to_see = _check_scoped(rows).visible_to(request.user, of_one_row=True)
     return get_object_or_404(rows_to_see, public_id=public_id)
 
 
 def get_editable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) -> M:
-    """Return the object with this public id if the user may change it.
+    """Return the object with this public id; raise `RefusedError` if it is read-only.
 
     Raises Http404 if the user may not see it, `RefusedError` if the user may only see it.
     """
     rows_to_see = _check_scoped(rows).visible_to(request.user, of_one_row=True)
     # One query finds both whether the user sees the row (404) and may change it (403).
     row: Any = get_object_or_404(
-        rows_to_see.with_right_to_change(request.user), public_id=public_id
+        rows_to_see.annotate_right_to_change(request.user), public_id=public_id
     )
     if not row.may_change:
         raise RefusedError("change")
@@ -80,7 +80,7 @@ def get_editable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) ->
 
 
 def get_manageable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) -> M:
-    """Return the object with this public id if the user may delete and share it.
+    """Return the object with this public id; raise `RefusedError` unless the user manages it.
 
     Raises Http404 if the user may not see it, `RefusedError` if the user may only see it.
     """
@@ -91,7 +91,7 @@ def get_manageable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) 
 
 
 def get_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
-    """Return the set if the user may see its answers; Http404 otherwise, as for experts."""
+    """Return the question set; raise `Http404` if the user may not see its answers."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), public_id)
     # 404 as for an unknown set: experts judge blindly, and learn nothing of the answers.
     if not rights(request.user, question_set).answers:
@@ -99,8 +99,8 @@ def get_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
     return question_set
 
 
-def answered_editable(request: UserRequest, public_id: UUID) -> QuestionSet:
-    """Return the question set if the user may see its answers and change it.
+def get_editable_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
+    """Return the question set; raise an error if the user may not see answers and edit.
 
     Raises Http404 as `get_answered_set` does, `RefusedError` if the user may only see it.
     """
@@ -111,7 +111,7 @@ def answered_editable(request: UserRequest, public_id: UUID) -> QuestionSet:
 
 
 def require_requester(request: UserRequest) -> int:
-    """Return the key of a user who may create question sets; raise `RefusedError` for others."""
+    """Return the user's key; raise `RefusedError` if the user may not create question sets."""
     if not is_requester(request.user):
         raise RefusedError("make")
     return get_user_id(request)
@@ -123,5 +123,6 @@ def get_user_id(request: UserRequest) -> int:
 
 
 def _check_scoped(rows: QuerySet[M, M]) -> ScopedQuerySet[M]:
+    """Return the queryset, whose model must have access rules."""
     assert isinstance(rows, ScopedQuerySet)
     return rows

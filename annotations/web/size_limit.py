@@ -13,7 +13,7 @@ LARGEST: int = settings.UPLOAD_BYTES
 
 
 class SizeLimit(FileUploadHandler):
-    """First upload handler: drops a file as soon as it exceeds the size limit.
+    """Upload handler that drops a file as soon as it exceeds the size limit.
 
     The form then finds no file, and `META["UPLOAD_TOO_LARGE"]` states why.
     """
@@ -24,7 +24,7 @@ class SizeLimit(FileUploadHandler):
         self._received = 0
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
-        """Return the data for the next handler, or drop the file if it is too large."""
+        """Return the data for the next handler; drop the file if it is too large."""
         self._received += len(raw_data)
         if self._received > LARGEST:
             if self.request is not None:

@@ -16,7 +16,7 @@ EXCERPT_SHOWN = 240
 
 
 def select_beginning(path: str, length: int = EXCERPT_SHOWN) -> Combinable:
-    """Return an SQL expression for the first characters of a text, one more than shown.
+    """Return an SQL expression for the beginning of a text (`length` + 1 characters).
 
     The extra character states whether the text goes on.
     """
@@ -24,7 +24,7 @@ def select_beginning(path: str, length: int = EXCERPT_SHOWN) -> Combinable:
 
 
 def shorten_text(text: str | None, length: int = EXCERPT_SHOWN) -> str:
-    """Return the first characters of a text, with an ellipsis if there is more; "" for None.
+    """Return the first characters of a text, followed by … if it is longer; "" for None.
 
     Django's `Truncator` is not used: it would normalize the text to composed characters.
     """

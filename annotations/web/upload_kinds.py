@@ -29,15 +29,15 @@ from annotations.exchange.reading.questions import QuestionColumns
 from annotations.exchange.samples import find_sample
 
 
-class Report(Protocol):
-    """Interface of the report of an import."""
+class UploadReport(Protocol):
+    """Protocol of what upload pages need of an import's report: its changes and values."""
 
     @property
     def changed(self) -> bool:
-        """Whether the import added anything."""
+        """Whether the import stored anything new."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report's values for the page of an upload."""
+        """Return the report's values for the upload's page."""
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the report for a terminal."""
@@ -45,7 +45,7 @@ class Report(Protocol):
 
 @dataclass(frozen=True)
 class Staging:
-    """Functions that parse a kind of file, and store its rows once the user confirms.
+    """Functions that parse a kind of file, and store its rows after confirmation.
 
     `read` takes the file, `columns` and the named `options`, and returns a stage of `kind`. `store`
     takes the set, the stage, `dry_run` and the other options.
@@ -59,7 +59,7 @@ class Staging:
 
 @dataclass(frozen=True)
 class UploadKind:
-    """Kind of file that can be uploaded: its texts, options and import function.
+    """A kind of file that can be uploaded: texts, options and import function.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class UploadKind:
     example: str
     columns_example: str
     parse_columns: Callable[[str], Any]
-    load: Callable[..., Report]
+    load: Callable[..., UploadReport]
     options: tuple[str, ...] = ()
     initial: dict[str, str] = field(default_factory=dict)
     stage: Staging | None = None
@@ -112,7 +112,7 @@ STORING = ("create_questions", "update_flags")
 
 
 def register(kind: UploadKind) -> None:
-    """Register a kind of file that can be uploaded."""
+    """Add a kind of file to those that can be uploaded."""
     KINDS[kind.slug] = kind
 
 

@@ -15,7 +15,7 @@ from annotations.exchange.problems import InputError
 from annotations.exchange.reading.source import make_stored_source
 from annotations.models import QuestionSet, Upload
 from annotations.models.uploads import LONGEST_NAME, delete_old_uploads
-from annotations.web.upload_kinds import DEMOGRAPHICS, WIZARD, Report, UploadKind
+from annotations.web.upload_kinds import DEMOGRAPHICS, WIZARD, UploadKind, UploadReport
 
 MAPPED = (WIZARD, DEMOGRAPHICS)
 """Kinds of files whose columns get their roles after the upload."""
@@ -33,7 +33,7 @@ def stage_upload(
     *,
     columns: str = "",
 ) -> Upload:
-    """Store a file as an upload into a question set, import it as a dry run, and return the upload.
+    """Store a file as an upload and import it as a dry run; return the upload.
 
     `options` are the keyword arguments of the kind's reader, `columns` other names of columns.
     """
@@ -47,18 +47,18 @@ def stage_upload(
         columns=columns,
         options=options,
     )
-    with staged.whole():
+    with staged.delete_files_on_error():
         staged.file.save("", file, save=False)
         read_upload(staged, question_set, kind, dry_run=True)
     return staged
 
 
 class FileGoneError(Http404):
-    """404 error: another request discarded the upload while it was being read."""
+    """Error (404): another request discarded the upload while it was read."""
 
 
 def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> None:
-    """Import an uploaded file or dry-run it; store the report or the problems in the upload.
+    """Import an upload, or try it as a dry run; store the report or problems in the upload.
 
     Raises `FileGoneError` if the upload was discarded meanwhile.
     """
@@ -71,7 +71,7 @@ def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run:
         if isinstance(error, FileNotFoundError):
             error = InputError.from_code(upload.name, "file_gone")
         upload.report = None
-        note_problems(upload, error)
+        record_problems(upload, error)
         if kind.slug in MAPPED:
             # The file stays: another mapping of its columns may work.
             upload.state = Upload.State.MAPPING
@@ -90,7 +90,7 @@ def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run:
 
 
 def _is_still_there(upload: Upload) -> bool:
-    """Return whether the upload is not yet imported by a concurrent request.
+    """Return whether no concurrent request has imported the upload.
 
     If one has, its report is stored and must stay. Raises `FileGoneError` if it was discarded.
     """
@@ -100,8 +100,8 @@ def _is_still_there(upload: Upload) -> bool:
     return stored.state != Upload.State.DONE
 
 
-def note_problems(upload: Upload, error: InputError) -> None:
-    """Set the upload's problems from an error, as JSON for its page, without saving."""
+def record_problems(upload: Upload, error: InputError) -> None:
+    """Set the upload's problems from an error, without saving the upload."""
     upload.n_problems = error.total
     upload.problems = [
         {
@@ -117,15 +117,17 @@ def note_problems(upload: Upload, error: InputError) -> None:
     ]
 
 
-def _import_file(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> Report:
-    """Import the uploaded file, or dry-run it, and return the report of the changes.
+def _import_file(
+    upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool
+) -> UploadReport:
+    """Import an upload, or try it as a dry run; return the report of the changes.
 
     Kinds with a stage keep the rows that a dry run has checked, so that the import after it does
     not read the file again.
     """
     options = upload.options
     if kind.stage is None:
-        source = make_stored_source(upload.name, upload.opened, upload.file.size)
+        source = make_stored_source(upload.name, upload.open_file, upload.file.size)
         user = {"imported_by": upload.owner_id} if kind.knows_who else {}
         return kind.load(
             into, source, dry_run=dry_run, **_parse_columns(upload, kind), **options, **user
@@ -137,9 +139,9 @@ def _import_file(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run
     }
     storing_options["imported_by"] = upload.owner_id
     if upload.checked:
-        with upload.checked_path() as path, stage.kind.opened(path) as rows:
+        with upload.copy_checked_rows() as path, stage.kind.opened(path) as rows:
             return stage.store(into, rows, dry_run=dry_run, **storing_options)
-    source = make_stored_source(upload.name, upload.opened, upload.file.size)
+    source = make_stored_source(upload.name, upload.open_file, upload.file.size)
     with stage.read(source, **_parse_columns(upload, kind), **reading_options) as rows:
         report = stage.store(into, rows, dry_run=dry_run, **storing_options)
         if dry_run and report.changed:
@@ -147,10 +149,10 @@ def _import_file(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run
             with TemporaryDirectory(prefix="upload-") as folder:
                 path = Path(folder) / "rows"
                 rows.keep(path)
-                upload.keep_checked(path)
+                upload.store_checked_rows(path)
         return report
 
 
 def _parse_columns(upload: Upload, kind: UploadKind) -> dict[str, Any]:
-    """Return the reader's keyword argument `columns`; {} if the user renamed no columns."""
+    """Return {"columns": renamed columns} for the reader; {} without renamed columns."""
     return {"columns": kind.parse_columns(upload.columns)} if upload.columns else {}

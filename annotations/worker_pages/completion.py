@@ -115,7 +115,7 @@ def show_data_use(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 @require_submission
 def withdraw(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Ask whether to delete all answers of the worker; POST deletes them, at any time."""
+    """Ask the worker to confirm the deletion of all answers; POST deletes them."""
     collection = visit.collection
     if visit.submission.withdrawn_at is not None:
         return render_outcome(request, "withdrawn", collection, status=200)

@@ -82,7 +82,7 @@ def enter(request: HttpRequest, collection_id: UUID) -> HttpResponse:
 
 @require_open_submission
 def go_on(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Redirect to the worker's next step; POST reserves a place again if it expired."""
+    """Redirect to the worker's next step; POST first reserves an expired place again."""
     return visit.redirect_to_next()
 
 
@@ -97,7 +97,7 @@ def change_language(request: HttpRequest, visit: Visit) -> HttpResponse:
 def _find_earlier_submission(
     request: HttpRequest, collection: Collection, visitor: Visitor
 ) -> Submission | None:
-    """Return the worker's earlier submission, by the panel's id, or by cookie if anonymous."""
+    """Return the worker's earlier submission, found by panel id or by cookie."""
     if visitor.external_id:
         return find_worker_submission(collection, visitor.external_id)
     submission = find_submission(request.COOKIES.get(_build_cookie_name(collection), ""))
@@ -107,7 +107,7 @@ def _find_earlier_submission(
 
 
 def _resume(submission: Submission, visitor: Visitor) -> HttpResponse:
-    """Redirect a returning worker; `AnsweringError` (excluded) for an imported submission."""
+    """Redirect a returning worker; raise `AnsweringError` for an imported submission."""
     if submission.source == Submission.Source.IMPORTED:
         raise AnsweringError("excluded")
     note_session(submission, visitor)
@@ -115,7 +115,7 @@ def _resume(submission: Submission, visitor: Visitor) -> HttpResponse:
 
 
 def _handle_consent(request: HttpRequest, collection: Collection, visitor: Visitor) -> HttpResponse:
-    """Process the posted consent form: decline, show it again if unticked, or reserve a place.
+    """Process the consent form: decline, show it again, or reserve a place.
 
     An anonymous worker gets a cookie, by which the browser is recognised later.
     """
@@ -160,7 +160,7 @@ def _handle_consent(request: HttpRequest, collection: Collection, visitor: Visit
 def _render_consent(
     request: HttpRequest, collection: Collection, unticked: dict[str, bool] | None = None
 ) -> HttpResponse:
-    """Return the consent page; `unticked` (other boxes) after a form without consent (400)."""
+    """Return the consent page; `unticked` holds other boxes after a form without consent."""
     context = build_consent_context(collection) | (unticked or {})
     context["languages"] = _list_language_links(request, collection)
     return render_page(
@@ -171,7 +171,7 @@ def _render_consent(
 def _list_language_links(
     request: HttpRequest, collection: Collection
 ) -> list[tuple[str, str, str]]:
-    """Return (tag, name in itself, link) for each language; [] if there is only one."""
+    """Return (tag, own name, link) for each language; [] for a single language."""
     languages = collection.version.every_language
     if len(languages) == 1:
         return []

@@ -41,7 +41,7 @@ def show_decision(request: HttpRequest, visit: Visit) -> HttpResponse:
 def _render_decision(
     request: HttpRequest, visit: Visit, text: str = "", wrong: str = ""
 ) -> HttpResponse:
-    """Return the page of a rejection; `wrong` is the code of why the appeal `text` was refused."""
+    """Return a rejection's page; `wrong` is the code for why the appeal was refused."""
     standing = find_rejection(visit.submission)
     if standing is None:
         return disable_caching(redirect("worker:go-on", visit.token))

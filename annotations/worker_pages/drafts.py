@@ -78,7 +78,7 @@ def save_draft(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 def _reserve_again(visit: Visit) -> str:
-    """Reserve a place again if it expired; return the code of why not, "" for success."""
+    """Reserve an expired place again; return the code for why it failed, or ""."""
     if has_place(visit.submission):
         return ""
     try:
@@ -90,7 +90,7 @@ def _reserve_again(visit: Visit) -> str:
 
 
 def _find_open_question(visit: Visit, value: str) -> Question | None:
-    """Return the question with public id `value` if the worker may answer it now; else None."""
+    """Return the question `value` (public id) if the worker may answer it; else None."""
     try:
         public_id = UUID(value)
     except ValueError:

@@ -73,7 +73,7 @@ PREVIEW_CODE = "PREVIEW"
 
 @dataclass(frozen=True, slots=True)
 class PreviewState:
-    """Page of the preview, as the parameters in its URL name it.
+    """The page of a preview that the URL's parameters name.
 
     Attributes
     ----------
@@ -111,11 +111,11 @@ class PreviewState:
         return f"{path}?{urlencode({name: part for name, part in parts.items() if part})}"
 
     def go_to_step(self, step: int) -> PreviewState:
-        """Return the state of the preview at page number `step`."""
+        """Return the preview's state at page number `step`."""
         return replace(self, step=step, side_page="", choice="")
 
     def open_side_page(self, side_page: str, choice: str = "") -> PreviewState:
-        """Return the state of the preview at a page outside the steps, such as withdrawal."""
+        """Return the preview's state at a page outside the steps, such as withdrawal."""
         return replace(self, side_page=side_page, choice=choice)
 
 
@@ -123,7 +123,7 @@ class PreviewState:
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the page of a version's preview that the query names; POST redirects to the next.
+    """Show a page of a version's preview; POST redirects to the following page.
 
     The query names the page as `step`, and the version as `version` (by default the latest).
     """
@@ -164,7 +164,7 @@ def show_preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def _follow_form(request: HttpRequest, state: PreviewState, preview: PreviewPages) -> PreviewState:
-    """Return the page of the preview to which the worker pages would go after a form."""
+    """Return the page to which the worker pages would go after a form."""
     do = request.POST.get("do", "")
     preview_page = preview.pages[state.step - 1]
     button_tag = do.removeprefix(LANGUAGE_ACTION) if do.startswith(LANGUAGE_ACTION) else ""
@@ -237,7 +237,7 @@ def _build_banner(state: PreviewState, preview: PreviewPages, *, edits: bool) ->
 def _render_side_page(
     request: HttpRequest, state: PreviewState, context: dict[str, Any]
 ) -> HttpResponse:
-    """Return a page outside the steps: use of the data, withdrawal, or an end page."""
+    """Return a page outside the steps: data use, withdrawal, or an end page."""
     collection = state.collection
     if state.side_page == DATA:
         context |= {
@@ -266,7 +266,7 @@ def _render_side_page(
 def _render_step(
     request: HttpRequest, state: PreviewState, preview: PreviewPages, context: dict[str, Any]
 ) -> HttpResponse:
-    """Return the page of a step, rendered with the template of the worker pages."""
+    """Return the page of a step, rendered as workers see it."""
     collection, preview_page = state.collection, preview.pages[state.step - 1]
     minutes = max(1, round(collection.reading_seconds / 60))
     pages = preview.question_pages
@@ -363,7 +363,7 @@ def _load_collection(version: QuestionSetVersion, protocol: str) -> Collection:
 
 
 def _find_version(question_set: QuestionSet, number: str) -> QuestionSetVersion | None:
-    """Return the version with a number, for "" the latest; Http404 if there is none."""
+    """Return the version with this number, by default the latest; raise `Http404` if none."""
     if not number:
         return question_set.latest_version()
     version = question_set.versions.filter(number=_parse_number(number, 0)).first()
@@ -373,5 +373,5 @@ def _find_version(question_set: QuestionSet, number: str) -> QuestionSetVersion 
 
 
 def _parse_number(text: str, default: int) -> int:
-    """Return a URL parameter of 1 to 6 digits as a number; `default` for anything else."""
+    """Return a URL parameter as a number; `default` unless it has 1 to 6 digits."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else default

@@ -15,7 +15,7 @@ CONSENT, BEFORE, THANKS = "consent", "before", "thanks"
 
 @dataclass(frozen=True, slots=True)
 class PreviewPage:
-    """One page of the preview: its kind, and the page of questions to which it belongs, if any."""
+    """A page of the preview: its kind, and its page of questions if it has one."""
 
     kind: str
     page: AnswerPage | None = None
@@ -33,7 +33,7 @@ class PreviewPages:
     n_all: int
 
     def find_step(self, page: AnswerPage) -> int:
-        """Return the step, counted from 1, that shows the questions of a page."""
+        """Return the step (from 1) that shows the questions of a page."""
         return next(
             step
             for step, preview_page in enumerate(self.pages, 1)
@@ -41,7 +41,7 @@ class PreviewPages:
         )
 
     def find_step_before(self, step: int) -> int:
-        """Return the step of the last page of questions before `step`; else `step`."""
+        """Return the step of the last question page before `step`; `step` if none."""
         earlier = (i for i in range(step - 1, 0, -1) if self.pages[i - 1].kind == PAGE)
         return next(earlier, step)
 
@@ -54,7 +54,7 @@ class PreviewPages:
 def build_preview_pages(
     collection: Collection, seed: int, *, every_question: bool = False
 ) -> PreviewPages:
-    """Return the preview pages of the first worker with a seed, also for an unsaved collection.
+    """Return the preview pages for the first worker with a random seed.
 
     `every_question` shows all questions where a worker would get only some.
     """

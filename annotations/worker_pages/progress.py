@@ -9,7 +9,7 @@ from annotations.answering.progress import AnswerPage, SurveyProgress
 
 @dataclass(frozen=True, slots=True)
 class ProgressSummary:
-    """Number of submitted pages (`done` of `total`), and of the page shown (`part`, 0 for none).
+    """Numbers of the progress line: pages submitted (`done` of `total`), page shown (`part`).
 
     `minutes_reserved` is how long the place stays reserved without a request.
     """

@@ -54,7 +54,7 @@ ERRORS = {
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """Error of an answer: its code, and the message in the page's language."""
+    """Error of an answer: its code, and its message in the page's language."""
 
     code: str
     sentence: str | Promise
@@ -75,7 +75,7 @@ class FieldError:
 
 @dataclass(slots=True)
 class Field:
-    """One question on a page of the worker, with its text field.
+    """One question on a worker's page, with its text field.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Field:
 
     @property
     def keep_name(self) -> str:
-        """HTML form name of the choice between the text and its alternative texts."""
+        """HTML form name for choosing between the text and its alternatives."""
         return f"keep-{self.question.public_id}"
 
     @property
@@ -118,7 +118,7 @@ class Field:
 
     @property
     def formatted_most(self) -> str:
-        """Greatest length of the answer, as a number in the page's language."""
+        """Greatest length of the answer, written in the page's language."""
         return str(number_format(self.most, force_grouping=True))
 
     @property
@@ -212,7 +212,7 @@ def _handle_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpRe
 
 
 def _is_finished_practice(visit: Visit, page: AnswerPage) -> bool:
-    """Return whether a practice page was submitted, perhaps by a concurrent request.
+    """Return whether a practice page was submitted, if only by a concurrent request.
 
     The caller holds the lock of the submission.
     """
@@ -254,7 +254,7 @@ def _save_texts(
 
 
 def _is_complete(request: HttpRequest, fields: list[Field], outcomes: list[str]) -> bool:
-    """Return whether a page can be submitted; add an error to each field that prevents it."""
+    """Return whether a page can be submitted; add errors to the fields that prevent it."""
     for row, outcome in zip(fields, outcomes, strict=True):
         if outcome == drafts.BOTH_KEPT:
             row.errors.append(FieldError.build("other_text"))
@@ -266,7 +266,7 @@ def _is_complete(request: HttpRequest, fields: list[Field], outcomes: list[str])
 
 
 def _record_answered(visit: Visit, fields: list[Field], outcomes: list[str]) -> None:
-    """Store when the answers were submitted; unchanged answers keep their earlier time."""
+    """Store the time of answering; unchanged answers keep their earlier time."""
     now, keys = timezone.now(), []
     for row, outcome in zip(fields, outcomes, strict=True):
         if not row.revision:
@@ -291,7 +291,7 @@ def _redirect_after_page(visit: Visit, page: AnswerPage) -> HttpResponse:
 
 
 def _redirect_after_action(visit: Visit, page: AnswerPage, do: str) -> HttpResponse:
-    """Redirect after a button that does not submit: to the previous page, or here again.
+    """Redirect after a button that does not submit: to the previous or the same page.
 
     A language button changes the language of the submission first.
     """
@@ -305,7 +305,7 @@ def _redirect_after_action(visit: Visit, page: AnswerPage, do: str) -> HttpRespo
 
 
 def _apply_choices(request: HttpRequest, visit: Visit, fields: list[Field]) -> None:
-    """Swap the text of each field with the alternative text that the worker chose."""
+    """Replace the text of each field by the alternative that the worker chose."""
     for row in fields:
         key = parse_number(request.POST.get(row.keep_name, ""))
         if key is None:
@@ -375,7 +375,7 @@ def _render_questions(
     foreign: Sequence[str] = (),
     status: int = 200,
 ) -> HttpResponse:
-    """Return the page with its fields; `foreign` are posted texts that belong to no field."""
+    """Return the page with its fields; `foreign` are texts that belong to no field."""
     passage = None if visit.progress.is_recall() else page.passage
     context = {
         "progress": summarize_progress(visit.progress, page),

@@ -23,7 +23,7 @@ from annotations.models import Collection, QuestionSetVersion
 
 @contextmanager
 def use_language(version: QuestionSetVersion, language: str) -> Iterator[None]:
-    """Activate a language of a version, and its interface language, in the `with` block.
+    """Activate a version's language and its interface language in the `with` block.
 
     A language that the version does not have is replaced by that of its original texts.
     """
@@ -40,7 +40,7 @@ def render_page(
     *,
     status: int = 200,
 ) -> HttpResponse:
-    """Return a rendered worker page; call it within `use_language`."""
+    """Return a rendered worker page; to be called within `use_language`."""
     # `render` now, not a lazy template response: that would be rendered after the `with` block.
     language = translation.get_language()
     version = collection.version
@@ -70,7 +70,7 @@ def disable_caching(response: HttpResponse) -> HttpResponse:
 
 
 def build_return_url(collection: Collection, code: str) -> str:
-    """Return the URL back to the panel with a completion code; "" if none is set."""
+    """Return the URL to the panel with a completion code; "" if no URL is set."""
     # Nothing of the request enters the URL, so that a forged link cannot redirect elsewhere.
     return collection.return_url.replace(CODE, quote(code, safe=""))
 

@@ -35,7 +35,7 @@ ANSWER = "answer-"
 
 @dataclass(slots=True)
 class Visit:
-    """Worker's request for a page of their submission; `token` is from the URL."""
+    """A worker's request for a page of a submission; `token` comes from the URL."""
 
     submission: Submission
     token: str
@@ -66,7 +66,7 @@ View = Callable[Concatenate[HttpRequest, Visit, P], HttpResponse]
 
 
 def require_submission(view: View[P]) -> Callable[..., HttpResponse]:
-    """Decorate a view of a submission's page: look it up by its token, in any state.
+    """Return a view that finds the submission by its token, in any state.
 
     The view answers 404 for a forged token, and runs in the language of the submission.
     """
@@ -78,6 +78,7 @@ def require_submission(view: View[P]) -> Callable[..., HttpResponse]:
     def run_view(
         request: HttpRequest, seat: str, *args: P.args, **kwargs: P.kwargs
     ) -> HttpResponse:
+        """Find the submission of the token, then run the view."""
         submission = find_submission(seat)
         if submission is None:
             return render_not_found(request)
@@ -95,7 +96,7 @@ def require_submission(view: View[P]) -> Callable[..., HttpResponse]:
 
 
 def require_open_submission(view: View[P]) -> Callable[..., HttpResponse]:
-    """Decorate a view for open submissions; workers of others see how theirs ended.
+    """Return a view for open submissions only; others see how they ended.
 
     If the reservation expired, a form reserves a place again. The texts of a form that comes too
     late are stored as drafts if possible, and shown in any case.
@@ -105,6 +106,7 @@ def require_open_submission(view: View[P]) -> Callable[..., HttpResponse]:
     def run_view(
         request: HttpRequest, visit: Visit, /, *args: P.args, **kwargs: P.kwargs
     ) -> HttpResponse:
+        """Run the view if the worker can still answer; else show how it ended."""
         refused = find_end_code(visit)
         if not refused and not has_place(visit.submission):
             if request.method != "POST":
@@ -122,7 +124,7 @@ def require_open_submission(view: View[P]) -> Callable[..., HttpResponse]:
 
 
 def find_end_code(visit: Visit) -> str:
-    """Return the code of how the submission ended; "" if its worker can still answer."""
+    """Return the code for how a submission ended; "" if it is open."""
     submission = visit.submission
     if submission.withdrawn_at is not None:
         return "withdrawn"
@@ -138,7 +140,7 @@ def find_end_code(visit: Visit) -> str:
 
 
 def render_ended(request: HttpRequest, visit: Visit, code: str) -> HttpResponse:
-    """Return the page on how a submission ended, with texts that were sent too late.
+    """Return the page on how a submission ended, with texts that came too late.
 
     The texts are stored as drafts after closed and place_lost.
     """
@@ -160,7 +162,7 @@ def render_ended(request: HttpRequest, visit: Visit, code: str) -> HttpResponse:
 
 
 def read_texts(request: HttpRequest) -> dict[str, str]:
-    """Return the posted answers, cleaned, by name of the form field."""
+    """Return the posted answers, cleaned, by form field."""
     return {
         name: drafts.clean_text(str(text))
         for name, text in request.POST.items()
@@ -169,7 +171,7 @@ def read_texts(request: HttpRequest) -> dict[str, str]:
 
 
 def _save_drafts(visit: Visit, request: HttpRequest, texts: dict[str, str]) -> None:
-    """Store posted texts as drafts, for questions that the worker may answer."""
+    """Store posted texts as drafts, as far as the worker may answer."""
     for page in visit.progress.pages:
         for assignment in page.assignments:
             name = f"{ANSWER}{assignment.question.public_id}"
@@ -180,12 +182,12 @@ def _save_drafts(visit: Visit, request: HttpRequest, texts: dict[str, str]) -> N
 
 
 def read_revision(request: HttpRequest, public_id: object) -> int | None:
-    """Return the posted revision of the text that was shown; None if there is none."""
+    """Return the posted revision of the displayed text; None if missing."""
     return parse_number(request.POST.get(f"revision-{public_id}", ""))
 
 
 def parse_number(value: str) -> int | None:
-    """Return a form value of 1 to 9 digits as a number; None for anything else."""
+    """Return a form value as a number; None unless it has 1 to 9 digits."""
     # 9 digits fit every integer column: larger numbers would be a database error.
     return int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else None
 

@@ -63,7 +63,7 @@ VERDICTS: Final = {
 
 @dataclass(frozen=True)
 class NewCandidate:
-    """Generated question with its answers, and the results of the filters and the model."""
+    """A generated question with its answers and the results of the automatic checks."""
 
     source: str
     text: str
@@ -79,7 +79,7 @@ class NewCandidate:
 
 @dataclass(frozen=True)
 class CandidateTask:
-    """Candidate to check, with what its validator may see, and the validator's own vote."""
+    """A candidate as its validator sees it, with the validator's own vote."""
 
     id: UUID
     text: str
@@ -92,7 +92,7 @@ class CandidateTask:
 
 @dataclass(frozen=True)
 class CandidateTasks:
-    """Candidates of a validator: `open` in random order, and `voted` that can still change."""
+    """A validator's candidates: `open` ones in random order, `voted` ones while changeable."""
 
     open: list[CandidateTask]
     voted: list[CandidateTask]
@@ -128,7 +128,7 @@ class CandidateSummary:
 
 
 def describe_reason(reason: str) -> str:
-    """Return the label of a reason of a filter, a model's verdict or validators."""
+    """Return the label of the reason why a candidate was rejected."""
     labels = {**dict(CandidateVote.Reason.choices), **VERDICTS, **FILTER_REASONS}
     return str(labels.get(reason, reason))
 
@@ -136,7 +136,7 @@ def describe_reason(reason: str) -> str:
 def add_candidates(
     version: QuestionSetVersion, run: UUID, candidates: Iterable[NewCandidate]
 ) -> WritingProject:
-    """Store a run's candidates in the writing project of its version, which is made if needed.
+    """Store a run's candidates in the writing project of its version; return the project.
 
     Candidates of the same run are stored once. Call it in a transaction.
     """
@@ -178,7 +178,7 @@ def add_candidates(
 
 
 def parse_answers(text: str) -> list[list[str]]:
-    """Return the answers of a form: a line each, its spellings separated by "|".
+    """Return the answers in a form's text, one per line, spellings separated by "|".
 
     An answer of which a spelling occurred before is left out.
 
@@ -203,7 +203,7 @@ def parse_answers(text: str) -> list[list[str]]:
 
 
 def format_answers(answers: Iterable[Iterable[str]]) -> str:
-    """Return answers as the lines of a form, as `parse_answers` reads them."""
+    """Return answers as the text of a form, in the format of `parse_answers`."""
     return "\n".join(f" {SEPARATOR} ".join(spellings) for spellings in answers)
 
 
@@ -235,7 +235,7 @@ TASK_FIELDS = ("public_id", "text", "answers", "revision")
 def find_candidate_task(
     project: WritingProject, validator: int, candidate: UUID
 ) -> CandidateTask | None:
-    """Return the task for one candidate; None if the validator may not vote on it."""
+    """Return the task for a candidate; None if the validator may not vote on it."""
     row = _select_checkable(project).filter(public_id=candidate).first()
     if row is None:
         return None
@@ -262,7 +262,7 @@ def _build_task(vote: CandidateVote) -> CandidateTask:
 
 @dataclass(frozen=True)
 class CandidateVerdict:
-    """Vote as a form gives it; `answers` is the text of the form, one answer in each line."""
+    """A validator's vote as entered in the form; `answers` holds one answer per line."""
 
     verdict: str
     revision: int
@@ -275,7 +275,7 @@ class CandidateVerdict:
 def vote_on_candidate(
     project: WritingProject, validator: int, candidate: UUID, candidate_verdict: CandidateVerdict
 ) -> UUID | None:
-    """Store a validator's vote, replacing an earlier one; return the id of the next candidate.
+    """Store a validator's vote, replacing an earlier vote; return the next candidate's id.
 
     An edit makes a new revision with the editor's acceptance as its first vote. The last vote
     needed decides: the candidate is accepted if all accept it, else rejected.
@@ -335,7 +335,7 @@ def vote_on_candidate(
 
 
 def _edit(row: CandidateQuestion, candidate_verdict: CandidateVerdict) -> None:
-    """Store the edited text and answers of a locked candidate as its next revision."""
+    """Store the edited text and answers of a locked candidate as a new revision."""
     text, answers = clean_text(candidate_verdict.text), parse_answers(candidate_verdict.answers)
     if text == row.text and answers == row.answers:
         raise WritingError("nothing_changed", "text")
@@ -390,7 +390,7 @@ def summarize_candidates(project: WritingProject) -> CandidateSummary:
 
 
 def export_candidates(rows: QuerySet[CandidateQuestion]) -> Iterator[dict[str, Any]]:
-    """Yield accepted candidates as questions of `evaluate maqa`, each with its provenance."""
+    """Yield accepted candidates as questions for `evaluate maqa`, with their origin."""
     accepted = rows.filter(state=State.ACCEPTED).order_by("number")
     for row in accepted.prefetch_related("votes__validator"):
         answers = [each[0] if len(each) == 1 else each for each in row.answers]
@@ -404,7 +404,7 @@ def export_candidates(rows: QuerySet[CandidateQuestion]) -> Iterator[dict[str, A
 
 
 def build_provenance(row: CandidateQuestion) -> dict[str, Any]:
-    """Return who generated, edited and verified a candidate, and what it was before edits."""
+    """Return who generated, edited and verified a candidate, and its text before edits."""
     votes = sorted(row.votes.all(), key=lambda vote: (vote.revision, vote.pk))
     last = [vote for vote in votes if vote.revision == row.revision and vote.accepted]
     provenance: dict[str, Any] = {
@@ -420,13 +420,13 @@ def build_provenance(row: CandidateQuestion) -> dict[str, Any]:
 
 
 def sign_preview(rows: Iterable[CandidateQuestion]) -> str:
-    """Return a digest of candidates, by which a confirmation names those of its preview."""
+    """Return a hash of the candidates in a preview, to check it at confirmation."""
     return hashlib.sha256(" ".join(str(row.public_id) for row in rows).encode()).hexdigest()[:16]
 
 
 @transaction.atomic
 def add_to_new_set(project: WritingProject, owner: int, name: str, preview: str) -> QuestionSet:
-    """Return a new draft question set with the accepted candidates that a preview showed.
+    """Create and return a draft question set with the accepted candidates of a preview.
 
     These are all that are in no set yet; `preview` is their digest (`sign_preview`). The right
     answers of each question are those of its candidate; its metadata keeps their spellings and

@@ -18,13 +18,13 @@ from django.utils import timezone
 
 from annotations.models import ProblemVote, WritingEvent, WritingProject, WrittenProblem
 from annotations.writing.errors import WritingError
-from annotations.writing.projects import State, lock_problem, note_event, return_to_author
+from annotations.writing.projects import State, add_event, lock_problem, return_to_author
 from annotations.writing.texts import clean_note
 
 
 @dataclass(frozen=True)
 class Task:
-    """Problem to check, with everything that its validator may see.
+    """A problem to check, with everything that its validator may see.
 
     `answerable` (None before the vote), `category` and `note` are the validator's own vote.
     """
@@ -38,7 +38,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Tasks:
-    """Tasks of a validator: `open` ones in random order, and `said` ones, which have a vote.
+    """A validator's tasks: `open` ones in random order, and `said` ones with a vote.
 
     A vote can be changed while its problem is being checked. `n_said` counts all votes of the
     validator in the project.
@@ -79,7 +79,7 @@ def list_tasks(project: WritingProject, validator: int) -> Tasks:
 
 
 def find_task(project: WritingProject, validator: int, problem: UUID) -> Task | None:
-    """Return the task for one problem; None if the validator may not vote on it."""
+    """Return a validator's task for a problem; None if the validator may not vote on it."""
     checkable = _select_checkable(project, validator).filter(public_id=problem).first()
     if checkable is None:
         return None
@@ -99,7 +99,7 @@ def vote(
     category: int | None,
     note: str = "",
 ) -> UUID | None:
-    """Store a validator's vote, replacing an earlier one; return the id of the next problem.
+    """Store a validator's vote, replacing an earlier vote; return the next problem's id.
 
     The last vote needed decides. The problem is accepted if no validator finds an answer and more
     than half name the author's category. Otherwise it goes back to its author, with the notes but
@@ -148,7 +148,7 @@ def _count_votes_needed(problem: WrittenProblem) -> int:
 
 
 def _decide(problem: WrittenProblem, by: int) -> None:
-    """Accept a problem or return it to its author, once all validators have voted."""
+    """Accept a problem or return it to its author, if all validators have voted."""
     votes = list(problem.votes.filter(revision=problem.revision).order_by("pk"))
     if len(votes) < _count_votes_needed(problem):
         return
@@ -158,7 +158,7 @@ def _decide(problem: WrittenProblem, by: int) -> None:
     if unanswerable and 2 * categories[problem.category] > len(votes):
         problem.state, problem.decided_at = State.ACCEPTED, timezone.now()
         problem.save(update_fields=["state", "decided_at", "updated_at"])
-        note_event(problem, WritingEvent.Kind.ACCEPTED, by)
+        add_event(problem, WritingEvent.Kind.ACCEPTED, by)
     else:
         return_to_author(problem, WritingEvent.Kind.RETURNED, by, "")
 
@@ -176,5 +176,5 @@ def _select_checkable(project: WritingProject, validator: int) -> QuerySet[Any]:
 
 
 def _compute_sort_key(problem: UUID, validator: int) -> bytes:
-    """Return a problem's sort key, for an order that is random but stable per validator."""
+    """Return a key that sorts problems randomly, in a stable order for each validator."""
     return hashlib.sha256(f"{validator}:{problem}".encode()).digest()

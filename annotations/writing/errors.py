@@ -40,7 +40,7 @@ MESSAGES: Final = {
 
 
 class WritingError(ValueError):
-    """Refused action in a writing project; `field` names the invalid input, "" for none."""
+    """Error for a refused action in a writing project; `field` names the invalid input."""
 
     def __init__(self, code: str, field: str = "") -> None:
         super().__init__(MESSAGES[code])

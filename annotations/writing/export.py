@@ -12,7 +12,7 @@ from annotations.writing.projects import State
 
 
 def export_accepted(project: WritingProject) -> Iterator[dict[str, Any]]:
-    """Yield UMWP records: originals with an accepted problem, then the accepted problems.
+    """Yield accepted problems as UMWP records, after the original questions.
 
     Both are in the order of the originals. A problem names its original in `relevant_ids` and
     copies its source.
@@ -52,7 +52,7 @@ def export_accepted(project: WritingProject) -> Iterator[dict[str, Any]]:
 
 
 def list_accepted_numbers(question: Question) -> tuple[float, ...]:
-    """Return a question's accepted answers that are numbers, each once ("1,250" is 1250)."""
+    """Return the distinct accepted answers of a question that are numbers ("1,250" is 1250)."""
     numbers = []
     for answer in question.accepted_answers:
         for variant in answer if isinstance(answer, list) else [answer]:

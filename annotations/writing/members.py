@@ -45,12 +45,12 @@ def list_memberships(user: AnyUser) -> list[WritingMember]:
 
 
 def can_see_votes(user: AnyUser, question_set: QuestionSet) -> bool:
-    """Return whether a user can see votes through another role in the question set."""
+    """Return whether a user can see the votes because of another role in the question set."""
     return rights(user, question_set).answers
 
 
 def find_invitation_error(project: WritingProject, person: User, role: str) -> str:
-    """Return a message why a user cannot be invited in a role; "" if possible."""
+    """Return the reason why a user cannot be invited in a role; "" if it is possible."""
     member = project.members.filter(user=person).first()
     name = person.get_username()
     if member is not None and member.role == role:
@@ -71,7 +71,7 @@ def find_invitation_error(project: WritingProject, person: User, role: str) -> s
 
 
 def invite(project: WritingProject, person: User, role: str) -> WritingMember:
-    """Add a user to a project in a role, or change the role of a member.
+    """Add a user to a project in a role, or change the role of a member; return the member.
 
     A user who has never signed in must accept the invitation first. The caller has checked that the
     user can be invited.

@@ -60,7 +60,7 @@ def send_back(problem: WrittenProblem, by: int, note: str) -> None:
 
 
 def drop(problem: WrittenProblem, by: int, note: str) -> None:
-    """Discard a problem permanently, with a note; its question can get another problem.
+    """Discard a problem permanently with a note; its question becomes free again.
 
     Raises `WritingError`: note_missing, note_too_long, not_decided if it is withdrawn or dropped.
     """
@@ -71,18 +71,18 @@ def drop(problem: WrittenProblem, by: int, note: str) -> None:
             raise WritingError("not_decided")
         current.state, current.decided_at = State.DROPPED, timezone.now()
         current.save(update_fields=["state", "decided_at", "updated_at"])
-        note_event(current, WritingEvent.Kind.DROPPED, by, cleaned_note)
+        add_event(current, WritingEvent.Kind.DROPPED, by, cleaned_note)
 
 
 def return_to_author(problem: WrittenProblem, kind: str, by: int, note: str) -> None:
-    """Set a problem to returned and log it; its next submission is a new revision."""
-    note_event(problem, kind, by, note)
+    """Mark a problem as returned and log it; its next submission is a new revision."""
+    add_event(problem, kind, by, note)
     problem.state, problem.decided_at = State.RETURNED, timezone.now()
     problem.save(update_fields=["state", "decided_at", "updated_at"])
 
 
-def note_event(problem: WrittenProblem, kind: str, by: int, note: str = "") -> None:
-    """Log an event of a problem, with its present text and category."""
+def add_event(problem: WrittenProblem, kind: str, by: int, note: str = "") -> None:
+    """Store an event in a problem's history, with its current text and category."""
     WritingEvent.objects.create(
         problem=problem,
         kind=kind,
@@ -95,7 +95,7 @@ def note_event(problem: WrittenProblem, kind: str, by: int, note: str = "") -> N
 
 
 def lock_problem(pk: int) -> WrittenProblem:
-    """Return a problem as stored now, locked until the transaction ends."""
+    """Return the current state of a problem, locked until the transaction ends."""
     return (
         # Only the problem's own row: locking the joined project would make all writers wait.
         WrittenProblem.objects.select_for_update(of=("self",))

@@ -22,7 +22,7 @@ from annotations.writing.writing import ProblemCount, count_problems
 
 @dataclass(frozen=True)
 class Person:
-    """Member of a writing project (writer or validator) with counts of their work.
+    """A member of a writing project with counts of the member's work.
 
     `done` counts submitted problems or votes, `accepted` accepted problems (0 for a validator), and
     `seen` is the time of the last of them.
@@ -36,7 +36,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement of the validators: counts of problem revisions on which they agree.
+    """Agreement between validators: numbers of revisions on which all votes are equal.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Overview:
-    """Status of a writing project: counts of problems, members, and their agreement.
+    """State of a writing project: numbers of problems, members, and validators' agreement.
 
     `states` and `categories` are lists of (value, label, number of problems); categories count
     accepted problems only. `n_writers` and `n_validators` leave out pending invitations.
@@ -115,7 +115,7 @@ def list_anonymous_votes(problem: WrittenProblem) -> list[AnonymousVote]:
 
 
 def find_last_note(problem: WrittenProblem) -> str:
-    """Return the requester's note on a returned problem; "" if the votes returned it."""
+    """Return the requester's note on a returned problem; "" if validators' votes returned it."""
     last = problem.events.filter(
         kind__in=(WritingEvent.Kind.SENT_BACK, WritingEvent.Kind.RETURNED)
     ).order_by("-pk")
@@ -142,7 +142,7 @@ def _load_people(project: WritingProject) -> list[Person]:
 def _count_by(
     rows: object, key_name: str, time_name: str
 ) -> dict[int, tuple[int, datetime | None]]:
-    """Return (number of rows, latest time) for each value of the column `key_name`.
+    """Return (number of rows, latest time) by value of the column `key_name`.
 
     `key_name` names the column, `time_name` that of the time.
     """

@@ -34,7 +34,7 @@ def _normalize(text: str) -> str:
 
 
 def clean_text(text: str) -> str:
-    """Return a problem's text stripped; `WritingError` if it is empty or too long."""
+    """Return a problem's text, stripped; raise `WritingError` if it is empty or too long."""
     trimmed = text.replace("\r\n", "\n").strip()
     if not trimmed:
         raise WritingError("text_missing", "text")
@@ -49,7 +49,7 @@ def check_length(text: str) -> str:
 
 
 def clean_note(note: str, *, required: bool = False) -> str:
-    """Return a note stripped; `WritingError` if too long, or empty although required."""
+    """Return a note, stripped; raise `WritingError` if it is too long or missing."""
     trimmed = note.replace("\r\n", "\n").strip()
     if required and not trimmed:
         raise WritingError("note_missing", "note")

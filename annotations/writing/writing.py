@@ -13,8 +13,8 @@ from annotations.writing.errors import WritingError
 from annotations.writing.projects import (
     ENDED_STATES,
     State,
+    add_event,
     lock_problem,
-    note_event,
     select_originals,
 )
 from annotations.writing.texts import check_length, clean_text, have_same_words
@@ -25,7 +25,7 @@ EDITABLE_STATES = (State.DRAFT, State.RETURNED)
 
 @dataclass(frozen=True)
 class ProblemCount:
-    """Number of problems wanted in a project, and of those written or begun (`taken`)."""
+    """Numbers of problems wanted in a project and of those already begun (`taken`)."""
 
     wanted: int
     taken: int
@@ -63,7 +63,7 @@ def find_next_original(project: WritingProject, author: int) -> Question | None:
 
 @transaction.atomic
 def take(project: WritingProject, author: int) -> WrittenProblem:
-    """Create a problem for the next question, with the question's text as its first draft.
+    """Create and return a problem for the next question, with the question's text as a draft.
 
     Raises `WritingError`: closed, not_published, nothing_to_take.
     """
@@ -85,12 +85,12 @@ def take(project: WritingProject, author: int) -> WrittenProblem:
         # Cut at MOST_CHARACTERS: the draft has to be one that can be saved.
         text=original.text[:5000],
     )
-    note_event(problem, WritingEvent.Kind.BEGUN, author)
+    add_event(problem, WritingEvent.Kind.BEGUN, author)
     return problem
 
 
 def save(problem: WrittenProblem, text: str, category: int | None) -> None:
-    """Store the text and category of a problem as a draft.
+    """Store the text and category of a problem without submitting it.
 
     Raises `WritingError`: closed, not_yours_now, text_too_long.
     """
@@ -131,7 +131,7 @@ def submit(problem: WrittenProblem, text: str, category: int | None) -> None:
             None,
         )
         current.save()
-        note_event(current, WritingEvent.Kind.SUBMITTED, current.author_id)
+        add_event(current, WritingEvent.Kind.SUBMITTED, current.author_id)
 
 
 def withdraw(problem: WrittenProblem) -> None:
@@ -147,11 +147,11 @@ def withdraw(problem: WrittenProblem) -> None:
             raise WritingError("not_yours_now")
         current.state, current.decided_at = State.WITHDRAWN, timezone.now()
         current.save(update_fields=["state", "decided_at", "updated_at"])
-        note_event(current, WritingEvent.Kind.WITHDRAWN, current.author_id)
+        add_event(current, WritingEvent.Kind.WITHDRAWN, current.author_id)
 
 
 def _lock_own(problem: WrittenProblem) -> WrittenProblem:
-    """Return a problem, locked; `WritingError` if its author cannot change it now."""
+    """Return the locked problem; raise `WritingError` if its author cannot change it now."""
     current = lock_problem(problem.pk)
     _refuse_closed(current.project)
     if current.state not in EDITABLE_STATES:

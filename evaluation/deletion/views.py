@@ -30,7 +30,7 @@ from annotations.models import (
     WritingProject,
     rights,
 )
-from annotations.models.uploads import uploads_not_imported
+from annotations.models.uploads import select_open_uploads
 from annotations.web.pages import NEWEST_FIRST, build_breadcrumbs, load_page
 from annotations.web.scope import (
     get_answered_set,
@@ -315,7 +315,7 @@ def imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
     ids = imports_of(question_set).values("public_id")
     going = list(Removal.objects.filter(kind=IMPORT, finished_at=None, target_id__in=ids))
     permissions = rights(request.user, question_set)
-    uploads = uploads_not_imported(question_set, get_user_id(request)) if permissions.edit else ()
+    uploads = select_open_uploads(question_set, get_user_id(request)) if permissions.edit else ()
     context = {
         "title": "Imported files",
         "subtitle": "The files that came into this question set. Each can be undone.",

@@ -39,7 +39,7 @@ every request has a reply (what came is kept).
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments for input and output files to the parser; options are added elsewhere."""
+    """Add the arguments for input and output files of ``manage.py evaluate aqer`` to the parser."""
     add_answers(parser)
     add_models(parser)
     add_keep_thinking(parser)

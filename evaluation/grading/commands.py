@@ -58,7 +58,7 @@ LONGEST_ID = 40
 
 @dataclass(frozen=True)
 class GradingRows:
-    """Input of the terminal report: workers, models, alarms, checks and warnings of a grading.
+    """Input of the terminal report of a grading: rows of workers and models, alarms, warnings.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class GradingRows:
 
 
 def format_file_report(graded: FileGrading, output: Path) -> str:
-    """Return the text that ``evaluate aqer`` prints at the end of a grading of files."""
+    """Return the terminal text of a grading of files, with the name of the output folder."""
     grading = graded.grading
     aqer, results = grading.graded.aqer, grading.results()
     is_voter = [status != EXCLUDED for status in aqer.out_of_ranking_]
@@ -139,7 +139,7 @@ def format_grading(grading_rows: GradingRows) -> str:
 
 
 def _format_workers(grading_rows: GradingRows) -> str:
-    """Return the table of workers by rank; if more than 40, the best 30 and the worst 10.
+    """Return the table of workers by rank; of more than 40, the best 30 and the worst 10.
 
     Groups that share no question follow one another.
     """
@@ -201,7 +201,7 @@ def _format_models(models: Iterable[ModelRow]) -> str:
 
 
 def _format_changes(grading_rows: GradingRows) -> str:
-    """Return the remedies used, the rank correlation with a grading without them, and movers."""
+    """Return the remedies used and how they changed the ranking, as lines of text."""
     changes = grading_rows.changes
     if changes is None:
         return ""
@@ -244,7 +244,7 @@ def _format_facts(facts: FactTotals | None) -> str:
 
 
 def format_alarms(alarms: Iterable[Alarm], where: str) -> str:
-    """Return the text of all alarms; `where` names the table with the worker ids left out.
+    """Return all alarms as text; `where` names the table that lists the ids left out.
 
     An alarm that a remedy settled is printed with its outcome only.
     """
@@ -277,7 +277,7 @@ def format_checks(checks: Iterable[Looked]) -> str:
 def _format_ids(ids: Sequence[object], where: str) -> str:
     """Return up to 40 ids separated by commas, and the number of the others."""
     more = f" and {len(ids) - MAX_SHOWN} more {where}" if len(ids) > MAX_SHOWN else ""
-    return ", ".join(_shorten(str(one)) for one in ids[:MAX_SHOWN]) + more
+    return ", ".join(_shorten(str(identifier)) for identifier in ids[:MAX_SHOWN]) + more
 
 
 def _shorten(text: str) -> str:
@@ -327,7 +327,7 @@ def _build_facts_model(arguments: Mapping[str, Any]) -> AskSettings | None:
 
 
 def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
-    """Grade the files named in the arguments and write the tables; return the terminal text."""
+    """Grade the files in the arguments, write the result tables, and return the report text."""
     request = GradingRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],

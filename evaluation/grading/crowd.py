@@ -29,7 +29,7 @@ class ModelColumns:
 
 
 def build_labels(values: Sequence[Hashable]) -> NDArray[np.generic]:
-    """Return ids as a numpy array: of fixed-width text, or of objects if an id is long."""
+    """Return ids as a numpy array: fixed-width text, or objects if an id is long."""
     # numpy's own text is fast, but has one width: a single long id would cost it in every row.
     long = any(isinstance(value, str) and len(value) > LONG_ID for value in values)
     return np.array(values, dtype=object if long else None)
@@ -49,7 +49,7 @@ class GradedCrowd:
 
 @dataclass(frozen=True)
 class OutsideInformation:
-    """Inputs of the remedies, such as excluded workers, answer times and expert grades.
+    """Inputs of the remedies: excluded workers, answer times, experts' grades and plain texts.
 
     Attributes
     ----------
@@ -77,27 +77,27 @@ NAMED = 1000
 
 
 class Undefined:
-    """Collector of the reasons why cells of result tables are empty, by table and column."""
+    """Collects the reasons why cells of the result tables are empty, by table and column."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, str], tuple[list[Any], list[int]]] = {}
 
     def value(self, number: float, table: str, column: str, row: object, reason: str) -> Any:
-        """Return the number, or None if it is NaN; then record the reason."""
+        """Return the number; for NaN return None and record the reason for the empty cell."""
         if not math.isnan(number):
             return float(number)
         self.note(table, column, row, reason)
         return None
 
     def note(self, table: str, column: str, row: object, reason: str) -> None:
-        """Record that a cell is empty and why; `row` is the id of its row."""
+        """Record why the cell of this row and column is empty; `row` is the id of its row."""
         rows, count = self._found.setdefault((table, column, reason), ([], [0]))
         count[0] += 1
         if len(rows) < NAMED:
             rows.append(row)
 
     def as_list(self) -> list[dict[str, Any]]:
-        """Return one entry per table, column and reason: count, and up to 1,000 row ids."""
+        """Return one entry per table, column and reason, with the count and up to 1,000 row ids."""
         return [
             {"file": table, "column": column, "reason": reason, "count": count[0], "rows": rows}
             for (table, column, reason), (rows, count) in self._found.items()

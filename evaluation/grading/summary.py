@@ -29,7 +29,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Embedding:
-    """Model and settings that made the answers' vectors; see `EmbedderInfo`."""
+    """Embedding model and its settings, with which the answers' vectors were made."""
 
     spec: str = ""
     model: str = ""
@@ -43,7 +43,7 @@ class Embedding:
 
 @dataclass(frozen=True)
 class MapAbout:
-    """Settings of a run's map of answers: shares of variance shown, and stored iterations.
+    """Settings of a run's map of answers: shares of variance, and stored iterations.
 
     `iterations` are those whose weights are kept, of `n_workers`; `is_mean` says that the exemplary
     answers lie at weighted means of the answers.
@@ -59,7 +59,7 @@ class MapAbout:
 
 @dataclass(frozen=True)
 class Looked:
-    """A statistical check of a run for one kind of alarm: statistic, threshold, result."""
+    """Result of one check for alarms in a run: statistic, threshold and whether it is raised."""
 
     check: str
     statistic: float | None
@@ -85,7 +85,7 @@ class Looked:
 
 @dataclass(frozen=True)
 class LengthEffect:
-    """How much of a ranking the length of the answers explains.
+    """How far the length of answers explains a ranking.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class LengthEffect:
 
 @dataclass(frozen=True)
 class QuestionCamps:
-    """Counts of questions tested for two camps of answers: tested, with camps, too few answers."""
+    """Numbers of questions tested for two camps of answers, with camps, and with few answers."""
 
     threshold: float
     fewest_answers: int
@@ -133,7 +133,7 @@ class MeaningCounts:
 
 @dataclass(frozen=True)
 class ReadByModel:
-    """Counts of the facts that a chat model extracted, in place of the rules.
+    """Numbers of facts that a chat model extracted (the rules are then not used).
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class ReadByModel:
 
 @dataclass(frozen=True)
 class FactTotals:
-    """Counts of a run's facts: questions with facts, agreed and contested values.
+    """Numbers of a run's facts: questions with facts, agreed and contested values.
 
     `agreed` and `contested` count values. `silent` counts the questions without facts by reason
     code. `meaning` has an entailment model's counts, `read_by` those of a chat model that extracted
@@ -178,7 +178,9 @@ class FactTotals:
 
 
 def describe_contradictions(facts: FactTotals | None) -> Message:
-    """Return what an entailment model found; without one, that contradictions are not seen.
+    """Return the message on contradictions found by an entailment model.
+
+    Without such a model the message says that contradictions are not detected.
 
     Similarity does not separate contradictory answers from partly right ones, so a run without
     such a model must not look as if it had compared them.
@@ -190,7 +192,7 @@ def describe_contradictions(facts: FactTotals | None) -> Message:
 
 @dataclass(frozen=True)
 class CopyGroup:
-    """A group of copiers (public ids), and whether it is collapsed to one voter.
+    """A group of copiers (public ids), and whether it has one vote only.
 
     `first` was the first to answer `n_first` of the `n_timed` questions whose times tell, and keeps
     the vote; None where times do not show it.
@@ -208,7 +210,7 @@ class CopyGroup:
 
 @dataclass(frozen=True)
 class CampsAlarm:
-    """Result of the test for two camps (groups of one opinion) in the crowd."""
+    """Result of the test for two camps (groups of workers with one opinion)."""
 
     statistic: float | None
     threshold: float
@@ -227,7 +229,7 @@ class RankingSummary:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The candidate rankings of a crowd with camps (groups of one opinion), and camp sizes."""
+    """The candidate rankings of a crowd with camps, and the sizes of the camps."""
 
     two_camps: CampsAlarm | None = None
     camps: tuple[int, ...] = ()
@@ -238,7 +240,7 @@ class Candidates:
 
 @dataclass(frozen=True)
 class AnchorChoice:
-    """The candidate ranking that experts' grades chose; the default one with a reason."""
+    """The ranking that experts' grades selected; the default ranking with a reason if none."""
 
     graded: int
     chosen: str
@@ -247,7 +249,7 @@ class AnchorChoice:
 
 @dataclass(frozen=True)
 class SuggestedAnchors:
-    """Answers that an expert should grade, by primary key, the most informative first."""
+    """Answers that experts should grade, by primary key, most informative first."""
 
     count: int = 0
     reason: str | None = None
@@ -255,7 +257,7 @@ class SuggestedAnchors:
 
 
 @dataclass(frozen=True)
-class CampedQuestion:
+class QuestionWithCamps:
     """A question (public id) whose answers fall into two camps, with the camps' sizes."""
 
     question: str
@@ -265,7 +267,7 @@ class CampedQuestion:
 
 @dataclass(frozen=True)
 class Mover:
-    """A worker (public id) whose rank the remedies changed; a rank is None if undefined."""
+    """A worker (public id) whose rank changed by the remedies; None for a missing rank."""
 
     worker: str
     plain_rank: int | None
@@ -277,7 +279,10 @@ class Mover:
 
 @dataclass(frozen=True)
 class ComparedWithPlain:
-    """Rank correlation with the run without remedies over `n` workers, and largest movers."""
+    """Rank correlation of a run with the run without remedies, and largest changes.
+
+    The correlation is over `n` workers.
+    """
 
     spearman: float | None = None
     n: int = 0
@@ -287,7 +292,7 @@ class ComparedWithPlain:
 
 @dataclass(frozen=True)
 class Camp:
-    """A camp (group of one opinion) of the crowd, and how the final ranking agrees with it.
+    """A camp (group of workers with one opinion), and how the final ranking agrees with it.
 
     Attributes
     ----------
@@ -303,7 +308,7 @@ class Camp:
 
 @dataclass(frozen=True)
 class GoneAlarm:
-    """An alarm that is gone since workers were excluded, with workers by public id."""
+    """An alarm that vanished because workers were excluded, with public ids of its workers."""
 
     kind: str
     severity: str
@@ -317,7 +322,7 @@ class GoneAlarm:
 
 @dataclass(frozen=True)
 class RemediesDone:
-    """Effects of a run's remedies; None or empty for remedies that were not used."""
+    """Effects of a run's remedies; None or empty for unused remedies."""
 
     asked_for: tuple[str, ...] = ()
     excluded_workers: int = 0
@@ -326,7 +331,7 @@ class RemediesDone:
     candidates: Candidates | None = None
     anchors: AnchorChoice | None = None
     suggested_anchors: SuggestedAnchors | None = None
-    questions_with_camps: tuple[CampedQuestion, ...] | None = None
+    questions_with_camps: tuple[QuestionWithCamps, ...] | None = None
     spelling: Mapping[str, Any] | None = None
     gone: tuple[GoneAlarm, ...] = ()
     camps_now: tuple[Camp, ...] = ()

@@ -24,14 +24,14 @@ def has_models(run: Run) -> bool:
 
 
 def has_other_gradings(run: Run) -> bool:
-    """Return whether the question set has another finished grading to compare with."""
+    """Return whether the question set has another finished grading for comparison."""
     if hasattr(run, "has_other_gradings"):  # the query read it: `annotate_other_gradings`
         return bool(run.has_other_gradings)
     return annotate_other_gradings(Run.objects.filter(pk=run.pk)).get().has_other_gradings
 
 
 def is_wave(run: Run) -> bool:
-    """Return whether the run's question set repeats an earlier question set (a new wave)."""
+    """Return whether the run's question set is a new wave of an earlier question set."""
     return run.version.question_set.earlier_wave_id is not None
 
 
@@ -73,7 +73,7 @@ PAGES = (
 
 
 def build_language_warning(version: QuestionSetVersion | None) -> Beforehand | None:
-    """Return the warning that answers are in several languages; None if in one language.
+    """Return the warning that answers are in several languages; None for one language.
 
     A language is that in which the question was read. Choices are the same in all languages.
     """
@@ -86,7 +86,7 @@ def build_language_warning(version: QuestionSetVersion | None) -> Beforehand | N
         question__role__in=GRADED,
     ).exclude(question__kind=Question.Kind.CHOICE)
     found = free.order_by().values_list("language").annotate(n=Count("pk"))
-    counts = sorted(found, key=lambda one: (-one[1], one[0]))
+    counts = sorted(found, key=lambda item: (-item[1], item[0]))
     if len(counts) < 2:
         return None
     languages = ", ".join(

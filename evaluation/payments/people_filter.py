@@ -136,8 +136,8 @@ class PayPageFilter(PayFilter):
         **PayFilter.ORDERS,
     }
 
-    def in_order(self, rows: Rows) -> tuple[Rows, Keyset]:
+    def apply_order(self, rows: Rows) -> tuple[Rows, Keyset]:
         """Return the rows with the columns that the requested sort order needs, and that order."""
         if self.sort == "look":
             rows = rows.annotate(place=self.desk.build_place())
-        return super().in_order(rows)
+        return super().apply_order(rows)

@@ -29,7 +29,7 @@ from django.db.models.functions import Coalesce
 from annotations.exchange.prolific import CATEGORIES, describe_status
 from annotations.ledger.appeals import filter_with_appeal, has_page
 from annotations.ledger.bonuses import Payment, load_payments
-from annotations.ledger.decisions import log_where
+from annotations.ledger.decisions import load_decisions_where
 from annotations.ledger.parts import load_current_parts
 from annotations.models import (
     Appeal,
@@ -394,7 +394,7 @@ class PaymentPeople:
         if not self.has("decisions"):
             return {}
         condition = Q(submission__in=list(submissions))
-        return log_where(condition | more if more else condition, *DECIDERS)
+        return load_decisions_where(condition | more if more else condition, *DECIDERS)
 
     def load_rows(
         self, submissions: Sequence[Any], *, in_full: bool = False, log: Log | None = None

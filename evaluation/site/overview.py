@@ -18,7 +18,14 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from annotations.models import Question, QuestionSet, Response, Worker, invitations, is_requester
+from annotations.models import (
+    Question,
+    QuestionSet,
+    Response,
+    Worker,
+    is_requester,
+    list_invitations,
+)
 from annotations.web.numbers import TableCounts, read_numbers
 from annotations.web.scope import get_user_id, select_visible
 from annotations.web.texts import mark_code
@@ -262,7 +269,7 @@ def show_overview(request: HttpRequest) -> TemplateResponse:
         "items": items[:ITEMS_SHOWN],
         "hidden_items": max(0, len(items) - ITEMS_SHOWN),
         "inbox": list_to_judge(sets, get_user_id(request), known=True) if numbers[ASKED] else [],
-        "invitations": invitations(request.user),
+        "invitations": list_invitations(request.user),
         "runs": list_runs(
             select_list_rows(filter_unarchived(visible_runs(request.user))).order_by("-id")[
                 :RUNS_SHOWN

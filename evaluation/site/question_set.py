@@ -23,14 +23,14 @@ from annotations.models import (
     Submission,
     rights,
 )
-from annotations.models.uploads import uploads_not_imported
+from annotations.models.uploads import select_open_uploads
 from annotations.web.numbers import Numbers, TableCounts, read_numbers
 from annotations.web.pages import IN_ORDER, load_page
 from annotations.web.paging import Page
 from annotations.web.scope import get_user_id, get_visible_or_404, select_visible
 from annotations.web.texts import mark_code
 from evaluation.grading.results.report.changes import build_change_parts, build_data_change
-from evaluation.grading.results.report.run import RecordStanding, read_record_runs
+from evaluation.grading.results.report.run import OfficialRun, read_official_run_sources
 from evaluation.model_overview.views import newest_views
 from evaluation.models import JudgementRequest, LanguageModel, Run
 from evaluation.models.runs import ACTIVE, GRADING
@@ -55,7 +55,7 @@ def find_next_step(
     rights: Any,
     counts: Mapping[str, int],
     runs: Sequence[Run],
-    record: RecordStanding | None,
+    record: OfficialRun | None,
     collecting: str | None,
 ) -> NextStep | None:
     """Return the user's recommended next action on a set; None if there is nothing to do.
@@ -109,10 +109,12 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     runs = list(select_list_rows(of_set)[:RUNS_SHOWN]) if permissions.answers else []
     waits = any(run.state in ACTIVE for run in runs)
     record = (
-        read_record_runs(question_set, newest_views(question_set)) if permissions.answers else None
+        read_official_run_sources(question_set, newest_views(question_set))
+        if permissions.answers
+        else None
     )
     me = get_user_id(request)
-    uploads = uploads_not_imported(question_set, me)
+    uploads = select_open_uploads(question_set, me)
     parts = {
         "asked": build_asked_count(me),
         "listening": count_running(),

@@ -26,9 +26,9 @@ from django.utils.crypto import salted_hmac
 from annotations.answering.places import count_free_places
 from annotations.models import Membership, QuestionSet, Submission, new_public_id
 from annotations.models.access import AnyUser
-from annotations.outgoing.addresses import written_address
+from annotations.outgoing.addresses import parse_url_address
 from annotations.outgoing.connections import AddressRefusedError, Vet, VettedTransport
-from annotations.outgoing.waiting import retry_after
+from annotations.outgoing.waiting import parse_retry_after
 from evaluation.models import Alarm, Delivery, Event, Run, Webhook
 from evaluation.models.alarms import SETTLED
 from evaluation.models.runs import GRADING
@@ -88,7 +88,7 @@ def check_url(url: str, vet: Vet) -> None:
         raise WebhookError("user_in_url", "url")
     if "#" in url:
         raise WebhookError("fragment_in_url", "url")
-    address = written_address(url)
+    address = parse_url_address(url)
     if address is not None and not vet(address):
         raise WebhookError("address", "url", address=str(address))
 
@@ -129,7 +129,7 @@ def send(url: str, headers: dict[str, str], body: bytes, vet: Vet) -> Outcome:
     if response.is_success:
         return Outcome("", response.status_code, seconds)
     code = "redirect" if response.is_redirect else "status"
-    wait = retry_after(response.headers.get("Retry-After"))
+    wait = parse_retry_after(response.headers.get("Retry-After"))
     return Outcome(code, response.status_code, seconds, wait)
 
 

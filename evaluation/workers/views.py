@@ -134,7 +134,9 @@ def _worker(request: HttpRequest, worker_id: UUID) -> Any:
 
     404 if not visible.
     """
-    return get_visible_or_404(request, Worker.objects.with_right_to_change(request.user), worker_id)
+    return get_visible_or_404(
+        request, Worker.objects.annotate_right_to_change(request.user), worker_id
+    )
 
 
 def _render_page(

@@ -43,7 +43,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return a function of the Python interface, or the version; import it on first use."""
+    """Return a function of the Python interface or the version; import it on first use."""
     if name == "__version__":
         return _find_version()
     if name not in __all__:

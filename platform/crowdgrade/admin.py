@@ -143,7 +143,7 @@ class RunTaskAdmin(ModelAdmin):
     show_full_result_count = False
 
     def get_urls(self) -> list[Any]:
-        """Return the address of the list: a task has no page of its own."""
+        """Return the URL of the list only, because a task has no page of its own."""
         name = "evaluation_runtask_changelist"
         return [pattern for pattern in super().get_urls() if pattern.name == name]
 
@@ -173,7 +173,7 @@ class RunTaskAdmin(ModelAdmin):
 
     @admin.display(description="Seconds")
     def took(self, task: RunTask) -> str:
-        """Return the seconds from the start of a task to its end; "" until then."""
+        """Return the seconds that a task took; "" if it has not ended."""
         if task.started_at is None or task.ended_at is None:
             return ""
         return f"{(task.ended_at - task.started_at).total_seconds():.1f}"

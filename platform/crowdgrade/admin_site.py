@@ -85,7 +85,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         }
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """Return whether the user may sign in; also viewers and experts, who are not staff.
+        """Return whether the user may sign in; viewers and experts may, without being staff.
 
         Which rows they see is decided by each view. Django's own pages require more rights.
         """
@@ -146,10 +146,11 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         ]
 
     def wrap_view(self, view: View) -> View:
-        """Return the view with the site's context added, and with pages for 403 and 404."""
+        """Return the view with the site's template context and pages for errors 403 and 404."""
 
         @functools.wraps(view)
         def wrapped_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            """Return the view's response, or a page for error 403 or 404."""
             try:
                 response = view(request, *args, **kwargs)
             except PermissionDenied as refusal:
@@ -173,7 +174,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
     def search(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        """Return 404: the theme's templates need this URL, but no page offers its search."""
+        """Return a page for error 404; the theme's templates need this URL, but it is not used."""
         missing: TemplateResponse = self.wrap_view(_raise_missing)(request)  # type: ignore[assignment]
         return missing
 

@@ -47,7 +47,7 @@ def take_request_id(task: Any = None, **_: Any) -> None:
 
 @worker_init.connect
 def separate_asking(**_: Any) -> None:
-    """Leave requests to language models to a separate process."""
+    """Leave the requests to language models to a separate process."""
     from evaluation.runs.background import request_process
 
     request_process.split_lanes()
@@ -55,7 +55,7 @@ def separate_asking(**_: Any) -> None:
 
 @worker_process_init.connect
 def guard(**_: Any) -> None:
-    """Start a watchdog in the working process, so that no step of a run blocks it forever."""
+    """Start a watchdog in the process, so that no step of a run blocks it forever."""
     from evaluation.runs.background import process_guard
 
     process_guard.start_guard()
@@ -63,7 +63,7 @@ def guard(**_: Any) -> None:
 
 @worker_ready.connect
 def announce(**_: Any) -> None:
-    """Report that a background process is running; start the process that queries models."""
+    """Report that a background process runs, and start the process that queries models."""
     from evaluation.runs.background import progress, request_process
 
     request_process.start_process()
@@ -80,7 +80,7 @@ def end_asking(**_: Any) -> None:
 
 @worker_shutdown.connect
 def withdraw(**_: Any) -> None:
-    """Report that the background process has ended, after the one that queries models."""
+    """Report that the background process ended, after ending the one that queries models."""
     from evaluation.runs.background import progress, request_process
 
     request_process.stop_process()

@@ -41,7 +41,7 @@ Progress = Callable[[str, int, int], None]
 
 
 class ApiError(Exception):
-    """The site refused a request.
+    """Error: the site refused a request.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class ApiError(Exception):
 
 
 class RunError(Exception):
-    """A run ended without results; `run` is the run as the site describes it."""
+    """Error: a run ended without results; `run` describes it."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
@@ -73,7 +73,7 @@ class RunError(Exception):
 
 @dataclass(frozen=True)
 class QuestionSet:
-    """A question set; `data` is everything that the site sent about it."""
+    """A question set as the site describes it; `data` is the full JSON object."""
 
     id: str
     name: str
@@ -82,7 +82,7 @@ class QuestionSet:
 
 @dataclass(frozen=True)
 class Run:
-    """A run; `data` is everything that the site sent about it."""
+    """A run as the site describes it; `data` is the full JSON object."""
 
     id: str
     run_type: str
@@ -205,7 +205,7 @@ class Client:
         return [_build_set(one) for one in self.iterate("question-sets/", **filters)]
 
     def create_question_set(self, name: str, **properties: Any) -> QuestionSet:
-        """Create a question set."""
+        """Create and return a question set."""
         return _build_set(self._make("question-sets/", {"name": name, **properties}))
 
     def send_questions(
@@ -242,12 +242,15 @@ class Client:
         answer: str = "answer",
         **params: Any,
     ) -> dict[str, Any]:
-        """Add models' answers from a DataFrame; as `send_answers`."""
+        """Add models' answers from a DataFrame; return the report."""
         names = {model: "model", question: "question", answer: "answer"}
         return self._send(set_id, "model-answers", frame, names, params)
 
     def start_run(self, set_id: str, run_type: str = "aqer", **parameters: Any) -> Run:
-        """Start a run of a question set; `parameters` are the options of its run type."""
+        """Start and return a run of a question set.
+
+        `parameters` are the options of the run type.
+        """
         body = {"question_set": set_id, "run_type": run_type, "parameters": parameters}
         return _build_run(self._make("runs/", body))
 
@@ -263,7 +266,7 @@ class Client:
         pause: float = 1.0,
         timeout: float | None = None,
     ) -> Run:
-        """Wait until a run is done, and return it.
+        """Return a run when it is done; raise `RunError` if it ends without results.
 
         `progress` is called with the stage, the steps done and all steps. Raises `RunError` for a
         run that failed, was cancelled or paused, and TimeoutError after `timeout` seconds.
@@ -308,7 +311,7 @@ class Client:
         return target
 
     def _make(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a request that makes something, with an idempotency key; return what was made."""
+        """Return the object that a POST request creates; an idempotency key allows repetitions."""
         headers = {"Idempotency-Key": uuid4().hex}
         reply = self.request("POST", path, json=body, headers=headers, may_repeat=True)
         result: dict[str, Any] = reply.json()
@@ -322,7 +325,10 @@ class Client:
         names: Mapping[str, str],
         params: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Send the rows of a DataFrame; `names` are those of the site by the caller's."""
+        """Send the rows of a DataFrame and return the report.
+
+        `names` maps the caller's column names to the site's.
+        """
         from crowdgrade.frames.inputs import build_json_lines
 
         reply = self.request(
@@ -338,29 +344,29 @@ class Client:
 
 
 def _is_this_machine(host: str | None) -> bool:
-    """Return whether a host is this machine, so that no other one sees a request."""
+    """Return whether a host is this machine, so that requests are not visible to others."""
     return host in ("localhost", "127.0.0.1", "::1", "testserver")
 
 
 def _quote(part: str) -> str:
-    """Return a part of an address, so that an id cannot lead to another address."""
+    """Return a path segment, escaped so that an id cannot change the URL."""
     return quote(part, safe="")
 
 
 def _format_param(value: Any) -> Any:
-    """Return a value of the query: truth values in lower case."""
+    """Return a value for a URL query; Boolean values in lower case."""
     return str(value).lower() if isinstance(value, bool) else value
 
 
 def _choose_pause(attempt: int, wanted: str | None = None) -> float:
-    """Return the seconds before the next attempt: as the site asks, else 1, 2, 4, ... halves."""
+    """Return the seconds before the next attempt: as the site requests, else doubling."""
     if wanted is not None and wanted.isdecimal():
         return min(float(wanted), LONGEST_PAUSE)
     return min(0.5 * 2.0 ** (attempt - 1), LONGEST_PAUSE)
 
 
 def _read_error(reply: httpx.Response) -> ApiError:
-    """Return the error of a refusal, with the problem document if the reply has one."""
+    """Return the error for a refused request, from its problem document if there is one."""
     try:
         problem = reply.json()
     except ValueError:
@@ -377,17 +383,17 @@ def _read_error(reply: httpx.Response) -> ApiError:
 
 
 def _name_place(entry: Mapping[str, Any]) -> str:
-    """Return where an entry of an error is."""
+    """Return the place of an error in the request, such as "row 3"."""
     if "index" in entry:
         return f"row {entry['index']}"
     return str(entry.get("pointer") or entry.get("parameter") or entry.get("header") or "request")
 
 
 def _build_set(data: Mapping[str, Any]) -> QuestionSet:
-    """Return a question set from what the site sent."""
+    """Return a question set from its JSON object."""
     return QuestionSet(data["id"], data["name"], data)
 
 
 def _build_run(data: Mapping[str, Any]) -> Run:
-    """Return a run from what the site sent."""
+    """Return a run from its JSON object."""
     return Run(data["id"], data["run_type"], data["state"], data)

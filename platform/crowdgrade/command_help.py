@@ -83,7 +83,7 @@ def _list_commands(program: str, commands: Mapping[str, str], width: int) -> Ite
 
 
 def is_own(app: str) -> bool:
-    """Return whether an app is one of Crowdgrade's."""
+    """Return whether an app belongs to Crowdgrade."""
     return app in OWN_APPS
 
 
@@ -100,7 +100,7 @@ def read_summary(app: str, name: str) -> str:
 
 
 def _find_help(statements: Sequence[ast.stmt]) -> str:
-    """Return the literal assigned to `help` in the class `Command`; "" without one."""
+    """Return the text assigned to `help` in the class `Command`; "" if there is none."""
     for statement in statements:
         if isinstance(statement, ast.ClassDef) and statement.name == "Command":
             return _find_help(statement.body)

@@ -23,7 +23,7 @@ OPTIONS = {
 
 
 def bound_waiting(connection: Any, seconds: float = ANSWER_SECONDS) -> None:
-    """Limit how many seconds a psycopg connection waits for the database's answer.
+    """Limit the seconds that a psycopg connection waits for a reply.
 
     After `seconds` the connection is closed and raises OperationalError, as if the server had
     closed it.
@@ -33,6 +33,7 @@ def bound_waiting(connection: Any, seconds: float = ANSWER_SECONDS) -> None:
     wait = connection.wait
 
     def wait_with_timeout(generator: Any, *args: Any, **named: Any) -> Any:
+        """Return the result of psycopg's waiting; raise `OperationalError` at the time limit."""
         try:
             return wait(generator, *args, **named | {"timeout": seconds})
         except psycopg.errors._WaitTimeout as error:

@@ -45,7 +45,7 @@ def prepare_home() -> Path:
 
 
 def ensure_login(home: Path) -> None:
-    """Create the demo's user if needed, with a random password stored in a file (mode 600)."""
+    """Create the demo's user if needed; the random password is stored in a private file."""
     users = get_user_model()._default_manager
     if users.filter(username=USERNAME).exists():
         return
@@ -93,7 +93,7 @@ def load() -> QuestionSet:
 
 @transaction.atomic
 def ensure_run(question_set: QuestionSet) -> Run:
-    """Return the newest run that is queued, running or done; queue one if there is none."""
+    """Return the newest run that is queued, running or done; queue a run if there is none."""
     version = question_set.latest_version()
     assert version is not None
     usable = (Run.State.QUEUED, Run.State.RUNNING, Run.State.DONE)

@@ -24,7 +24,7 @@ END: Final = "<!-- python -m crowdgrade.environment: end -->"
 
 @dataclass(frozen=True)
 class Variable:
-    """Environment variables with one description, in Markdown.
+    """Description of one or more environment variables, in Markdown.
 
     Attributes
     ----------
@@ -329,7 +329,7 @@ def read_text(name: str) -> str | None:
 
 
 def read_flag(name: str) -> bool:
-    """Return whether a variable is yes; False if it is not set."""
+    """Return whether a variable is set to yes; False if it is not set."""
     value = read_text(name)
     if value is not None and value.lower() not in YES + NO:
         raise ImproperlyConfigured(f"{name} is {value!r}: write yes or no")
@@ -337,7 +337,7 @@ def read_flag(name: str) -> bool:
 
 
 def read_number(name: str, default: int) -> int:
-    """Return a variable's whole number above 0."""
+    """Return a variable's positive integer; `default` if it is not set."""
     value = read_text(name)
     if value is None:
         return default
@@ -347,7 +347,7 @@ def read_number(name: str, default: int) -> int:
 
 
 def read_rate(name: str, default: str) -> str:
-    """Return a variable's rate, such as 600/minute."""
+    """Return a variable's rate, such as 600/minute; `default` if it is not set."""
     value = read_text(name) or default
     if not re.fullmatch(r"[1-9]\d{0,8}/(second|minute|hour|day)", value):
         raise ImproperlyConfigured(f"{name} is {value!r}: write such as 600/minute")
@@ -355,7 +355,7 @@ def read_rate(name: str, default: str) -> str:
 
 
 def read_list(name: str, default: list[str]) -> list[str]:
-    """Return a variable's comma-separated entries, without empty ones."""
+    """Return a variable's comma-separated entries; `default` if it is not set."""
     value = read_text(name)
     if value is None:
         return default
@@ -396,6 +396,7 @@ def build_table() -> str:
 
 
 def _build_lines() -> Iterator[str]:
+    """Yield the lines of the Markdown table of all variables."""
     yield "| variable | value | default |"
     yield "|---|---|---|"
     for variable in VARIABLES:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class AQER:
-    """AQER on crowd-kit's DataFrames: grades of workers, and the nearest output of each task.
+    """AQER for crowd-kit's DataFrames: grades of workers, and each task's nearest output.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class AQER:
     embeddings_and_outputs_: pd.DataFrame = field(init=False, repr=False)
 
     def fit(self, data: pd.DataFrame) -> AQER:
-        """Fit on answers with the columns task, worker, output and, if known, embedding.
+        """Return the estimator, fitted to answers with columns task, worker and output.
 
         Raises
         ------
@@ -105,15 +105,15 @@ class AQER:
         return self
 
     def fit_predict(self, data: pd.DataFrame) -> pd.DataFrame:
-        """Fit, and return `embeddings_and_outputs_`. Raises as `fit`."""
+        """Fit, and return `embeddings_and_outputs_`; raise as `fit` does."""
         return self.fit(data).embeddings_and_outputs_
 
     def fit_predict_scores(self, data: pd.DataFrame) -> pd.DataFrame:
-        """Fit, and return `scores_`. Raises as `fit`."""
+        """Fit, and return `scores_`; raise as `fit` does."""
         return self.fit(data).scores_
 
     def _read_vectors(self, data: pd.DataFrame) -> NDArray[np.floating[Any]]:
-        """Return the embeddings of the answers, (N, d); make them where there is no column."""
+        """Return the answers' embeddings (N, d); compute them if there is no column."""
         if "embedding" not in data.columns:
             from evaluation.core.backends import get_embedder
 
@@ -142,7 +142,7 @@ class AQER:
 
 
 def _check_columns(data: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Return the DataFrame; raise `InputError` for missing columns and cells, and without rows."""
+    """Return the DataFrame; raise `InputError` for missing columns, cells or rows."""
     found = ", ".join(map(str, data.columns)) or "none"
     problems = [
         InputProblem(

@@ -95,7 +95,10 @@ class FirstAccountForm(AccountForm):
 @never_cache
 @sensitive_post_parameters()
 def create_first_account(request: HttpRequest) -> HttpResponse:
-    """Show the form; POST creates an operator's account. 404 if the site has an account."""
+    """Show the form; POST creates an operator's account.
+
+    A site with an account returns 404.
+    """
     if not is_needed():
         raise Http404
     form = FirstAccountForm(request.POST or None, initial={"code": request.GET.get("code", "")})

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 
 class HeadMiddleware:
-    """Removes the body of a response to HEAD; the header Content-Length stays.
+    """Removes the body of responses to HEAD requests; Content-Length stays.
 
     The web server would send the body, and on a persistent connection the client would read it as
     the beginning of the next response.

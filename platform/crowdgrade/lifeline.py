@@ -15,7 +15,7 @@ VARIABLE = "CROWDGRADE_LIFELINE"
 
 
 def follow_supervisor() -> None:
-    """Send SIGTERM to this process once the supervisor that started it has ended.
+    """Send SIGTERM to this process as soon as its supervisor has ended.
 
     Standard input is empty afterwards, so that a library that reads it does not wait forever. Does
     nothing in a process that no supervisor started.
@@ -27,7 +27,7 @@ def follow_supervisor() -> None:
 
 
 def close_input() -> None:
-    """Replace standard input by /dev/null, so that it is empty."""
+    """Replace standard input by /dev/null."""
     devnull = os.open(os.devnull, os.O_RDONLY)
     try:
         os.dup2(devnull, 0)
@@ -36,7 +36,7 @@ def close_input() -> None:
 
 
 def _wait(pipe: int) -> None:
-    """Wait until the pipe to the supervisor is closed, then send SIGTERM to this process."""
+    """Wait until the pipe to the supervisor closes, then send SIGTERM to this process."""
     # `os.read`, because a Python file object would hold its lock while it blocks.
     while os.read(pipe, 1):
         pass

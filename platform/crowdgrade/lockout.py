@@ -20,7 +20,7 @@ class LockoutHandler(AxesDatabaseHandler):
     """
 
     def get_failures(self, request: HttpRequest, credentials: dict[str, Any] | None = None) -> int:
-        """Return the failed sign-ins of a name; at least the limit after too many names."""
+        """Return a name's failed sign-ins; at least the limit if too many names were tried."""
         failures = int(super().get_failures(request, credentials))
         attempts = AccessAttempt.objects.filter(
             ip_address=get_client_ip_address(request),

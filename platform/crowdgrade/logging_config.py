@@ -12,7 +12,7 @@ FORMATTERS: Final = {
 
 
 def build_logging(form: str) -> dict[str, Any]:
-    """Return the logging configuration with records in a form, "text" or "json".
+    """Return the logging configuration for the format "text" or "json".
 
     Unexpected errors are logged; errors of clients (400 to 499) are not.
     """

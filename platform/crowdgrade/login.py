@@ -27,7 +27,7 @@ class LoginForm(AuthenticationForm):
         return super().clean()
 
     def confirm_login_allowed(self, user: User) -> None:
-        """Refuse other accounts with the message of a wrong password, to disclose nothing."""
+        """Raise the error of a wrong password for accounts that may not sign in."""
         super().confirm_login_allowed(user)
         address = self.request.POST.get("next", "") if self.request else ""
         if not may_enter(user) and find_invited_link(address) is None:

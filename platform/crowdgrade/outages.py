@@ -49,7 +49,7 @@ SENTENCES: Final = {
 
 
 class Outage(Enum):
-    """Kind of outage; the value is the code of the API problem."""
+    """Kind of outage; its value is the code of the API error."""
 
     BUSY = "busy"
     LOST = "database-lost"
@@ -58,12 +58,12 @@ class Outage(Enum):
 
     @property
     def passes(self) -> bool:
-        """Whether a retry after seconds may succeed; else the operator has to act."""
+        """Whether a retry after some seconds may succeed."""
         return self in (Outage.BUSY, Outage.LOST)
 
 
 def find_outage(error: BaseException | None) -> Outage | None:
-    """Return the outage behind an error or one of its causes; None for other errors."""
+    """Return the outage that caused an error; None for other errors."""
     for cause in _iterate_causes(error):
         outage = (
             _classify_system_error(cause)
@@ -76,7 +76,7 @@ def find_outage(error: BaseException | None) -> Outage | None:
 
 
 def describe_for_operator(error: BaseException) -> str | None:
-    """Return the message of an outage for a terminal; None for other errors."""
+    """Return the terminal's message on an outage; None for other errors."""
     outage = find_outage(error)
     if outage is None:
         code = BEHIND if _is_behind(error) else None
@@ -92,7 +92,7 @@ def describe_for_operator(error: BaseException) -> str | None:
 
 
 def _is_behind(error: BaseException) -> bool:
-    """Return whether a table or column is missing because migrations have not been run."""
+    """Return whether an error is due to migrations that were not applied."""
     if not any(_is_missing_table(cause) for cause in _iterate_causes(error)):
         return False
     try:
@@ -112,7 +112,7 @@ def _is_missing_table(error: BaseException) -> bool:
 
 
 def _iterate_causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and its causes, at most ten, because causes may form a circle."""
+    """Yield an error and its causes, at most ten."""
     n = 0
     while error is not None and n < 10:
         yield error
@@ -120,7 +120,7 @@ def _iterate_causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _classify_system_error(error: BaseException) -> Outage | None:
-    """Return the outage of an OSError (disk full, or folder read-only); else None."""
+    """Return the outage of an `OSError`: disk full or folder read-only; else None."""
     if not isinstance(error, OSError):
         return None
     if error.errno in NO_ROOM:
@@ -131,7 +131,7 @@ def _classify_system_error(error: BaseException) -> Outage | None:
 
 
 def _is_ours(path: Path) -> bool:
-    """Return whether a path is in the folders of local state, or is a parent of one."""
+    """Return whether a path is in the folders of local state, or contains one."""
     homes = [Path(settings.HOME), Path(settings.UPLOADS)]
     return any(path.is_relative_to(home) or home.is_relative_to(path) for home in homes)
 

@@ -15,7 +15,7 @@ from crowdgrade.supervisor import Child
 
 
 def build_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return a child's environment: inherited, with settings module and import path."""
+    """Return the environment of a child process, with settings module and import path."""
     path = os.pathsep.join([str(settings.ROOT), str(settings.ROOT / "platform")])
     return {
         **os.environ,
@@ -27,7 +27,7 @@ def build_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def build_web_servers(listening: Sequence[socket.socket], log: Path | None = None) -> list[Child]:
-    """Return several web server processes, not started, that share the listening sockets.
+    """Return web server processes (not started) that share the listening sockets.
 
     `log` is the file of their output, None for the terminal. Deletes the cache in which they count
     requests, because a power failure may have left it unreadable, and the metrics of earlier
@@ -44,7 +44,7 @@ def build_web_servers(listening: Sequence[socket.socket], log: Path | None = Non
 
 
 def build_worker(log: Path | None = None) -> Child:
-    """Return a Celery process, not started, that works on one run at a time."""
+    """Return a Celery process (not started) that works on one run at a time."""
     command = [
         *(sys.executable, "-m", "celery", "--quiet", "-A", "crowdgrade", "worker"),
         *("--pool=solo", "--loglevel=WARNING", "--without-gossip", "--without-mingle"),

@@ -11,7 +11,7 @@ from crowdgrade.read_retry import READS
 
 
 class ReadingMiddleware:
-    """Caches a user's teams and shares during a request that only reads.
+    """Caches a user's teams and shares during requests that change nothing.
 
     Other requests load them each time, because they may change them.
     """

@@ -31,7 +31,7 @@ class RetryMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response, from a second attempt if the connection was lost in the first."""
+        """Return the response; repeat the request once if the connection was lost."""
         began = time.monotonic()
         response = self.get_response(request)
         is_lost = getattr(response, "outage", None) is Outage.LOST

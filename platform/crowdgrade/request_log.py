@@ -28,13 +28,13 @@ the next request, so that an error while the response is sent has the id too."""
 
 
 class RequestIdMiddleware:
-    """Gives each request a random id; a client's header is ignored, as it can be forged."""
+    """Gives each request a random id; a client's own id is ignored."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response, with the request's id in its header."""
+        """Return the response with the request's id in a header."""
         request_id.set(secrets.token_hex(8))
         response = self.get_response(request)
         response.headers[HEADER] = request_id.get()
@@ -42,7 +42,7 @@ class RequestIdMiddleware:
 
 
 class RequestFormatter(logging.Formatter):
-    """Log formatter: time, level and id during a request, else the message alone."""
+    """Log formatter: time, level and request id during a request, else the message only."""
 
     in_request = logging.Formatter(
         "%(asctime)s %(levelname)s [%(request_id)s] %(name)s: %(message)s"
@@ -56,7 +56,7 @@ class RequestFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """Log formatter: one JSON object a line, with the ids of request and run where there are."""
+    """Log formatter: one JSON object per line, with the ids of request and run if known."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return a log record as a line of JSON, with the traceback of an exception."""
@@ -74,6 +74,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def _read_ids() -> dict[str, str]:
+    """Return the ids of the current request and run."""
     return {"request_id": request_id.get(), "run_id": run_id.get()}
 
 
@@ -84,7 +85,7 @@ def add_to_task(headers: dict[str, Any] | None) -> None:
 
 
 def take_from_task(request: Any) -> None:
-    """Set the id of the request that sent a task, "" if the message has none; no run yet."""
+    """Set the id of the request that sent a task; "" if the task has none."""
     # Celery puts unknown headers of a message among the attributes of the task's request.
     value = getattr(request, TASK_HEADER, None) or (request.headers or {}).get(TASK_HEADER)
     is_valid = isinstance(value, str) and VALID_ID.fullmatch(value)

@@ -34,6 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def _read_proxies() -> int:
+    """Return the number of proxies in front of the site."""
     # The site has no TLS of its own: with HTTPS there is a proxy in front.
     value = read_text("PROXIES") or ("1" if read_flag("HTTPS") else "0")
     if not value.isdecimal():
@@ -42,6 +43,7 @@ def _read_proxies() -> int:
 
 
 def _build_caches() -> dict[str, Any]:
+    """Return the configuration of Django's caches."""
     memory = "django.core.cache.backends.locmem.LocMemCache"
     process = {"BACKEND": memory, "LOCATION": "process", "OPTIONS": {"MAX_ENTRIES": 100_000}}
     url = read_text("CACHE_URL")
@@ -60,18 +62,20 @@ def _build_caches() -> dict[str, Any]:
 
 
 def _count_cores() -> int:
-    """Return the number of CPU cores this process may use, if known, else the machine's."""
+    """Return the number of CPU cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def _read_networks(by_default: list[str]) -> list[str]:
+    """Return the networks in which models may be addressed."""
     value = read_list("CROWDGRADE_MODEL_NETWORKS", by_default)
     return check_networks("CROWDGRADE_MODEL_NETWORKS", [] if value == ["none"] else value)
 
 
 def _read_key_variables() -> list[str]:
+    """Return the entries of CROWDGRADE_KEY_VARIABLES; raise an error for an invalid one."""
     entries = read_list("CROWDGRADE_KEY_VARIABLES", [])
     for entry in entries:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\*?(@(https?://)?[A-Za-z0-9.:-]+)?", entry):
@@ -82,6 +86,7 @@ def _read_key_variables() -> list[str]:
 
 
 def _read_prolific_api() -> str:
+    """Return the URL of Prolific's API, "" if it is switched off."""
     value = read_text("CROWDGRADE_PROLIFIC_API") or ""
     here = r"http://(127\.0\.0\.1|localhost)(:\d+)?(/.*)?"
     if value and not re.fullmatch(rf"https://[^/@?#\s]+(/[^?#\s]*)?|{here}", value):
@@ -92,6 +97,7 @@ def _read_prolific_api() -> str:
 
 
 def _read_offered_models() -> list[str]:
+    """Return the names of the embedding models offered to users."""
     value = read_list(
         "CROWDGRADE_MODELS", ["all-mpnet-base-v2", "paraphrase-multilingual-MiniLM-L12-v2"]
     )
@@ -105,6 +111,7 @@ def _read_offered_models() -> list[str]:
 
 
 def _find_home() -> Path:
+    """Return the folder of local state; it must be an absolute path."""
     path = Path(read_text("CROWDGRADE_HOME") or ROOT / "var").expanduser()
     if not path.is_absolute():
         raise ImproperlyConfigured(f"CROWDGRADE_HOME is {str(path)!r}: write an absolute path")
@@ -112,6 +119,7 @@ def _find_home() -> Path:
 
 
 def _load_secret_key() -> Any:
+    """Return the secret key from the environment, else one that is stored in a file."""
     key = read_text("SECRET_KEY")
     if key is None:
         # Lazy: only code that signs (sessions, links) needs the key and may create its file.
@@ -122,6 +130,7 @@ def _load_secret_key() -> Any:
 
 
 def _read_database() -> Any:
+    """Return the configuration of the database."""
     url = read_text("DATABASE_URL") or f"sqlite:///{HOME / 'crowdgrade.sqlite3'}"
     scheme = url.partition(":")[0]
     # The URL may contain a password, so no message quotes it.

@@ -26,7 +26,7 @@ LOOK_EVERY = 0.3
 
 
 class AlreadyRunningError(Exception):
-    """Another supervisor is running and holds the lock file."""
+    """Error: another supervisor holds the lock file."""
 
 
 # A BaseException, so that no `except Exception` on the way swallows the request to stop.
@@ -36,7 +36,7 @@ class Stopped(BaseException):
 
 @dataclass
 class Child:
-    """Child process that the supervisor keeps running.
+    """A child process that the supervisor keeps running.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Child:
                 self.process.terminate()
 
     def wait(self, deadline: float) -> None:
-        """Wait until the process has ended; after the deadline kill its process group."""
+        """Wait until the process has ended; at the deadline, kill its process group."""
         if self.process is None:
             return
         try:
@@ -125,7 +125,7 @@ def describe_exit(code: int) -> str:
 
 @contextlib.contextmanager
 def hold_lock(lock: Path) -> Iterator[None]:
-    """Hold a lock file during the block; AlreadyRunningError if another process does.
+    """Hold a lock file in the block; raise `AlreadyRunningError` if another process does.
 
     The kernel releases the lock when the process ends, even if it is killed.
     """
@@ -139,9 +139,10 @@ def hold_lock(lock: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def raise_on_signal() -> Iterator[None]:
-    """Raise `Stopped` for SIGTERM and Ctrl-C during the block."""
+    """Raise `Stopped` for SIGTERM and Ctrl-C in the block."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
+        """Raise `Stopped`."""
         raise Stopped
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}

@@ -27,7 +27,7 @@ TOO_OLD = (
 
 
 def refuse_too_old(using: str) -> None:
-    """Raise `CommandError` if the database has migrations too old to upgrade from.
+    """Raise `CommandError` if the database is too old for an upgrade.
 
     Tables without a record of `FIRST`, but with records of other migrations, are such tables. If
     there are only records, the app was migrated back to nothing and starts again.

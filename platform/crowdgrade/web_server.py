@@ -49,7 +49,7 @@ SECONDS_TO_FINISH = 15
 
 
 class Task(WSGITask):  # type: ignore[misc]
-    """Waitress task for one request; a response to HEAD has no body, not even a last chunk."""
+    """Waitress task for one request; responses to HEAD have no body."""
 
     @property
     def has_body(self) -> bool:
@@ -59,7 +59,7 @@ class Task(WSGITask):  # type: ignore[misc]
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
-    """Client connection; `since` is when its present request, or its wait for one, began."""
+    """A client's connection; `since` is when its current request or wait began."""
 
     task_class = Task
 
@@ -68,18 +68,18 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         super().__init__(*args, **options)
 
     def received(self, data: bytes) -> bool:
-        """Process received bytes; the first bytes of a request restart its time limit."""
+        """Process received bytes; a request's first bytes restart the time limit."""
         if self.request is None:
             self.since = time.time()
         return bool(super().received(data))
 
     @property
     def waits(self) -> bool:
-        """Whether the connection waits for its client: no request in progress, nothing to send."""
+        """Whether the connection is idle: no request in progress, nothing to send."""
         return not (self.requests or self.total_outbufs_len or self.will_close)
 
     def is_late(self, now: float) -> bool:
-        """Return whether the request's head takes too long, or the client does not read."""
+        """Return whether the request's headers take too long or the client does not read."""
         if self.total_outbufs_len:
             return now - self.last_activity > SILENT_SECONDS
         is_unfinished = self.request is not None and not self.request.headers_finished
@@ -87,7 +87,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
 
 class WebServer(TcpWSGIServer):  # type: ignore[misc]
-    """Waitress server; at the limit `most` a new connection replaces a waiting one."""
+    """Waitress server; at the limit of connections, a new one replaces an idle one."""
 
     channel_class = Channel
     most = MAX_CONNECTIONS
@@ -97,7 +97,7 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
         super().__init__(*args, **options)
 
     def handle_accept(self) -> None:
-        """Accept a connection; at the limit mark a waiting one to be closed."""
+        """Accept a connection; at the limit, mark an idle one to be closed."""
         waiting = [channel for channel in self.active_channels.values() if channel.waits]
         if waiting and len(self.active_channels) >= self.most:
             counts = Counter(channel.addr[0] for channel in waiting)
@@ -108,7 +108,7 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
         super().handle_accept()
 
     def maintenance(self, now: float) -> None:
-        """Find the connections that exceed a time limit, besides waitress's maintenance."""
+        """Find the connections that exceed a time limit, after waitress's own maintenance."""
         super().maintenance(now)
         channels = self.active_channels.values()
         self.late = [channel for channel in channels if channel.is_late(now)]
@@ -126,7 +126,7 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
 
 
 def listen(host: str, port: int) -> list[socket.socket]:
-    """Return listening sockets, one for each address of the host; port 0 means any free port.
+    """Return listening sockets, one per address of the host; port 0 means any free port.
 
     Raises OSError, with `errno.EADDRINUSE` if the port is in use.
     """
@@ -151,7 +151,7 @@ def listen(host: str, port: int) -> list[socket.socket]:
 
 
 def build_server(application: Any, listening: Sequence[socket.socket]) -> MultiSocketServer:
-    """Return a server, not started, on listening sockets that other processes may share."""
+    """Return a server (not started) on sockets that other processes may share."""
     most = _compute_max_connections()
     adjustments = Adjustments(
         sockets=list(listening),
@@ -187,7 +187,7 @@ def build_server(application: Any, listening: Sequence[socket.socket]) -> MultiS
 
 
 def serve(running: MultiSocketServer, stop: threading.Event) -> None:
-    """Serve until `stop` is set; then accept no more and finish the requests in progress."""
+    """Serve until `stop` is set; then finish the requests in progress."""
     _run_loop(running, 1.0, stop.is_set)
     for dispatcher in list(running.map.values()):
         if isinstance(dispatcher, WebServer):
@@ -196,6 +196,7 @@ def serve(running: MultiSocketServer, stop: threading.Event) -> None:
     deadline = time.monotonic() + SECONDS_TO_FINISH
 
     def is_over() -> bool:
+        """Return whether no request is in progress, or the deadline has passed."""
         channels = [channel for channel in running.map.values() if isinstance(channel, Channel)]
         for channel in channels:
             # So that no client sends another request over a connection that stayed open.
@@ -209,7 +210,7 @@ def serve(running: MultiSocketServer, stop: threading.Event) -> None:
 
 
 def _run_loop(running: MultiSocketServer, seconds: float, is_over: Callable[[], bool]) -> None:
-    """Run rounds of the event loop, each of at most `seconds`, until `is_over()`."""
+    """Run rounds of the event loop until `is_over()`; each takes at most `seconds`."""
     while not is_over():
         wasyncore.loop(timeout=seconds, map=running.map, use_poll=True, count=1)
         for dispatcher in list(running.map.values()):
@@ -231,7 +232,7 @@ def _compute_max_connections() -> int:
 
 
 def main(host: str, port: str, *files: str) -> None:
-    """Serve until SIGTERM or Ctrl-C; `files` are descriptors of inherited listening sockets."""
+    """Serve until SIGTERM or Ctrl-C; `files` are inherited listening sockets."""
     from crowdgrade.database_timeouts import bound_new_connections
     from crowdgrade.wsgi import application
 
@@ -246,6 +247,7 @@ def main(host: str, port: str, *files: str) -> None:
     stop = threading.Event()
 
     def end(*_: Any) -> None:
+        """Stop the server."""
         stop.set()
         for dispatcher in running.map.values():
             if isinstance(dispatcher, WebServer):

@@ -11,7 +11,7 @@ from annotations.models import Share
 from evaluation.core.messages.reasons import WHY_UNCHECKED
 from evaluation.core.options import API
 from evaluation.grading.methods.check_results import CHECK_NAMES
-from evaluation.grading.results.report.against import build_against_report
+from evaluation.grading.results.report.against import build_run_comparison
 from evaluation.grading.results.report.comparisons import build_comparisons_report
 from evaluation.models import Alarm, LanguageModel, Run
 from evaluation.runs.reports.planner import build_planner_report
@@ -152,7 +152,7 @@ def test_workers_of_two_runs_are_followed_to_their_end(api, rana, run, results):
         row.save(force_insert=True)
     rows = followed(api(rana), f"{results}against/{other.public_id}/?limit=4", "workers")
     assert [row["name"] for row in rows] == [
-        w.name for w in build_against_report(run, other).workers
+        w.name for w in build_run_comparison(run, other).workers
     ]
     assert len(rows) == 9
 

@@ -148,7 +148,7 @@ def test_one_that_is_taken_back_while_it_is_accepted_gives_nothing_and_is_a_page
     invite(world, role)
     nina, row = client_of(world.nina), row_of(world, role)
     asked = [row_of(world, role)]  # read by the view before the owner takes it back
-    monkeypatch.setattr("annotations.desk.invitations.invitations", lambda user: asked)
+    monkeypatch.setattr("annotations.desk.invitations.list_invitations", lambda user: asked)
     row.delete()
     answer = reverse("admin:invitation", args=[asked[0].public_id])
     assert nina.post(answer, {"do": "accept"}).status_code == 404

@@ -44,7 +44,7 @@ CODE_FIELDS = (
 
 @dataclass(frozen=True)
 class FoldedSection:
-    """A folded group of fields on the settings page; unfolded if one of its fields has an error.
+    """A folded group of fields on the settings page; open if one of its fields has an error.
 
     `summary` is a short description of the fields. `anchor` is the id of the section.
     """
@@ -177,7 +177,7 @@ class SettingsForm(CollectionModelForm):
 
     @property
     def first(self) -> list[forms.BoundField]:
-        """Bound fields that are always shown, because every requester has to decide on them."""
+        """Fields that are always shown, because every requester must decide on them."""
         return self.select_fields(MAIN_FIELDS)
 
     @property
@@ -233,7 +233,7 @@ class PlacesForm(forms.Form):
 
 
 class IdsForm(forms.Form):
-    """Form for a list of worker ids, one per line, to admit, to strike or to make links for."""
+    """Form for a list of worker ids, one per line: to admit, to remove, or to create links for."""
 
     ids = forms.CharField(
         label="Ids of workers, one a line",

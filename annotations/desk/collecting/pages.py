@@ -25,7 +25,7 @@ from annotations.exchange.writing.formats import write_csv
 from annotations.models import Collection, QuestionSet, is_counting_signals
 from annotations.web.downloads import download
 from annotations.web.lists import AdmissionFilter
-from annotations.web.scope import answered_editable, select_visible
+from annotations.web.scope import get_editable_answered_set, select_visible
 
 STATE_MESSAGES = {
     "open": "It is open.",
@@ -37,7 +37,7 @@ STATE_MESSAGES = {
 
 def edit_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the settings of the newest collection; POST saves them or publishes a new one."""
-    question_set = answered_editable(request, set_id)
+    question_set = get_editable_answered_set(request, set_id)
     collection = _find_or_build_collection(question_set)
     is_new = collection.pk is None
     visible_sets = select_visible(request, QuestionSet.objects.all())
@@ -70,7 +70,7 @@ def edit_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @require_POST
 def set_state(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Open, pause or close the collection, unless its state changed since the page was shown."""
+    """Open, pause or close the collection; refuse if its state has changed meanwhile."""
     question_set, collection = _load_editable(request, set_id)
     new_state = request.POST.get("state", "")
     if new_state not in Collection.State.values:
@@ -117,7 +117,7 @@ def close(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @require_POST
 def add_places(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Add places to the collection, unless their number changed since the page was shown."""
+    """Add places to the collection; refuse if their number has changed meanwhile."""
     question_set, collection = _load_editable(request, set_id)
     form = PlacesForm(request.POST, auto_id="%s")
     if not form.is_valid():
@@ -142,7 +142,7 @@ def add_places(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @require_POST
 def submit_ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
-    """Admit the posted worker ids or remove them, or download a CSV of their signed links.
+    """Admit or remove the posted worker ids, or return a CSV file with their signed links.
 
     The POST key `do` is "admit", "strike" or anything else for the links.
     """
@@ -189,7 +189,7 @@ def _describe_removal(struck: rules.RemovalResult) -> str:
 
 
 def _find_or_build_collection(question_set: QuestionSet) -> Collection:
-    """Return the collection of the latest version, or a new unsaved one with default settings.
+    """Return the latest version's collection; else a new, unsaved one with default settings.
 
     Raises Http404 if the set has no version.
     """
@@ -211,8 +211,11 @@ def _find_or_build_collection(question_set: QuestionSet) -> Collection:
 
 
 def _load_editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, Collection]:
-    """Return a question set that the user may change and its newest collection; else Http404."""
-    question_set = answered_editable(request, set_id)
+    """Return a question set and its newest collection, if the user may change them.
+
+    Else `Http404` or `RefusedError` is raised.
+    """
+    question_set = get_editable_answered_set(request, set_id)
     collection = monitor.find_newest_collection(question_set)
     if collection is None:
         raise Http404("it is not published to workers")

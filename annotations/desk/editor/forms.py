@@ -28,7 +28,7 @@ MAX_LIST_LENGTH = 20_000
 
 
 class EditorForm(ModelForm):
-    """Base class of the editor's forms: adds text direction, unique file ids, conflict detection.
+    """Base class of the editor's forms: text direction, unique ids, detection of conflicts.
 
     `watched` names the fields whose stored values detect a change by another user.
     `checked_picture` is the result of `read_picture`.
@@ -54,7 +54,7 @@ class EditorForm(ModelForm):
                 field.widget.attrs["dir"] = "auto"
 
     def clean_external_id(self) -> str:
-        """Return the item's id in files, a free one if left empty; refuse an id in use."""
+        """Return the item's id, or an unused one if the field is empty; refuse an id in use."""
         name = clean_id(self.cleaned_data.get("external_id", ""))
         if self.draft is None:
             return name
@@ -98,7 +98,7 @@ class TextsForm(EditorForm):
 
 
 class PassageForm(EditorForm):
-    """Form for a passage with an optional image, which `read_picture` has read and checked."""
+    """Form for a passage and an image, which `read_picture` has already checked."""
 
     watched = ("title", "text", "format", "image_id", "image_alt", "language", "external_id")
 
@@ -145,7 +145,7 @@ class PassageForm(EditorForm):
             del self.fields["remove_picture"]
 
     def clean_picture(self) -> None:
-        """Refuse an uploaded image that could not be read, with the error from reading it."""
+        """Raise a `ValidationError` if the uploaded image could not be read."""
         if isinstance(self.checked_picture, InputError):
             code = self.checked_picture.problems[0].code
             raise forms.ValidationError(str(self.checked_picture), code) from self.checked_picture
@@ -154,7 +154,7 @@ class PassageForm(EditorForm):
 def read_picture(
     files: MultiValueDict[str, UploadedFile[Any]], sender: int
 ) -> CheckedImage | InputError | None:
-    """Return the uploaded image, the error if it cannot be read, or None without an upload.
+    """Return the uploaded image, or the error if it is unreadable; None without an upload.
 
     Call it outside a transaction: decoding may wait for seconds, and on SQLite a transaction
     blocks all other writers.
@@ -273,7 +273,7 @@ class QuestionForm(EditorForm):
         return value
 
     def clean(self) -> dict[str, Any]:
-        """Parse choices and accepted answers into the question; clear choices of other kinds."""
+        """Return the form's values, with choices and accepted answers parsed into the question."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         instance = self.instance
         choices = _split_lines(values.get("choices_text", ""))
@@ -310,7 +310,7 @@ def _label_passage(passage: Passage) -> str:
 
 
 def _limit(field: forms.Field, longest: int) -> None:
-    """Set the maximum length of a text field, in characters, on the server and in the browser."""
+    """Set the maximum length of a text field in characters, on the server and in the browser."""
     assert isinstance(field, forms.CharField)
     # After construction `max_length` has no effect by itself.
     field.max_length = longest

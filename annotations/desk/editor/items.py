@@ -121,7 +121,7 @@ def delete_question(request: HttpRequest, set_id: UUID, question_id: UUID) -> Ht
 def _delete_item(
     request: HttpRequest, set_id: UUID, model: type[Item], item_id: UUID
 ) -> HttpResponse:
-    """Show what is deleted with a passage or question, or what prevents that; POST deletes it."""
+    """Show what is deleted with an item, or what prevents the deletion; POST deletes it."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     item: Item = _load_item(request, question_set, model, item_id)
     noun = model._meta.verbose_name
@@ -162,7 +162,10 @@ def _delete_item(
 def _load_item(
     request: HttpRequest, question_set: QuestionSet, model: type[Any], item_id: UUID | None
 ) -> Any:
-    """Return a passage or question the user may change, else Http404; None without `item_id`."""
+    """Return a passage or question that the user may change; None without `item_id`.
+
+    Else `Http404` is raised.
+    """
     if item_id is None:
         return None
     rows = model._default_manager.filter(version__question_set=question_set)
@@ -180,6 +183,7 @@ def _save_item(
     """Save the posted passage or question into the draft; a new one is added at the end."""
 
     def make(draft: QuestionSetVersion) -> Item:
+        """Return a new passage or question at the end of the draft."""
         positions = model._default_manager.filter(version=draft).values_list("position", flat=True)
         return model(
             version=draft,
@@ -192,7 +196,7 @@ def _save_item(
 
 
 def _choose_public_id(request: HttpRequest) -> UUID:
-    """Return the public id that the form proposes, or a new one if it is missing or in use.
+    """Return the public id that the form proposes; a new one if that is missing or in use.
 
     The form's own id makes a repeated request find the item that the first one stored.
     """
@@ -226,7 +230,7 @@ def _build_answer(
     form_class: type[EditorForm],
     name: str,
 ) -> HttpResponse | None:
-    """Return the response after saving an item; None if the form has to be shown again.
+    """Return the response after an item was saved; None if the form must be shown again.
 
     After `do=another` the browser is redirected to the form of a new question on the same passage.
     """
@@ -287,7 +291,7 @@ def _render_page(
 
 
 def _get_version(row: Any) -> QuestionSetVersion:
-    """Return the version that a passage or question belongs to; a version is returned itself."""
+    """Return the version of a passage or question; a version is returned unchanged."""
     return row if isinstance(row, QuestionSetVersion) else row.version
 
 

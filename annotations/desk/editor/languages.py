@@ -25,7 +25,7 @@ from annotations.editing import (
     measure_progress,
     remove_language,
 )
-from annotations.editing.translation import Piece, sheets_of
+from annotations.editing.translation import Piece, build_sheets
 from annotations.languages import direction, name_of, own_name
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
 from annotations.models.translations import Row, is_list
@@ -51,7 +51,7 @@ GONE_MESSAGE = (
 
 @dataclass(slots=True)
 class SaveOutcome:
-    """Result of saving translated texts: whether stored, the conflict, or the invalid texts.
+    """Result of saving translations: whether they were stored, a conflict, or invalid texts.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class SaveOutcome:
 
 @dataclass(slots=True)
 class TextBox:
-    """One text to translate and its input box; `other` is the stored text if it differs."""
+    """A text to translate with its input box; `other` is the stored text if it differs."""
 
     piece: Piece
     typed: str
@@ -82,7 +82,7 @@ class TextBox:
 
     @property
     def lines(self) -> int:
-        """Height of the input box in lines, from the length of the original; at most 14."""
+        """Height of the input box in lines (at most 14), from the length of the original."""
         text = self.original
         return max(
             1 if self.piece.name not in LONG_TEXTS else 2,
@@ -152,7 +152,9 @@ def edit_language(request: HttpRequest, set_id: UUID, language: str) -> HttpResp
 def _save_texts(
     request: HttpRequest, question_set: QuestionSet, language: str, typed: dict[str, str]
 ) -> SaveOutcome:
-    """Store changed translations, and those confirmed after the original changed (key `k-KEY`).
+    """Store changed translations, and those confirmed for a changed original.
+
+    A confirmation is a form key `k-KEY`.
 
     `typed` maps keys of pieces to posted texts. Nothing is stored if any text is too long or if
     another user translated since the page was shown.
@@ -216,7 +218,7 @@ def _render_page(
         "original_direction": direction(version.spoken),
         "has_frame": resolve_interface_language(language).partition("-")[0]
         == language.lower().partition("-")[0],
-        "progress": describe_languages(version, sheets_of(version, rows)),
+        "progress": describe_languages(version, build_sheets(version, rows)),
         "groups": [(_label_row(row), boxes[id(row)]) for row in page_rows if boxes[id(row)]],
         "seen": sheet.seen,
         "why": outcome.why or (PUBLISHED if version.is_published else ""),
@@ -239,7 +241,7 @@ def _build_answer(
     typed: dict[str, str],
     outcome: SaveOutcome,
 ) -> HttpResponse | None:
-    """Return the response after saving translations; None if the page has to be shown again.
+    """Return the response after translations were saved; None to show the page again.
 
     A script (`Accept: application/json`) gets JSON, a browser a redirect.
     """
@@ -312,7 +314,7 @@ def _parse_ids(typed: dict[str, str], letter: str) -> set[str]:
 
 
 def _filter_unfinished(sheet: Sheet) -> list[Row]:
-    """Return the rows with a missing translation or with one of an outdated original."""
+    """Return the rows with a missing translation or one of an outdated original."""
     rows: list[Row] = []
     for piece in sheet.pieces:
         # Pieces come row by row, so it is enough to compare with the last row.

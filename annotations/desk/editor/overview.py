@@ -19,11 +19,11 @@ from annotations.editing import (
     Finding,
     Order,
     PublishedError,
-    differences,
+    compare_versions,
     list_findings,
     lock_draft,
 )
-from annotations.editing.translation import rows_among, sheets_of
+from annotations.editing.translation import arrange_rows, build_sheets
 from annotations.models import Image, Passage, Question, QuestionSet, QuestionSetVersion, rights
 from annotations.web.images import build_image_response
 from annotations.web.pages import IN_ORDER, build_breadcrumbs, load_page
@@ -39,7 +39,7 @@ STALE_MESSAGE = (
 
 
 def show_editor(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the latest version with its errors and warnings; POST opens a new draft version."""
+    """Show the latest version with errors and warnings; POST creates a new draft version."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     if request.method == "POST":
         with lock_draft(question_set, anew=True):
@@ -60,7 +60,7 @@ def show_editor(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @require_POST
 def move_item(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Move a passage or question one position (`way`), or in front of another one (`before`).
+    """Move a passage or question by one position (`way`) or before another one (`before`).
 
     Without `way` and `before` it becomes the last. Nothing moves if the order changed since the
     page was shown (`seen`): the response is 409, or a redirect with a warning.
@@ -120,7 +120,7 @@ def show_changes(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "versions": versions,
         "older": older,
         "newer": newer,
-        "changes": differences(older, newer) if older and newer and older != newer else [],
+        "changes": compare_versions(older, newer) if older and newer and older != newer else [],
     }
     return TemplateResponse(request, "annotations/editor/changes.html", context)
 
@@ -165,7 +165,7 @@ def _build_contents(request: HttpRequest, version: QuestionSetVersion) -> dict[s
     alone = IN_ORDER.take(
         version.questions.filter(passage=None), request.GET.get("alone", ""), QUESTIONS_SHOWN
     )
-    sheets = sheets_of(version, rows_among(version, passages, questions))
+    sheets = build_sheets(version, arrange_rows(version, passages, questions))
     all_findings = list_findings(version, passages, questions, sheets)
     order = Order.of_rows(passages, questions)
     return {
@@ -216,7 +216,9 @@ def _find_following_id(keys: list[int], page_rows: list[Any], rows: Any) -> str:
 def _place_item(
     order: Order, draft: QuestionSetVersion, item: Passage | Question, before: str, passage: str
 ) -> None:
-    """Put an item before another one; a question also into a passage. "" means last or no passage.
+    """Move an item before another one; a question may also change its passage.
+
+    An empty `before` means the end, an empty `passage` no passage.
 
     Raises ValueError if the neighbour or the passage does not exist.
     """

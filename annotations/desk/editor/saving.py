@@ -62,7 +62,7 @@ class SaveResult:
 
     @property
     def status(self) -> int:
-        """HTTP status: 409 for a conflict, 503 if the image must be sent again, 400 if invalid."""
+        """HTTP status: 409 for a conflict, 503 if the image must be sent again, 400 for errors."""
         if self.why:
             return 409
         if isinstance(self.form.checked_picture, PicturesBusyError):
@@ -78,7 +78,7 @@ def save(
     make: MakeRow,
     store: Callable[[EditorForm, QuestionSetVersion], Row],
 ) -> SaveResult:
-    """Store the posted editor form unless another user changed, deleted or published its row.
+    """Store the posted form, unless another user changed, deleted or published the row.
 
     Parameters
     ----------
@@ -94,6 +94,7 @@ def save(
     picture = read_picture(request.FILES, get_user_id(request)) if has_picture else None
 
     def build_form(row: Row, draft: QuestionSetVersion) -> EditorForm:
+        """Return the posted form, bound to the stored row."""
         return form_class(
             request.POST, request.FILES, instance=row, draft=draft, checked_picture=picture
         )
@@ -134,7 +135,7 @@ def answer(
     form_url: str,
     next_url: str,
 ) -> HttpResponse | None:
-    """Return the response to a posted editor form; None if the page has to be shown again.
+    """Return the response to a posted form; None if the form must be shown again.
 
     A script gets JSON, a browser a redirect to `next_url`. `form_url` is the address of the form
     of the stored row, which a script needs after it created one.
@@ -167,7 +168,7 @@ def add_retry_after(response: ResponseT) -> ResponseT:
 def build_item_finder(
     model: type[Passage] | type[Question], old: Row | None, new_id: str
 ) -> FindRow:
-    """Return a function that finds the draft's row of the edited passage or question.
+    """Return a function that finds the edited passage or question in a draft.
 
     `old` is found by its public id. If its version was published and copied since, the copy is
     found by the id in files. Without `old`, `new_id` finds an item that an earlier, repeated
@@ -175,6 +176,7 @@ def build_item_finder(
     """
 
     def find(draft: QuestionSetVersion) -> Row | None:
+        """Return the edited row of the draft; None for a new one."""
         rows = model._default_manager.filter(version=draft)
         if old is None:
             return rows.filter(public_id__in=parse_uuids(new_id)).first()
@@ -188,7 +190,7 @@ def build_item_finder(
 
 
 def parse_uuids(text: str) -> list[UUID]:
-    """Return a list with the UUID in a text, [] if it is none, for filters with `__in`."""
+    """Return [UUID] for a text that is one, else []; used in filters with `__in`."""
     try:
         return [UUID(text)]
     except ValueError:

@@ -21,8 +21,8 @@ from annotations.web.downloads import build_attachment_headers
 from annotations.web.lists import CandidateFilter
 from annotations.web.pages import Breadcrumbs
 from annotations.web.scope import (
-    answered_editable,
     get_answered_set,
+    get_editable_answered_set,
     get_user_id,
     select_visible,
 )
@@ -32,7 +32,7 @@ PREVIEWED = 20
 
 
 def show_candidates(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the progress and the list of a set's candidate questions, or how to generate them."""
+    """Show progress and list of a set's candidate questions, or how to generate them."""
     question_set = get_answered_set(request, set_id)
     project = find_project(question_set)
     context = {
@@ -57,7 +57,7 @@ def show_candidates(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def review(request: HttpRequest, set_id: UUID, candidate_id: UUID) -> HttpResponse:
-    """Show a candidate with its verdicts, votes and provenance."""
+    """Show a candidate with the model's verdicts, the votes and its origin."""
     question_set = get_answered_set(request, set_id)
     row = get_object_or_404(
         select_visible(request, CandidateQuestion.objects.all()).filter(
@@ -79,8 +79,8 @@ def review(request: HttpRequest, set_id: UUID, candidate_id: UUID) -> HttpRespon
 
 
 def add(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Preview a new question set of the accepted candidates; POST confirms and creates it."""
-    question_set = answered_editable(request, set_id)
+    """Preview a new question set with the accepted candidates; POST creates it."""
+    question_set = get_editable_answered_set(request, set_id)
     project = _load_project(question_set)
     rows = list(rules.select_addable(project).prefetch_related("votes__validator"))
     signed = rules.sign_preview(rows)
@@ -118,7 +118,7 @@ def add(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @require_GET
 def export(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
-    """Return all accepted candidates as a JSON list for ``evaluate maqa``, with provenance."""
+    """Return all accepted candidates as JSON for ``evaluate maqa``, with their origin."""
     question_set = get_answered_set(request, set_id)
     project = _load_project(question_set)
     rows = select_visible(request, CandidateQuestion.objects.all()).filter(project=project)
@@ -131,7 +131,7 @@ def export(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
 
 
 def verify(request: HttpRequest, project_id: UUID, verify_id: UUID) -> HttpResponse:
-    """Show a candidate to a validator; POST stores the verdict and opens the next candidate."""
+    """Show a candidate to a validator; POST stores the vote and opens the next candidate."""
     member = load_member(request, project_id, WritingMember.Role.VALIDATOR)
     user = get_user_id(request)
     task = rules.find_candidate_task(member.project, user, verify_id)
@@ -177,7 +177,7 @@ def verify(request: HttpRequest, project_id: UUID, verify_id: UUID) -> HttpRespo
 
 
 def _load_project(question_set: QuestionSet) -> WritingProject:
-    """Return the writing project of a question set; Http404 without one."""
+    """Return the writing project of a question set; raise `Http404` without one."""
     project = find_project(question_set)
     if project is None:
         raise Http404("nothing was generated for this set")

@@ -91,7 +91,10 @@ class MemberForm(PersonForm):
         return f"There is no account with the name “{username}”. An operator can create one."
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a writer as validator, the reverse, and validators who could see votes."""
+        """Return the form's values; refuse a person who may not have the role.
+
+        Writers cannot be validators, nor can persons who see the votes.
+        """
         values = super().clean() or self.cleaned_data
         if not self.errors:
             reason = find_invitation_error(self.project, self.person, values["role"])
@@ -136,7 +139,7 @@ class ProblemForm(forms.Form):
     )
 
     def refuse(self, error: WritingError) -> None:
-        """Add a writing rule's error to the field it concerns, or to the whole form."""
+        """Add the error of a writing rule to its field, or to the whole form."""
         self.add_error(error.field if error.field in self.fields else None, str(error))
 
 
@@ -162,14 +165,14 @@ class VoteForm(forms.Form):
     )
 
     def read_vote(self) -> tuple[bool | None, int | None, str]:
-        """Return (answerable, category, note) of the vote; None for a part that was not chosen."""
+        """Return the vote as (answerable, category, note); a missing part is None."""
         verdict = {"yes": True, "no": False}.get(self.cleaned_data["verdict"])
         # The category stays selected on the page after a change from "no" to "yes".
         category = None if verdict else self.cleaned_data["category"]
         return verdict, category, self.cleaned_data["note"]
 
     def refuse(self, error: WritingError) -> None:
-        """Add a writing rule's error to the field it concerns, or to the whole form."""
+        """Add the error of a writing rule to its field, or to the whole form."""
         field = {"answerable": "verdict"}.get(error.field, error.field)
         self.add_error(field if field in self.fields else None, str(error))
 
@@ -230,12 +233,12 @@ class CandidateForm(forms.Form):
         )
 
     def refuse(self, error: WritingError) -> None:
-        """Add a writing rule's error to the field it concerns, or to the whole form."""
+        """Add the error of a writing rule to its field, or to the whole form."""
         self.add_error(error.field if error.field in self.fields else None, str(error))
 
 
 class NewSetForm(forms.Form):
-    """Form that confirms a preview: the name of the new question set."""
+    """Form for the name of the new question set, which confirms a preview."""
 
     name = forms.CharField(
         label="Name of the new question set",

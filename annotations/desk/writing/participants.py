@@ -172,7 +172,7 @@ def _show_tasks(request: HttpRequest, member: WritingMember) -> HttpResponse:
 
 
 def load_member(request: HttpRequest, project_id: UUID, role: str = "") -> WritingMember:
-    """Return the user's membership of a project; Http404 without one or in another role."""
+    """Return the user's membership in a project; raise `Http404` without one in this role."""
     member = rules.find_membership(request.user, project_id)
     if member is None or (role and member.role != role):
         raise Http404("you take no part in this")
@@ -182,7 +182,7 @@ def load_member(request: HttpRequest, project_id: UUID, role: str = "") -> Writi
 
 
 def _refuse_if_sees_votes(request: HttpRequest, member: WritingMember) -> None:
-    """Raise `RefusedError` if a validator can see others' votes through a share or a team."""
+    """Raise `RefusedError` if a validator can see others' votes in another role."""
     if rules.can_see_votes(request.user, member.project.version.question_set):
         raise RefusedError("blind")
 

@@ -91,7 +91,10 @@ def remove_member(request: HttpRequest, set_id: UUID, member_id: UUID) -> HttpRe
 
 
 def _load_managed(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, WritingProject]:
-    """Return a question set that the user manages and its writing project; else raise Http404."""
+    """Return a question set and its writing project, if the user manages them.
+
+    Else `Http404` or `RefusedError` is raised.
+    """
     get_answered_set(request, set_id)
     question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
     project = find_project(question_set)

@@ -20,9 +20,9 @@ from annotations.web.downloads import build_attachment_headers
 from annotations.web.lists import ProblemFilter
 from annotations.web.pages import Breadcrumbs, build_breadcrumbs
 from annotations.web.scope import (
-    answered_editable,
     get_answered_set,
     get_editable,
+    get_editable_answered_set,
     get_user_id,
     select_visible,
 )
@@ -31,7 +31,7 @@ STATE_LABELS = dict(WrittenProblem.State.choices)
 
 
 def show_writing(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the progress and problems of a writing project; without a project, how to start one.
+    """Show a writing project's progress and problems; without a project, how to start one.
 
     The query parameter `state` filters the problems.
     """
@@ -67,7 +67,7 @@ def show_writing(request: HttpRequest, set_id: UUID) -> HttpResponse:
 @require_POST
 def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Start a writing project for the latest version of a question set."""
-    question_set = answered_editable(request, set_id)
+    question_set = get_editable_answered_set(request, set_id)
     latest = question_set.latest_version()
     try:
         if latest is None:
@@ -106,7 +106,7 @@ def edit_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def review_problem(request: HttpRequest, set_id: UUID, problem_id: UUID) -> HttpResponse:
-    """Show a problem with its votes and history; POST sends it back to its author or drops it."""
+    """Show a problem with votes and history; POST returns it to its author or drops it."""
     question_set = get_answered_set(request, set_id)
     if request.method == "POST":
         # Viewers see a problem with its votes, but do not decide about it.
@@ -166,7 +166,7 @@ def export(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
 
 
 def find_project(question_set: QuestionSet) -> WritingProject | None:
-    """Return the writing project of the set's newest version that has one; None without one."""
+    """Return the writing project of the set's newest version that has one, or None."""
     return (
         WritingProject.objects.filter(version__question_set=question_set)
         .select_related("version")
@@ -182,8 +182,11 @@ def build_writing_breadcrumbs(question_set: QuestionSet) -> Breadcrumbs:
 
 
 def _load_editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, WritingProject]:
-    """Return a question set that the user may change and its writing project; else Http404."""
-    question_set = answered_editable(request, set_id)
+    """Return a question set and its writing project, if the user may change them.
+
+    Else `Http404` or `RefusedError` is raised.
+    """
+    question_set = get_editable_answered_set(request, set_id)
     project = find_project(question_set)
     if project is None:
         raise Http404("it has no writing of problems")
@@ -191,6 +194,6 @@ def _load_editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, Wri
 
 
 def _format_lines(project: WritingProject) -> Iterator[bytes]:
-    """Yield the rows of the export as lines of JSON in UTF-8, one per problem."""
+    """Yield the rows of the export as JSON lines in UTF-8."""
     for row in rules.export_accepted(project):
         yield (json.dumps(row, ensure_ascii=False) + "\n").encode()

@@ -63,6 +63,7 @@ def _is_folder(path: Readable) -> bool:
 
 
 def _get_name(path: Readable) -> str:
+    """Return the file name of a path or `Source`."""
     return make_source(path).name
 
 
@@ -157,7 +158,7 @@ def _name_all_or_none(marked: MarkedFile, problems: Problems) -> None:
 
 
 def _pick_first_attempts(answers: list[MarkedAnswer]) -> list[MarkedAnswer]:
-    """Return each worker's first attempt at each question; all answers if one lacks a worker."""
+    """Return each worker's first attempt at each question; all answers without worker ids."""
     first: dict[tuple[str, str], MarkedAnswer] = {}
     for answer in answers:
         if not answer.worker:

@@ -69,7 +69,7 @@ class MarkedFile:
 
     @property
     def has_workers(self) -> bool:
-        """Return whether the answers of the file have worker ids."""
+        """Whether the answers of the file have worker ids."""
         return bool(self.answers and self.answers[0].worker)
 
     @property
@@ -100,7 +100,7 @@ class MarkedFile:
             yield f"{have} one graded answer only, with nothing to compare it with."
 
     def graded(self, labels: Labels | None = None) -> list[GradedAnswer]:
-        """Return the answers with numeric grades, each the mean over the answer's marks.
+        """Return the answers with numeric grades, each the mean of the answer's marks.
 
         Raises `InputError` with a problem for each label without a value, at its first line.
         """
@@ -146,8 +146,10 @@ class MarkedFile:
 
 
 def _count_answers(n: int) -> str:
+    """Return a number of answers with its verb, such as "2 answers are"."""
     return "1 answer is" if n == 1 else f"{n:,} answers are"
 
 
 def _shorten(mark: str) -> str:
+    """Return a mark, cut to 40 characters."""
     return mark if len(mark) <= 40 else f"{mark[:40]}..."

@@ -38,7 +38,7 @@ def read_table(path: Readable, columns: Mapping[str, str], problems: Problems) -
 
 
 def _recognise(head: Head) -> Layout:
-    """Return the first known layout whose identifying columns are all in the header."""
+    """Return the first layout whose identifying columns are all in the header."""
     return next(layout for layout in TABLES if all(head.named(name) for name in layout.known_by))
 
 

@@ -151,7 +151,7 @@ def _store_or_predict(
     create_questions: bool = False,
     **options: Any,
 ) -> ImportReport:
-    """Store the answers in a `Stage` in one transaction; in a dry run only predict the report."""
+    """Store the answers of a `Stage` in one transaction; in a dry run, predict the report."""
     name = stage.file.name
     with open_unless_dry_run(dry_run):
         target = get_target(question_set, version, name, dry_run=dry_run)
@@ -364,7 +364,7 @@ def _create_submissions(
     """
 
     def load_keys() -> dict[int, int]:
-        """Return the keys of the version's submissions by the key of their worker."""
+        """Return the keys of the version's submissions by worker key."""
         if version._state.adding:
             return {}
         return {
@@ -475,7 +475,7 @@ def _build_row(
 
 
 def _publish(version: QuestionSetVersion, *, dry_run: bool) -> list[str]:
-    """Publish the version (not in a dry run); return a note for the report if it was a draft."""
+    """Publish a draft version (not in a dry run); return notes for the report."""
     if version.is_published if dry_run else not version.publish():
         return []
     return [f"Version {version.number} is published now: its wording stays as it is."]

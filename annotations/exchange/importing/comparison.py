@@ -45,7 +45,7 @@ def compare(
     *,
     update_flags: bool,
 ) -> None:
-    """Mark a file's answers that are stored already, and record those that contradict them.
+    """Mark a file's answers that are already stored; record those that contradict them.
 
     Answers that were compared before the lock are not read again. One that was changed or deleted
     since then counts as changed after the import: the import writes nothing that depends on it.

@@ -94,6 +94,7 @@ class DemographicReport:
             yield DRY_RUN
 
     def _describe_flags(self) -> Iterator[str]:
+        """Yield sentences on statuses, and on answers flagged as rejected."""
         yield from self.join.describe_statuses(self.rule, are_stored=True)
         if self.n_flagged:
             yield f"Answers flagged as rejected, and left out of runs: {self.n_flagged:,}"
@@ -217,7 +218,7 @@ def _count_replaced(stored: _Stored, file: DemographicFile) -> dict[str, int]:
 
 @dataclass(slots=True)
 class _Change:
-    """What a file changes at one answer: extra information before and after, and the flag."""
+    """Changes that a file makes to one answer: extra cells before and after, and the flag."""
 
     worker: str
     before: dict[str, Any]
@@ -227,7 +228,7 @@ class _Change:
 
     @property
     def changes_cells(self) -> bool:
-        """Whether a cell of the file differs from what is stored."""
+        """Whether a cell of the file differs from the stored one."""
         return any(self.before.get(name) != cell for name, cell in self.cells.items())
 
 

@@ -104,7 +104,7 @@ def import_batches(
 
 
 class StagedBatch(Stage):
-    """Answers of a Mechanical Turk batch or a survey export, held between reading and storing."""
+    """Answers of a Mechanical Turk batch or a survey export, read but not yet stored."""
 
     asked: dict[str, MturkQuestion]
     keeps_wordings = False

@@ -145,7 +145,7 @@ class FileFacts:
 
 
 class Stage:
-    """Temporary store of a file's answers, one for each worker and question.
+    """Temporary SQLite store of a file's answers, one for each worker and question.
 
     `workers` and `questions` (id to first line) are in the order of the file, `file` is set when
     the stage is filled. What `keep` writes can be opened again by `Stage.opened`, so that a checked
@@ -174,7 +174,7 @@ class Stage:
 
     @classmethod
     def opened(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the stage that `keep` wrote to `path`; the file itself is not changed."""
+        """Return the stage saved by `keep` in the file `path`, which is not changed."""
         stage = cls()
         # A database with an open transaction cannot be the target of `backup`.
         stage._db.execute("COMMIT")
@@ -186,7 +186,7 @@ class Stage:
         return stage
 
     def keep(self, path: str | os.PathLike[str]) -> None:
-        """Save the stage to a new SQLite file, from which `opened` loads it."""
+        """Save the stage to a new SQLite file, which `opened` loads again."""
         about = {
             "file": asdict(self.file),
             "workers": [worker.to_list() for worker in self.workers],
@@ -424,7 +424,7 @@ class Stage:
             self.ahead.leave_out(rows)
 
     def fresh(self) -> Iterator[StagedAnswer]:
-        """Yield the file's answers that are not in the database yet, in the order of the file."""
+        """Yield the file's answers that are not in the database, in the file's order."""
         rows = self._db.execute(
             f"SELECT {_COLUMNS} FROM answer WHERE is_new ORDER BY row"  # noqa: S608
         )

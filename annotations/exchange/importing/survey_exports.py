@@ -16,7 +16,7 @@ from annotations.models import QuestionSet
 
 
 class MappedAnswers(StagedBatch):
-    """A survey export's answers between reading and storing; stored questions keep their texts."""
+    """Answers of a survey export, read but not yet stored."""
 
     keeps_wordings = True
 

@@ -22,7 +22,7 @@ WHOLE_FILE = ("list_of_submissions", "header_missing")
 
 
 def advised(error: InputError, given: Readable, command: str) -> InputError:
-    """Return the error, with a hint on how to import the file if it looks like a tool's export.
+    """Return the error with a hint if the file looks like another tool's export.
 
     `command` takes the file in, with {file}, {preset} and, for a table, {map} in it. A file whose
     rows are bad, and not its header, is what it was taken for: its error is unchanged.
@@ -59,6 +59,7 @@ def advised(error: InputError, given: Readable, command: str) -> InputError:
 
 
 def _is_of_header(problem: Problem) -> bool:
+    """Return whether a problem is about the file's header or ending."""
     if problem.code == "ending_unknown":
         return bool(problem.values["ending"].startswith(".json"))
     return problem.code in COLUMN_MISSING

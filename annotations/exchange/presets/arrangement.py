@@ -110,6 +110,7 @@ def arrange(given: Readable, chosen: Arrangement | None = None) -> Arranged:
 
 
 def _arrange_workbook(source: Source, chosen: Arrangement) -> Arranged:
+    """Return the located table of a workbook, on the chosen or the detected sheet."""
     sheets = read_first_rows(source, LOOKED_AT)
     titles = tuple(sheet.title or "" for sheet, _ in sheets)
     rows = [[(row.number, row.texts) for row in found] for _, found in sheets]
@@ -131,6 +132,7 @@ def _arrange_workbook(source: Source, chosen: Arrangement) -> Arranged:
 
 
 def _chosen_sheet(name: str, titles: Sequence[str]) -> int | None:
+    """Return the index of the sheet with a name or number; None if there is none."""
     folded = [title.strip().casefold() for title in titles]
     if name.strip().casefold() in folded and name:
         return folded.index(name.strip().casefold())
@@ -140,13 +142,13 @@ def _chosen_sheet(name: str, titles: Sequence[str]) -> int | None:
 
 
 def _sheet_with_answers(name: str, titles: Sequence[str], sheets: Sequence[Sequence[Row]]) -> int:
-    """Return the position of the sheet whose answers have the most words; 0 if none has any."""
+    """Return the index of the sheet whose answers have the most words; 0 without any."""
     words = [_words_of_answers(name, rows) for rows in sheets]
     return words.index(max(words)) if titles and max(words) else 0
 
 
 def _words_of_answers(name: str, rows: Sequence[Row]) -> float:
-    """Return the number of words in the answers of a sheet's first rows; 0 without answers."""
+    """Return the number of words in the answers of a sheet's first rows."""
     first = header_row_of(rows)
     table = [cells for number, cells in rows if number >= first]
     if len(table) < 2:
@@ -189,6 +191,7 @@ def _n_filled(cells: Sequence[str]) -> int:
 
 
 def _are_names(cells: Sequence[str]) -> bool:
+    """Return whether most filled cells are texts, as column names are."""
     filled = [cell.strip() for cell in cells if cell.strip()]
     n_texts = sum(not is_number(cell) and not is_time(cell) for cell in filled)
     return 2 * n_texts > len(filled)
@@ -232,6 +235,7 @@ def _rows_of_text(source: Source) -> Sequence[Row]:
 
 
 def _evenness(records: Sequence[Row]) -> int:
+    """Return the number of rows that have the most frequent number of cells."""
     # Rows of one cell fit every delimiter that the file does not contain.
     widths = Counter(len(cells) for _, cells in records if len(cells) > 1)
     return max(widths.values(), default=0)

@@ -37,7 +37,7 @@ MOST_WORDS = 6
 
 
 def attention_checks(head: Head, columns: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Return the columns of attention checks, each with the answer that its text asks for.
+    """Return the columns of attention checks, each with its right answer.
 
     The right answer is the one of the quoted texts, or else of the cells, that the wording names.
     """
@@ -46,7 +46,7 @@ def attention_checks(head: Head, columns: Iterable[str]) -> tuple[tuple[str, str
 
 
 def unresolved_checks(head: Head, columns: Iterable[str]) -> list[str]:
-    """Return columns named like attention checks whose right answer could not be found."""
+    """Return columns named like attention checks whose right answer is unknown."""
     return [
         name
         for name in dict.fromkeys(columns)
@@ -57,6 +57,7 @@ def unresolved_checks(head: Head, columns: Iterable[str]) -> list[str]:
 
 
 def _right_answer(head: Head, column: str) -> str:
+    """Return the answer that an attention check's text asks for; "" if it is none."""
     titles = [one for one in head.titles(column) if _INSTRUCTION.search(one)]
     asked = next((one for one in titles if _PURPOSE.search(one)), "")
     counts = Counter(head.values(column))

@@ -126,6 +126,7 @@ def worker_column(head: Head, *, is_wide: bool = True, first: Iterable[str] = ()
 
 
 def _order(head: Head, column: str, given: Sequence[str]) -> tuple[int, bool, str]:
+    """Return the sort key of a column as a candidate for the worker column."""
     rank = min(_ranks(head, column), default=BY_CELLS)
     place = given.index(column) - len(given) if column in given else rank
     # The name decides last, so that the result does not depend on the order of the columns.
@@ -133,6 +134,7 @@ def _order(head: Head, column: str, given: Sequence[str]) -> tuple[int, bool, st
 
 
 def _ranks(head: Head, column: str) -> list[int]:
+    """Return the ranks of a column's names as names of the worker column."""
     ranks = (worker_rank(title) for title in head.titles(column))
     return [rank for rank in ranks if rank is not None]
 
@@ -197,6 +199,7 @@ def free_text(
 
 
 def _is_remark(head: Head, column: str) -> bool:
+    """Return whether a column asks for remarks on the study."""
     return any(map(is_remark, head.titles(column)))
 
 
@@ -236,6 +239,7 @@ def wording_column(head: Head, columns: Sequence[str]) -> str:
     order = [normalise_name(name) for name in WORDINGS]
 
     def fitness(name: str) -> tuple[bool, int, float, str]:
+        """Return the sort key of a column as a candidate for the questions' texts."""
         words = mean_words(head.values(name))
         plain = normalise_name(name)
         place = order.index(plain) if plain in order else len(order)
@@ -267,6 +271,7 @@ def long_columns(head: Head) -> tuple[str, str, str, str]:
 
 
 def _agree_often(head: Head, question: str) -> bool:
+    """Return whether values of a question column are often repeated."""
     values = head.values(question)
     return len(values) - len(set(values)) >= FEWEST_AGREEING
 
@@ -286,6 +291,7 @@ def _question_column(head: Head, worker: str) -> str:
     whose, at = head.positions[worker], head.positions
 
     def n_pairs(name: str) -> int:
+        """Return the number of distinct pairs of worker and value of a column."""
         return len({(row[whose].strip(), row[at[name]].strip()) for row in head.rows})
 
     most = max(map(n_pairs, found))

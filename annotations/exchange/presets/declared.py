@@ -76,26 +76,31 @@ FEWEST_OF_SUBMISSIONS = 2
 
 
 def _panel(mapping: Mapping) -> str:
+    """Return the panel that the name of the worker column names; "" for others."""
     return "Prolific" if "prolific" in mapping.worker.casefold() else ""
 
 
 def _long(head: Head) -> Mapping:
+    """Return the column mapping of a table with one answer per row."""
     worker, question, answer, wording = long_columns(head)
     return Mapping(worker, question, (answer,) if answer else (), wording)
 
 
 def _wide(head: Head) -> Mapping:
+    """Return the column mapping of a table with one worker per row."""
     worker = worker_column(head)
     known = {worker, *_of_panel(head)}
     return Mapping(worker, "", free_text(head, [name for name in head.header if name not in known]))
 
 
 def _of_panel(head: Head) -> set[str]:
+    """Return the columns with a panel's own data."""
     more = ("STUDY_ID", "SESSION_ID", "Submission id", "Completion code", "Status")
     return {head.named(name) for name in (*OF_PANEL, *more)}
 
 
 def _qualtrics(head: Head) -> Mapping:
+    """Return the column mapping of a Qualtrics export."""
     panel, named = (*OF_PANEL, "workerId"), ("ExternalReference", "ExternalDataReference")
     # By how surely they name a person: a response id names only what one person sent.
     order = [name for name in map(head.named, panel) if name]
@@ -122,12 +127,14 @@ def _asks_for_panel_id(head: Head, name: str) -> bool:
 
 
 def _is_qualtrics(head: Head) -> bool:
+    """Return whether the columns are those of a Qualtrics export."""
     if not (head.named("StartDate") and head.named("ResponseId")):
         return False
     return bool(head.named("RecordedDate", "Finished", "ResponseSet"))
 
 
 def _tried(row: Row) -> str:
+    """Return why a row of a Qualtrics export is a trial or spam; "" for other rows."""
     of_preview = cell_named(row, "DistributionChannel").casefold() == "preview"
     status = cell_named(row, "Status", "Response Type").casefold()
     if of_preview or status in PREVIEWS:
@@ -136,6 +143,7 @@ def _tried(row: Row) -> str:
 
 
 def _broke_off(row: Row) -> bool:
+    """Return whether a respondent did not finish the survey."""
     finished = cell_named(row, "Finished").casefold()
     if finished:
         return finished in NOT_FINISHED
@@ -144,15 +152,18 @@ def _broke_off(row: Row) -> bool:
 
 
 def _left_of_panel(row: Row) -> str:
+    """Return why Prolific's status excludes a row; "" if it does not."""
     return _PANEL_STATUSES.get(squash(cell_named(row, "Status")), "")
 
 
 def _rejected_of_panel(row: Row) -> bool | None:
+    """Return whether the panel rejected the submission of a row; None if unknown."""
     status = squash(cell_named(row, "Status"))
     return None if not status else status.casefold() == mturk.REJECTED
 
 
 def _cancelled(row: Row) -> str:
+    """Return why a Label Studio annotation is not read; "" if it is read."""
     skipped = cell_named(row, CANCELLED).casefold() == "true"
     return "skipped annotations" if skipped else ""
 
@@ -162,6 +173,7 @@ OF_TOOL = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead
 
 
 def _label_studio(head: Head) -> Mapping:
+    """Return the column mapping of a Label Studio export."""
     worker, task = head.named("annotator"), head.named("id")
     known = {head.named(name) for name in OF_TOOL}
     rest = [name for name in head.header if name not in known]
@@ -195,6 +207,7 @@ def _of_task(head: Head, task: str, rest: Sequence[str]) -> list[str]:
 
 
 def _potato(head: Head) -> Mapping:
+    """Return the column mapping of a Potato export."""
     worker = head.named("user", "user_id", "username", "annotator")
     labels = [name for name in head.header if ":::" in name]
     boxes = [name for name in labels if name.partition(":::")[2].startswith("text_box")]
@@ -207,6 +220,7 @@ def _potato(head: Head) -> Mapping:
 
 
 def _mturk(head: Head) -> Mapping:
+    """Return the column mapping of a Mechanical Turk batch."""
     answers = tuple(name for name in head.header if restore_spelling([name])[0].startswith(ANSWER))
     return Mapping(head.named("WorkerId"), head.named("HITId"), answers)
 
@@ -262,6 +276,7 @@ def is_answered(head: Head, name: str) -> bool:
 
 
 def _is_long(head: Head) -> bool:
+    """Return whether a table has one answer per row."""
     if not (head.named(*QUESTIONS) and head.named(*ANSWERS)):
         return False
     worker, question, answer, _ = long_columns(head)

@@ -106,6 +106,7 @@ class DemographicMapping:
         return found
 
     def _with_role(self, role: DemographicRole, columns: tuple[str, ...]) -> DemographicMapping:
+        """Return the mapping in which the columns have a role."""
         taken = frozenset(columns)
         rest = replace(
             self,

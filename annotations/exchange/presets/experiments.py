@@ -193,9 +193,11 @@ def _lay_out_pairs(table: Table, pairs: Sequence[tuple[int, int]]) -> None:
 
 
 def _trials(rows: Rows, header: Sequence[str], plain: dict[str, str], name: str) -> Rows:
+    """Yield the rows of trials with columns for question and answer."""
     at = {one: place for place, one in enumerate(header)}
 
     def place_of(*names: str) -> int | None:
+        """Return the position of the first of these columns; None without any."""
         return next((at[plain[one]] for one in map(normalise_name, names) if one in plain), None)
 
     # A file of several versions of jsPsych has both columns, one of them empty in each row.
@@ -224,6 +226,7 @@ def _trials(rows: Rows, header: Sequence[str], plain: dict[str, str], name: str)
 
 
 def _is_text_trial(kind: str, has_item: bool) -> bool:
+    """Return whether a kind of trial has written answers."""
     name = kind.strip().casefold().removeprefix("jspsych-")
     return name in TEXT_TRIALS or (has_item and name in FORM_TRIALS)
 
@@ -240,6 +243,7 @@ def _texts(cell: str) -> dict[str, str]:
 
 
 def _trial_data(rows: Rows) -> Rows:
+    """Yield the rows of a psiTurk file with columns for question and answer added."""
     for line, cells in rows:
         try:
             value = json.loads(cells[3])
@@ -258,6 +262,7 @@ def _name_annotator(table: Table) -> None:
     rest = table.rows
 
     def all_rows() -> Rows:
+        """Yield all rows, beginning with those that were already read."""
         yield from first
         yield from rest
 
@@ -283,6 +288,7 @@ def _join_choices(table: Table) -> None:
     rows = table.rows
 
     def chosen(cells: Cells, of: Sequence[tuple[int, str]]) -> str:
+        """Return the chosen labels of a schema as text, one per line."""
         filled = [
             (label, cells[at].strip()) for at, label in of if cells[at].strip() not in UNTICKED
         ]
@@ -368,6 +374,7 @@ def left_out_response(row: Dict[str, str]) -> str:
 
 
 def _responses(head: Columns) -> list[str]:
+    """Return the names of the columns with responses of an Argilla export."""
     return [name for name in head.header if name.startswith(RESPONSE)]
 
 

@@ -148,6 +148,7 @@ def _labels(header: Sequence[str], row: Cells) -> dict[str, str]:
 
 
 def _wordings(header: Sequence[str], labels: Cells) -> dict[str, str]:
+    """Return the question texts by column, from a row of labels."""
     return {
         name: " ".join(strip_markup(text).split())
         for name, text in zip(header, labels, strict=False)
@@ -172,6 +173,7 @@ def is_header_again(
 
 
 def _zone(cell: str) -> str:
+    """Return the time zone in a cell of a Qualtrics header; "" without one."""
     try:
         zone = json.loads(cell).get("timeZone", "")
     except (ValueError, AttributeError):

@@ -45,6 +45,7 @@ def json_lines(source: Source) -> Iterator[str]:
 
 
 def _rows(source: Source) -> Iterator[str]:
+    """Yield the table's header and rows as lines of JSON."""
     problems = Problems(source.name)
     table = opened_here(source, problems, is_alone=True)
     assert table is not None

@@ -71,12 +71,14 @@ class _Reading:
         self._text, self._at = text, 0
 
     def document(self) -> Any:
+        """Return the value of the whole text; raise `_NoLiteralError` if it is none."""
         value = self._value(*self._token(), 0)
         if self._at < len(self._text):
             raise _NoLiteralError
         return value
 
     def _token(self) -> tuple[str, str]:
+        """Return (kind, text) of the next token."""
         found = _TOKEN.match(self._text, self._at)
         if found is None or found.lastgroup is None:
             raise _NoLiteralError
@@ -84,6 +86,7 @@ class _Reading:
         return found.lastgroup, found[found.lastgroup]
 
     def _value(self, kind: str, part: str, depth: int) -> Any:
+        """Return the value that begins with a token."""
         if depth > DEEPEST:
             raise _NoLiteralError
         if kind == "string":
@@ -128,6 +131,7 @@ class _Reading:
             after_comma = False
 
     def _object(self, depth: int) -> dict[str, Any]:
+        """Return the dict whose opening brace was just read."""
         found: dict[str, Any] = {}
         kind, part = self._token()
         while part != "}" or kind != "mark":
@@ -156,6 +160,7 @@ class _Reading:
 
 
 def _text_of(part: str) -> str:
+    """Return the text of a quoted string."""
     if "\\" not in part:
         return part[1:-1]
     try:
@@ -166,6 +171,7 @@ def _text_of(part: str) -> str:
 
 
 def _whole(part: str) -> int:
+    """Return an integer; raise `_NoLiteralError` for a too long one."""
     try:
         return int(part)
     except ValueError:  # Python refuses whole numbers of more than 4,300 digits

@@ -140,6 +140,7 @@ class Mapping:
         taken = frozenset(columns)
 
         def rest(names: Iterable[str]) -> tuple[str, ...]:
+            """Return the names that are not among the removed columns."""
             return tuple(name for name in names if name not in taken)
 
         return replace(

@@ -374,6 +374,7 @@ class MappedRows:
             yield AnswerRecord(number, line, worker, column, text, facts=facts), number
 
     def _lacks(self, line: int, worker: str, row_id: str) -> bool:
+        """Return whether a row lacks a worker or question id; record the problem."""
         named = [(self._mapping.worker, worker)]
         if self._mapping.question:
             named.append((self._mapping.question, row_id))
@@ -387,6 +388,7 @@ class MappedRows:
         return not all(value for _, value in named)
 
     def _learn(self, question: str, column: str, wording: str, line: int, right: str = "") -> None:
+        """Store the text of a question at its first answer."""
         if question in self.questions:
             return
         label = self._foreign.wordings.get(column, "")
@@ -398,6 +400,7 @@ class MappedRows:
         self.questions[question] = MturkQuestion(text, {}, line, right)
 
     def _facts(self, row: dict[str, str], extra: dict[str, str]) -> AnswerFacts:
+        """Return the facts of an answer: times, rejection and further cells."""
         preset, times = self._preset, self._times
         begun, ended = cell_named(row, *times.started), cell_named(row, *times.submitted)
         seconds = cell_named(row, *times.seconds)

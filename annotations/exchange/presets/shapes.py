@@ -279,6 +279,7 @@ def _responses_of(record: dict[str, Any], file: str) -> Iterator[tuple[Any, str,
 
 
 def _is_document(record: dict[str, Any]) -> bool:
+    """Return whether a record is an annotated document of doccano."""
     if not {"text", "data", "filename"} & set(record):
         return False
     if set(record) <= DOCUMENT_KEYS and isinstance(record.get("annotations"), list):

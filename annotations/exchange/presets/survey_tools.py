@@ -118,6 +118,7 @@ def _are_panel_ids(head: Head, column: str) -> bool:
 
 
 def _are_ids(head: Head, column: str) -> bool:
+    """Return whether a column's cells are mostly distinct and no sentences, as ids are."""
     cells = head.cells(column)
     # Every row needs an id (`all`): an answer without a worker cannot be imported.
     different = len(set(cells))
@@ -137,6 +138,7 @@ def _columns(head: Head, names: Iterable[str]) -> list[str]:
 
 
 def _has(head: Head, names: Iterable[str]) -> bool:
+    """Return whether the table has a column with one of these names."""
     return bool(_columns(head, names))
 
 
@@ -246,6 +248,7 @@ def redcap_columns(head: Head) -> Mapping:
 
 
 def _is_completion(name: str) -> bool:
+    """Return whether a column is REDCap's completion state or time."""
     return bool(re.search(r"_complete$|^Complete\?|_timestamp$|^Survey Timestamp", name))
 
 
@@ -310,6 +313,7 @@ def is_incomplete(row: Row) -> bool:
 
 
 def _panel(mapping: Mapping) -> str:
+    """Return the panel that the name of the worker column names; "" for others."""
     return "Prolific" if "prolific" in mapping.worker.casefold() else ""
 
 

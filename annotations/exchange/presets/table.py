@@ -195,6 +195,7 @@ def header_is_missing(head: Head) -> bool:
 
 
 def _whole(table: ForeignTable) -> Iterator[Cells]:
+    """Return the cells of the first rows of a table."""
     return (cells for _, cells in islice(table.rows, PEEKED))
 
 
@@ -246,6 +247,7 @@ def _turn(table: ForeignTable) -> None:
 
 
 def _opened(given: Readable, problems: Problems) -> ForeignTable:
+    """Return a file as a table; large files are read in a separate process."""
     source = make_source(given)
     if source.suffix in OF_OBJECTS and source.stamp()[0] > READ_HERE:
         return _opened_elsewhere(source, problems)
@@ -379,6 +381,7 @@ def _items(
 
 
 def _of_objects(name: str, sha256: str, flat: Flattened, warnings: list[str]) -> ForeignTable:
+    """Return the table of rows that were made from objects."""
     header = list(dict.fromkeys(key for _, row in flat.rows for key in row))
     if not header:
         raise InputError.from_code(name, "no_rows_saved")
@@ -397,6 +400,7 @@ def _of_objects(name: str, sha256: str, flat: Flattened, warnings: list[str]) ->
 
 
 def _located(line: int, cells: dict[str, str]) -> JsonObject:
+    """Return a row as a JSON object with its line number."""
     found = JsonObject({name: parse_cell(cell) for name, cell in cells.items()})
     found.line = line
     return found

@@ -53,6 +53,7 @@ def classify_times(head: Head, columns: Iterable[str], known: Times) -> Times:
 
 
 def _are_durations(values: Sequence[str]) -> bool:
+    """Return whether values are durations: numbers, but no times."""
     return mostly(is_number, values) and not mostly(is_epoch, values)
 
 

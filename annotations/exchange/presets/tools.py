@@ -181,6 +181,7 @@ def cell_of(cell: str) -> str:
 
 
 def _person(who: Any) -> str:
+    """Return the name of a person in an annotation."""
     if isinstance(who, dict):
         return next((format_value(who[key]) for key in PERSON if who.get(key)), "")
     return format_value(who)

@@ -18,6 +18,7 @@ def _add_program(reason: str) -> Callable[[Mapping[str, Any]], str]:
     """Return a function that formats a reason and adds which program exported the file."""
 
     def fill_reason(values: Mapping[str, Any]) -> str:
+        """Return the reason, filled with values, after the name of the program."""
         program = f"in this export of {values['program']} " if values["program"] else ""
         return program + reason.format_map(values)
 

@@ -13,6 +13,7 @@ ONE_OBJECT = (
 
 
 def _add_or_repair(values: Mapping[str, Any]) -> str:
+    """Return the advice to add a comma, or the option that adds all of them."""
     return "Add it there, or let --repair add all of them." if values["has_repair"] else ""
 
 

@@ -56,7 +56,7 @@ DuplicateRule = Duplicates | DuplicatesByWorker
 
 
 def read_rule(value: Any) -> DuplicateRule:
-    """Return the rule that `as_json` wrote."""
+    """Return the rule for repeated answers from its JSON value (see `as_json`)."""
     return (
         make_rule(value["default"], value["workers"])
         if isinstance(value, dict)
@@ -126,6 +126,7 @@ def add_duplicates(parser: ArgumentParser, *, by_worker: bool = False) -> None:
 
 
 def _parse_worker_rule(text: str) -> tuple[str, Duplicates]:
+    """Return (worker, rule) of an option WORKER=first or WORKER=last, for argparse."""
     worker, _, rule = text.rpartition("=")
     if not worker.strip() or rule not in tuple(Duplicates):
         raise ArgumentTypeError(f"{text!r} is no WORKER=first or WORKER=last")

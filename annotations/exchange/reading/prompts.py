@@ -196,6 +196,7 @@ def _read_text(problems: Problems, entry: JsonObject, key: str, what: str) -> st
 
 
 def _read_fact(value: Any) -> str:
+    """Return a text or number as text; "" for other values."""
     return normalise_text(str(value)) if isinstance(value, str | int) else ""
 
 

@@ -174,6 +174,7 @@ def _build_note(faults: list[CellFault]) -> Note:
     """Return a function that appends an error of a cell to the list `faults`."""
 
     def note(column: str, code: str, /, **values: Any) -> None:
+        """Append an error of a cell to the list."""
         faults.append((column, code, values))
 
     return note

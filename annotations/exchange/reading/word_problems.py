@@ -200,6 +200,7 @@ def _read_label(entry: dict[str, Any], note: Note) -> tuple[bool | None, tuple[f
 
 
 def _wrap_in_list(value: Any) -> list[Any]:
+    """Return a list as it is, and any other value in a list."""
     return value if isinstance(value, list) else [value]
 
 

@@ -90,6 +90,7 @@ class OutputFolder:
         """Write a value as JSON, indented by 2; ValueError for NaN and infinity."""
 
         def write(file: TextIO) -> None:
+            """Write the value as JSON to the file."""
             options = {"indent": 2, "ensure_ascii": False, "allow_nan": False}
             json.dump(value, file, default=_convert_scalar, **options)  # type: ignore[arg-type]
             file.write("\n")

@@ -57,7 +57,7 @@ class Command(SetCommand):
                 folder.write_lines(output.name, lines)
             if votes is not None:
                 with OutputFolder(votes.parent) as folder:
-                    folder.write_csv(votes.name, VOTES, _votes(newest))
+                    folder.write_csv(votes.name, VOTES, _iterate_votes(newest))
         except InputError as error:
             raise CommandError(str(error), returncode=USAGE) from error
         n = sum(not record["answerable"] for record in records)
@@ -67,7 +67,8 @@ class Command(SetCommand):
         )
 
 
-def _votes(project: WritingProject) -> Iterator[tuple[object, ...]]:
+def _iterate_votes(project: WritingProject) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of the file of votes: one for each vote on a problem."""
     problems = project.problems.select_related("original")
     for problem in problems.order_by("original__position", "number"):
         votes = problem.votes.select_related("validator").order_by("revision", "pk")

@@ -10,7 +10,7 @@ from annotations.exchange.importing import ImportReport, import_answers
 from annotations.exchange.importing.survey_exports import import_mapped
 from annotations.exchange.presets.advice import advised
 from annotations.exchange.reading.duplicates import add_duplicates, chosen_rule
-from annotations.management.importing import USAGE, ImportCommand, parsed_columns
+from annotations.management.importing import USAGE, ImportCommand, parse_columns_option
 from annotations.management.presets import (
     add_demographics,
     add_preset,
@@ -56,17 +56,18 @@ class Command(ImportCommand):
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
         """Import the file and return its report; a preset reads an export of another tool."""
         if options["preset"] or options["map"]:
-            return [self._mapped(options)]
-        columns = parsed_columns(ColumnNames.parse, options["columns"])
+            return [self._import_mapped_file(options)]
+        columns = parse_columns_option(ColumnNames.parse, options["columns"])
         path = options["file"]
         try:
-            return [self._as_it_stands(path, options, columns)]
+            return [self._import_standard_file(path, options, columns)]
         except InputError as error:
             raise advised(error, path, WITH_PRESET) from error
 
-    def _as_it_stands(
+    def _import_standard_file(
         self, path: Path, options: dict[str, Any], columns: dict[str, Any]
     ) -> ImportReport:
+        """Import a file whose columns have the standard names; return the report."""
         return import_answers(
             self.question_set(options, create=options["create_questions"]),
             path,
@@ -79,7 +80,8 @@ class Command(ImportCommand):
             **columns,
         )
 
-    def _mapped(self, options: dict[str, Any]) -> ImportReport:
+    def _import_mapped_file(self, options: dict[str, Any]) -> ImportReport:
+        """Import a file with a preset or column mapping; return the report."""
         if options["columns"]:
             raise CommandError("--columns: use --map with a preset", returncode=USAGE)
         arranged, preset, mapping = read_preset(options["file"], options)

@@ -12,7 +12,7 @@ from annotations.exchange.importing import (
     open_transaction,
 )
 from annotations.exchange.reading.questions import QuestionColumns
-from annotations.management.importing import ImportCommand, parsed_columns
+from annotations.management.importing import ImportCommand, parse_columns_option
 
 
 class Command(ImportCommand):
@@ -32,7 +32,7 @@ class Command(ImportCommand):
 
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
         """Import passages, then questions (all or none), and return a report for each file."""
-        columns = parsed_columns(QuestionColumns.parse, options["columns"])
+        columns = parse_columns_option(QuestionColumns.parse, options["columns"])
         with open_transaction(options["dry_run"]):
             question_set = self.question_set(options, create=True)
             how = columns | {"dry_run": False}

@@ -94,7 +94,7 @@ class Command(SetCommand):
                 worker_parameter=options["worker_parameter"],
                 signals=None if options["signals"] is None else options["signals"] == "on",
                 base_url=options["base_url"],
-                **_of_panel(options),
+                **_read_panel_options(options),
             )
         except SettingsError as error:
             raise CommandError(f"{question_set}: {error}", returncode=USAGE) from error
@@ -120,7 +120,7 @@ class Command(SetCommand):
         self.stdout.write(links.build_link(collection))
 
 
-def _of_panel(options: dict[str, Any]) -> dict[str, str]:
+def _read_panel_options(options: dict[str, Any]) -> dict[str, str]:
     """Return the panel settings among the options; exit status 2 for invalid values."""
     settings: dict[str, str] = {}
     for name in OF_PANEL:

@@ -47,7 +47,7 @@ class StrictSerializer(serializers.Serializer[Any]):
     """Base class of serializers that refuse unknown keys, such as misspelt ones."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the validated values; ValidationError names every unknown key."""
+        """Return the validated values; raise `ValidationError` for unknown keys."""
         if not isinstance(data, dict):
             return super().to_internal_value(data)
         known = ", ".join(name for name, field in self.fields.items() if not field.read_only)
@@ -80,7 +80,7 @@ class ApiViewSet(viewsets.GenericViewSet[Any]):
         return settings.API_SMALL_BYTES
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse a request with too large a body before it is read."""
+        """Raise an API problem if the request body is too large, before it is read."""
         super().initial(request, *args, **kwargs)
         most = self.most_bytes(request)
         # The web server buffers a chunked body and sets its length, so the header can be trusted.
@@ -90,7 +90,7 @@ class ApiViewSet(viewsets.GenericViewSet[Any]):
             )
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Return the error response; unauthenticated requests count for the rate limit too."""
+        """Return the error response; failed sign-ins also count for the rate limit."""
         if isinstance(exc, NotAuthenticated | AuthenticationFailed):
             try:
                 self.check_throttles(self.request)
@@ -99,7 +99,7 @@ class ApiViewSet(viewsets.GenericViewSet[Any]):
         return super().handle_exception(exc)
 
     def finalize_response(self, request: Request, *args: Any, **kwargs: Any) -> Any:
-        """Forbid caching, and add a header with the number of the version that was read."""
+        """Return the response with a header against caching and the version's number."""
         response = super().finalize_response(request, *args, **kwargs)
         response["Cache-Control"] = "no-store"
         if (version := getattr(request, "version_shown", None)) is not None:
@@ -107,7 +107,7 @@ class ApiViewSet(viewsets.GenericViewSet[Any]):
         return response
 
     def checked(self, serializer: type[serializers.BaseSerializer[Any]], **kwargs: Any) -> Any:
-        """Return the valid serializer of the request body; else raise ValidationError."""
+        """Return the valid serializer of the request body; raise `ValidationError` if invalid."""
         valid_serializer = serializer(
             data=self.request.data, context=self.get_serializer_context(), **kwargs
         )

@@ -39,7 +39,7 @@ Load = Callable[..., ImportReport]
 
 @dataclass
 class Lines:
-    """JSON Lines or CSV body of a request, stored in an unnamed temporary file.
+    """Request body in JSON Lines or CSV, stored in an unnamed temporary file.
 
     `name` is the file's name for readers; its extension is that of the format.
     """
@@ -51,10 +51,11 @@ class Lines:
 
     @property
     def source(self) -> Source:
-        """Source that opens the temporary file at its beginning, as often as needed."""
+        """Source of rows that can open the temporary file repeatedly, at its beginning."""
         return make_stored_source(self.name, self._open, self.size)
 
     def _open(self) -> BinaryIO:
+        """Return the temporary file, open at its beginning."""
         # Opened again by its descriptor, so that each reader has a position of its own.
         file = Path(f"/dev/fd/{self.file.fileno()}").open("rb")  # noqa: SIM115
         file.seek(0)
@@ -85,7 +86,7 @@ class LinesParser(BaseParser):
     name = "rows.jsonl"
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
-        """Return the request body, stored in a temporary file."""
+        """Return the request body, stored in a temporary file while it arrives."""
         # BulkViewSet.finalize_response closes it.
         file = tempfile.TemporaryFile()  # noqa: SIM115
         digest = hashlib.sha256()
@@ -183,16 +184,16 @@ class BulkViewSet(ApiViewSet):
         return LARGEST if kind == LINES else settings.API_BULK_BYTES
 
     def finalize_response(self, request: Request, *args: Any, **kwargs: Any) -> Any:
-        """Close the temporary file of the request body."""
+        """Return the response, after closing the temporary file of the body."""
         # Not `request.data`, which would parse a body that was not read yet.
         data = getattr(request, "_full_data", None)
         if isinstance(data, Lines):
             data.file.close()
         return super().finalize_response(request, *args, **kwargs)
 
-    def taken_in(self, load: Load, into: Any, options: dict[str, Any]) -> Response:
-        """Import the rows of the body; return the report, `ApiProblem` for invalid rows."""
-        with self.telling_rows():
+    def import_rows(self, load: Load, into: Any, options: dict[str, Any]) -> Response:
+        """Import the rows of the body and return the report; raise `ApiProblem` if invalid."""
+        with self.convert_row_errors():
             report = load(into, self.source(), **options)
         return self.answer(into, report)
 
@@ -202,8 +203,8 @@ class BulkViewSet(ApiViewSet):
         return data.source if isinstance(data, Lines) else self._write_lines(read_rows(data))
 
     @contextmanager
-    def telling_rows(self) -> Iterator[None]:
-        """Convert an `InputError` in the block into an `ApiProblem`."""
+    def convert_row_errors(self) -> Iterator[None]:
+        """Raise an `ApiProblem` in place of an `InputError` in the block."""
         try:
             yield
         except InputError as error:
@@ -215,7 +216,7 @@ class BulkViewSet(ApiViewSet):
         return Response(ImportReportSerializer(body).data)
 
     def _write_lines(self, rows: list[Any]) -> Source:
-        """Return the rows as JSON Lines, one per line; raise `InputError` for invalid ones.
+        """Return the rows as a source in JSON Lines; raise `InputError` if invalid.
 
         The complete rows are checked even if others lack keys, to report all problems at once.
         """
@@ -237,7 +238,7 @@ class BulkViewSet(ApiViewSet):
 
 
 def read_rows(data: Any) -> list[Any]:
-    """Return the rows of a body {"rows": [...]}; `ApiProblem` for any other body."""
+    """Return the rows of a body {"rows": [...]}; raise `ApiProblem` for other bodies."""
     if not isinstance(data, dict):
         raise ApiProblem("invalid", 'Write an object: {"rows": [...]}.', [Fault("no object", "#")])
     if unknown := [key for key in data if key != "rows"]:
@@ -249,7 +250,7 @@ def read_rows(data: Any) -> list[Any]:
 
 
 def read_options(request: Request, serializer: type[serializers.Serializer[Any]]) -> dict[str, Any]:
-    """Return the import options in the URL query; `ApiProblem` if invalid or unknown."""
+    """Return the import options of the URL query; raise `ApiProblem` if invalid."""
     params = dict(request.query_params.items())
     option_serializer = serializer(data=params)
     faults = [

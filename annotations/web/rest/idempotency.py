@@ -36,7 +36,7 @@ LIFETIME = timedelta(days=1)
 
 
 def repeatable(action: Action) -> Action:
-    """Decorate an API action: a repeated request with its Idempotency-Key runs only once.
+    """Return an API action that runs only once for each Idempotency-Key.
 
     Key and work are stored in one transaction: a failed request leaves no key, and simultaneous
     ones wait for each other. The same key with another request is the problem key-reused. A stored
@@ -46,6 +46,7 @@ def repeatable(action: Action) -> Action:
 
     @functools.wraps(action)
     def run_once(self: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Return the stored response to the request's key, or run the action."""
         key = _read_key(request)
         if key is None:
             return action(self, request, *args, **kwargs)
@@ -55,7 +56,9 @@ def repeatable(action: Action) -> Action:
 
 
 def repeatable_after_reading(action: Steps) -> Callable[..., Response]:
-    """Decorate a generator action, which reads, yields, then stores: runs once per key.
+    """Return an API action, made of a generator, that runs only once per key.
+
+    The generator reads the request, yields, then stores.
 
     The part before its one `yield` runs outside the transaction, so that others do not wait for it.
     The part after it is stored together with the key.
@@ -63,6 +66,7 @@ def repeatable_after_reading(action: Steps) -> Callable[..., Response]:
 
     @functools.wraps(action)
     def run_once(self: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Read the request; return the stored response, or store and respond."""
         key = _read_key(request)
         if key is not None and _load_own_requests(request).filter(key=key).exists():
             # The stored response is replayed without reading the input again.
@@ -79,7 +83,7 @@ def repeatable_after_reading(action: Steps) -> Callable[..., Response]:
 
 
 def _run(steps: Generator[None, None, Response]) -> Response:
-    """Run both parts of a generator (reading, storing) and return its response."""
+    """Run a generator action completely (reading and storing) and return its response."""
     next(steps)
     return _finish(steps)
 
@@ -95,7 +99,7 @@ def _finish(steps: Generator[None, None, Response]) -> Response:
 
 
 def _read_key(request: Request) -> str | None:
-    """Return the Idempotency-Key of a request, None without one; ApiProblem if invalid."""
+    """Return the request's Idempotency-Key, None without one; raise `ApiProblem` if invalid."""
     key = request.headers.get(HEADER)
     if key is not None and not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
         fault = Fault("write 1 to 255 printable ASCII characters", header=HEADER)
@@ -104,7 +108,7 @@ def _read_key(request: Request) -> str | None:
 
 
 def _replay_or_run(request: Request, key: str, action: Callable[[], Response]) -> Response:
-    """Return the stored response to the key, or run the action and store its response."""
+    """Return the stored response to a key; else run the action and store its response."""
     request_hash = hash_request(request)
     with transaction.atomic():
         stored, is_first = _claim_key(request, key, request_hash)
@@ -137,7 +141,7 @@ def hash_request(request: Request) -> str:
 
 
 def _check_readable(request: Request, address: str) -> None:
-    """Raise Http404 or PermissionDenied if the user may no longer read that URL."""
+    """Raise `Http404` or `PermissionDenied` if the user may no longer read the URL."""
     if not address:
         return
     path = urlsplit(address).path
@@ -162,7 +166,7 @@ def _load_own_requests(request: Request) -> QuerySet[IdempotentRequest]:
 
 
 def _claim_key(request: Request, key: str, request_hash: str) -> tuple[IdempotentRequest, bool]:
-    """Return (row of the key, whether it is new), after deleting the user's expired rows."""
+    """Return (row of the key, whether it is new); the user's expired rows are deleted."""
     own_requests = _load_own_requests(request)
     own_requests.filter(created_at__lt=timezone.now() - LIFETIME).delete()
     try:

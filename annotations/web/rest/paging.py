@@ -18,7 +18,7 @@ MOST = 200
 
 
 def read_limit(request: Request) -> int:
-    """Return the requested number of rows per page; `QueryError` unless 1 to 200."""
+    """Return the requested number of rows per page; raise `QueryError` unless 1 to 200."""
     limit = parse_number(request.query_params, "limit", 1, MOST)
     return LIMIT if limit is None else limit
 
@@ -34,7 +34,7 @@ def load_page(request: Request, rows: QuerySet[Any, Any], order: Keyset) -> Page
 
 
 def build_page_body(request: Request, rows: Any, cursor: str | None) -> dict[str, Any]:
-    """Return the response body of a page: its rows, and the URL of the next page or None."""
+    """Return the response body of a page: rows, and the next page's URL (or None)."""
     next_url = None
     if cursor is not None:
         next_url = replace_query_param(request.build_absolute_uri(), "cursor", cursor)
@@ -53,7 +53,7 @@ def read_start(request: Request, name: str) -> int:
 def build_slice_body(
     request: Request, name: str, rows: Any, start: int, total: int
 ) -> dict[str, Any]:
-    """Return the response body of a page of a list in memory, with the URL of the next page."""
+    """Return the response body of a page of a list in memory, with the next page's URL."""
     next_start = start + read_limit(request)
     return build_page_body(
         request, rows, encode_cursor(name, next_start) if next_start < total else None
@@ -61,7 +61,7 @@ def build_slice_body(
 
 
 class KeysetPagination(BasePagination):
-    """Description of pages for the OpenAPI schema; `Keyset` loads the pages."""
+    """Description of paged lists for the OpenAPI schema; `Keyset` loads the pages."""
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Return the OpenAPI schema of a page's response body."""

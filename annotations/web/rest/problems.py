@@ -73,7 +73,9 @@ class Fault:
 
 
 class ApiProblem(APIException):
-    """API error, answered as a problem document; `headers` are added to the response.
+    """Error of the REST API, sent as a problem document (RFC 9457).
+
+    `headers` are added to the response.
 
     `reason` is a code for the reason; "" if the type has only one.
     """
@@ -98,19 +100,19 @@ class ApiProblem(APIException):
 def build_parameter_problem(
     name: str, detail: str, code: str = "invalid", reason: str = ""
 ) -> ApiProblem:
-    """Return the API error about one query parameter; `reason` is a more precise code."""
+    """Return the API error for a query parameter; `reason` is a more precise code."""
     fault = Fault(detail, parameter=name, code=reason)
     return ApiProblem(code, f"{name}: {detail}", [fault])
 
 
 def build_field_problem(name: str, detail: str, code: str = "") -> ApiProblem:
-    """Return the API error about a value in the body; `name` may be a path such as a/b."""
+    """Return the API error for a value in the body; `name` may be a path such as a/b."""
     fault = Fault(detail, pointer=f"#/{name}", code=code)
     return ApiProblem("invalid", f"{name}: {detail}", [fault])
 
 
 def build_rows_problem(error: InputError, *, lines: bool, path: str = "rows") -> ApiProblem:
-    """Return the API error of an import, with an entry for each invalid row.
+    """Return the API error for an import, with an entry for each invalid row.
 
     `lines` states that the body was JSON Lines, whose rows have no JSON pointer.
     """
@@ -125,7 +127,7 @@ def build_rows_problem(error: InputError, *, lines: bool, path: str = "rows") ->
 
 
 def _build_fault(problem: Problem, lines: bool, path: str) -> Fault:
-    """Return the entry of an API error on one invalid row of an import."""
+    """Return the API error's entry for one invalid row of an import."""
     reason = capfirst(problem.reason) + "."
     remedy = problem.remedy
     if problem.code in ONE_OBJECT and not lines:

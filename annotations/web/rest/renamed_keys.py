@@ -14,7 +14,7 @@ AnyField = serializers.Field[Any, Any, Any, Any]
 
 
 def rename_keys(**new_names: str) -> Callable[[SerializerT], SerializerT]:
-    """Return a class decorator that adds each serializer field again under its new name.
+    """Return a class decorator that gives serializer fields an additional, new name.
 
     The keywords are the old names. The new key comes directly before the old one and has the same
     value and description; the schema marks the old key as deprecated. A name without a field is
@@ -22,9 +22,11 @@ def rename_keys(**new_names: str) -> Callable[[SerializerT], SerializerT]:
     """
 
     def decorate(serializer_class: SerializerT) -> SerializerT:
+        """Return the serializer class with the additional fields."""
         get_declared: Any = serializer_class.get_fields  # type: ignore[attr-defined]
 
         def get_fields(self: Any) -> dict[str, AnyField]:
+            """Return the fields by name, with each new name before the old one."""
             fields: dict[str, AnyField] = {}
             for name, field in get_declared(self).items():
                 if name in new_names:

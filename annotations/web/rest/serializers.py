@@ -33,7 +33,7 @@ PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
 def build_serializer(
     report: type[Any], *properties: str, without: tuple[str, ...] = ()
 ) -> type[serializers.Serializer[Any]]:
-    """Return a serializer class for a dataclass or a named tuple.
+    """Return a serializer class for a dataclass or named tuple, with some properties.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def _list_field_names(report: type[Any]) -> Sequence[str]:
 
 
 def _has_fields(hint: Any) -> bool:
-    """Return whether a type is a dataclass or named tuple, with a serializer of its own."""
+    """Return whether a type is a dataclass or a named tuple."""
     return dataclasses.is_dataclass(hint) or hasattr(hint, "_fields")
 
 
@@ -78,7 +78,7 @@ def _get_return_type(prop: property) -> Any:
 
 
 def _build_field(hint: Any, **options: Any) -> Any:
-    """Return the serializer field for a type; raise TypeError if it has no JSON form."""
+    """Return the serializer field for a type; raise `TypeError` if it has no JSON form."""
     if hint in PLAIN:
         return PLAIN[hint](**options)
     origin, inner = get_origin(hint), get_args(hint)
@@ -103,7 +103,7 @@ def _build_field(hint: Any, **options: Any) -> Any:
 
 
 class Excerpt(serializers.CharField):
-    """Serializer field with the first 240 characters of a text, and … if it is longer."""
+    """Serializer field for the first 240 characters of a text, with … if it is longer."""
 
     def __init__(self, **kwargs: Any) -> None:
         help_text = f"The first {EXCERPT_SHOWN} characters of the text; … if there is more."
@@ -115,6 +115,6 @@ class Excerpt(serializers.CharField):
 
 
 def annotate_excerpt(rows: QuerySet[M, M]) -> QuerySet[M, M]:
-    """Annotate rows with `excerpt`, the beginning of their text."""
+    """Return rows annotated with `excerpt`, the beginning of their text."""
     annotated: QuerySet[Any, Any] = rows.annotate(excerpt=select_beginning("text"))
     return annotated

@@ -27,9 +27,9 @@ from annotations.outgoing.connections import (
     SpreadTransport,
     Vet,
     VettedTransport,
-    trusted,
+    load_tls_context,
 )
-from annotations.outgoing.waiting import retry_after
+from annotations.outgoing.waiting import parse_retry_after
 from evaluation.core.backends.errors import BackendError
 from evaluation.core.backends.event_stream import CutStreamError, parse_body
 
@@ -155,7 +155,9 @@ class OpenAIServer:
 
     def client(self) -> httpx.Client:
         """Return a synchronous client for `post`, to be used in a `with` block."""
-        return httpx.Client(verify=trusted(), timeout=self.patience.timeout, follow_redirects=False)
+        return httpx.Client(
+            verify=load_tls_context(), timeout=self.patience.timeout, follow_redirects=False
+        )
 
     def async_client(self, at_once: int) -> httpx.AsyncClient:
         """Return an asynchronous client with at most `at_once` connections."""
@@ -166,7 +168,7 @@ class OpenAIServer:
             sizes = [min(MOST_A_POOL, at_once - n) for n in range(0, at_once, MOST_A_POOL)]
             transport = SpreadTransport([self._build_pool(_build_limits(size)) for size in sizes])
         return httpx.AsyncClient(
-            verify=trusted(trust_env=not own_way),
+            verify=load_tls_context(trust_env=not own_way),
             timeout=self.patience.timeout,
             follow_redirects=False,
             limits=_build_limits(at_once),
@@ -178,7 +180,7 @@ class OpenAIServer:
         """Return a pool of connections; the check `vet`, if set, must accept each address."""
         if self.vet is not None:
             return VettedTransport(self.vet, limits)
-        return httpx.AsyncHTTPTransport(verify=trusted(), limits=limits)
+        return httpx.AsyncHTTPTransport(verify=load_tls_context(), limits=limits)
 
     def post(self, client: httpx.Client, body: dict[str, Any]) -> Any:
         """Send a request, with retries, and return the response's JSON.
@@ -362,7 +364,7 @@ def classify_failure(
     if status == 402 or (status == 429 and any(word in lower_body for word in NO_MONEY)):
         return FaultError("no_quota", problem, "see to the account", **details)
     if status in AGAIN or status >= 500:
-        wait = retry_after(headers.get("Retry-After")) if headers is not None else None
+        wait = parse_retry_after(headers.get("Retry-After")) if headers is not None else None
         code = "rate_limited" if status == 429 else "server_error"
         if wait is not None and wait > longest_wait:
             problem = f"the server answered {status} and asks to wait {wait:.0f} s"

@@ -44,7 +44,7 @@ from evaluation.evidence.data_sets import (
 from evaluation.evidence.data_sets import GradedAnswers as Corpus
 from evaluation.evidence.studies.worker_grading import SETTINGS
 from evaluation.evidence.tables import Request, StudyTable, write_table
-from evaluation.grading.alarms.methods import Finding, build_findings, survey_run
+from evaluation.grading.alarms.methods import Finding, build_findings, compute_run_checks
 from evaluation.grading.alarms.run.detection import Alarm, GradedAnswers, detect_alarms
 
 FILLERS = ("really", "basically", "just", "also", "simply", "actually")
@@ -139,7 +139,7 @@ def inspect_simulated(
     crowd = simulate(groups, n_questions, 300, seed, answers)
     aqer = AQER(n_draws=0, seed=seed).fit(crowd.vectors, crowd.workers, crowd.questions)
     return RaisedAlarms.from_findings(
-        build_findings(survey_run(aqer)), aqer.workers_.astype(np.int64)
+        build_findings(compute_run_checks(aqer)), aqer.workers_.astype(np.int64)
     )
 
 

@@ -338,7 +338,7 @@ def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> O
     return (
         compute_correlations(sort_raw_by_worker(first.aqer), quality)[0],
         compute_correlations(sort_raw_by_worker(settled), quality)[0],
-        float(first.report.candidates.alarm.rings),
+        float(first.report.candidates.alarm.is_raised),
     )
 
 

@@ -49,7 +49,7 @@ def _format_proven(values: Mapping[str, Any]) -> str:
 
 
 def _format_much_alike(values: Mapping[str, Any]) -> str:
-    """Return the text of a `copies` alarm about workers with unusually similar answers."""
+    """Return the text of a `copies` alarm: workers whose answers are more alike than expected."""
     people, alike = _format_people(values), _describe_alike(values)
     return (
         f"{people} answer much more alike than other workers who are as good: {alike}. "
@@ -60,7 +60,7 @@ def _format_much_alike(values: Mapping[str, Any]) -> str:
 
 
 def _format_identical(values: Mapping[str, Any]) -> str:
-    """Return the text of a `copies` alarm about identical texts to few questions."""
+    """Return the text of a `copies` alarm in a run with too few questions for the full check."""
     people, alike = _format_people(values), _describe_alike(values)
     return (
         f"{people} gave the same texts: {alike}. There are too few questions for the "
@@ -70,7 +70,7 @@ def _format_identical(values: Mapping[str, Any]) -> str:
 
 
 def _format_clique(values: Mapping[str, Any]) -> str:
-    """Return the text of an alarm about similar workers who may honestly share one opinion."""
+    """Return the text of an alarm about similar workers who may share an honest opinion."""
     people, alike = _format_people(values), _describe_alike(values)
     option = values["option"]
     return (
@@ -83,7 +83,7 @@ def _format_clique(values: Mapping[str, Any]) -> str:
 
 
 def _format_camps(values: Mapping[str, Any]) -> str:
-    """Return the text of an alarm that the crowd has two camps (groups of one opinion each)."""
+    """Return the text of the alarm that the workers form two camps (groups that agree inside)."""
     people = _format_people(values)
     option, sampled = values["option"], values["sampled"]
     effect = (
@@ -105,20 +105,20 @@ def _format_camps(values: Mapping[str, Any]) -> str:
 
 
 def _format_concentrated(values: Mapping[str, Any]) -> str:
-    """Return the text of the notice that few workers hold most of the voting weight."""
+    """Return the text of the notice that a few workers hold most of the voting weight."""
     voters = values["statistic"] * values["n_workers"]
     return (
         f"Few workers decide: the votes of all {values['n_workers']} have no more weight than "
         "those "
-        f"of about {_count(voters, 'person')} would if every vote counted the same. The workers "
+        f"of about {_format_n(voters, 'person')} would if every vote counted the same. The workers "
         "named carry half of the weight. That is right if they are the good ones, and dangerous "
         "if they agree for another reason. Compare with a grading that caps each vote "
         f"({values['option']['weight_cap']})."
     )
 
 
-def _count(n: Any, noun: str) -> str:
-    """Return a number with its noun, such as "3 workers"; fractions are rounded."""
+def _format_n(n: Any, noun: str) -> str:
+    """Return a count with its noun, such as "3 workers"; a fraction is rounded first."""
     whole: Any = n if isinstance(n, str) else round(n)
     return format_count(whole, noun)
 
@@ -165,7 +165,8 @@ ALARMS: Mapping[str, Sentence] = {
     "{n_iterations:round} they still changed. Allow more iterations ({option[max_iterations]}), "
     "and do not rely on close ranks.",
     "too_few.crowd": lambda values: (
-        f"Only {_count(values['statistic'], 'worker')} answered: grades and ranks need at least 3, "
+        f"Only {_format_n(values['statistic'], 'worker')} answered: grades and ranks need "
+        "at least 3, "
         "because the quality of one is judged by the others. Ask more people."
     ),
     "too_few.workers": "{people} without a rank: fewer than 5 of their answers are to questions "
@@ -276,7 +277,11 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
 
 
 def choose_case(kind: str, severity: str, has_workers: bool) -> str:
-    """Return the key of an alarm's title and texts: its kind, or a variant of the kind."""
+    """Return the key under which an alarm's title and texts are listed.
+
+    It is the alarm's kind, or a variant of the kind: two camps on single questions, or copied
+    parts.
+    """
     if kind == "two_camps" and not has_workers:
         return OF_QUESTIONS
     if kind == "copies" and severity == "notice":
@@ -285,17 +290,20 @@ def choose_case(kind: str, severity: str, has_workers: bool) -> str:
 
 
 def get_title(case: str) -> str:
-    """Return an alarm's title; an unknown key is shown with spaces for underscores."""
+    """Return the title of an alarm; for an unknown key, the key with spaces for underscores."""
     return TITLES.get(case, case.replace("_", " ").capitalize())
 
 
 def get_brief(case: str) -> str:
-    """Return the short statement beside a worker's name for an alarm; its title if none exists."""
+    """Return the short text of an alarm for display beside a worker's name; else its title."""
     return BRIEFLY.get(case) or get_title(case)
 
 
-def format_measured(case: str, statistic: float | None, threshold: float | None) -> str:
-    """Return a sentence that compares an alarm's statistic with its threshold; "" without one."""
+def format_statistic(case: str, statistic: float | None, threshold: float | None) -> str:
+    """Return a sentence that compares an alarm's statistic with its threshold.
+
+    Empty if the statistic or the threshold is None, or if this kind of alarm has no such sentence.
+    """
     if statistic is None or threshold is None or case not in MEASURED:
         return ""
     return MEASURED[case](ThresholdNumber(statistic, threshold), threshold)
@@ -321,13 +329,16 @@ UNITS: Mapping[str, str] = {
 
 
 def format_needs(check: str, reason: str | None) -> str:
-    """Return how much data a skipped check needs, such as "needs 6 workers"; "" if unknown."""
+    """Return the data that a skipped check needs, such as "needs 6 workers"; "" if unknown."""
     n = find_needed(check, reason)
     return "" if n is None or reason is None else f"needs {n} {UNITS[reason]}"
 
 
 def format_unchecked(checks: Iterable[tuple[str, str | None]]) -> str:
-    """Return a sentence that lists skipped checks (name, reason); "" if there are none."""
+    """Return a sentence that lists the skipped checks; "" without any.
+
+    `checks` holds (name of the check, reason code) pairs.
+    """
     parts = [
         f"{get_title(check)} ({format_needs(check, reason) or describe_unchecked(reason)})"
         for check, reason in checks
@@ -350,7 +361,11 @@ CROWDS = {
 def format_rate(
     looked: int, rang: int, share: float | None, low: float | None, high: float | None
 ) -> str:
-    """Return an alarm's rate with its interval, such as "38.4% (34.7 to 42.2) of 643"."""
+    """Return a false-alarm rate with its 95% interval as text: "38.4% (34.7 to 42.2) of 643".
+
+    `looked` is the number of tested groups of workers, `rang` the number in which the alarm was
+    raised.
+    """
     if share is None or low is None or high is None:
         return NOT_LOOKED
     if not rang:
@@ -359,7 +374,11 @@ def format_rate(
 
 
 def format_case_rates(size: int, rates: Sequence[tuple[str, str]], *, often: bool) -> str:
-    """Return sentences with the false-alarm rate of one alarm in each crowd, and their meaning."""
+    """Return sentences on how often one alarm was raised in crowds without a known problem.
+
+    `rates` holds (name of the crowd, rate as text) pairs; `often` adds that the alarm is only a
+    hint.
+    """
     rate_list = "; ".join(f"{name}: {rate}" for name, rate in rates)
     meaning = "So this alarm is seldom false in a crowd of this size."
     if often:

@@ -25,7 +25,7 @@ REVIEW_PROBLEMS = {
 
 
 class ReviewError(ValueError):
-    """Error in a submitted review of an alarm, with a problem code and the form field."""
+    """Error for an invalid review of an alarm, with its code and the form field."""
 
     def __init__(self, code: str, field: str, **values: Any) -> None:
         super().__init__(REVIEW_PROBLEMS[code].format(**values))

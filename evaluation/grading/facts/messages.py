@@ -9,7 +9,7 @@ from evaluation.core.messages.message import Sentence, format_count
 
 
 def _count_others(values: Mapping[str, Any], key: str) -> str:
-    """Return how many other workers state something, such as "3 of 12 others"."""
+    """Return how many of the other workers state something, as text: "3 of 12 others"."""
     return f"{values[key]} of {format_count(values['of'], 'other')}"
 
 
@@ -32,11 +32,13 @@ def _format_contested(values: Mapping[str, Any]) -> str:
 
 def _format_agrees(values: Mapping[str, Any]) -> str:
     """Return the text of a fact that agrees with the crowd."""
-    return f"states {values['value']}, as {_count_others(values, 'mentions')} {_choose_do(values)}"
+    return (
+        f"states {values['value']}, as {_count_others(values, 'mentions')} {_choose_verb(values)}"
+    )
 
 
-def _choose_do(values: Mapping[str, Any]) -> str:
-    """Return the verb for a number of others: "does" for one, else "do"."""
+def _choose_verb(values: Mapping[str, Any]) -> str:
+    """Return the verb for a number of other workers: "does" for one, else "do"."""
     return "does" if values["mentions"] == 1 else "do"
 
 
@@ -51,7 +53,7 @@ def _format_claim(values: Mapping[str, Any]) -> str:
 
 
 def _format_meaning(values: Mapping[str, Any]) -> str:
-    """Return the text of an answer that contradicts the crowd by the entailment model."""
+    """Return the text that an answer contradicts the crowd, as an entailment model found."""
     agree = "agrees" if values["n_crowd"] == 1 else "agree"
     return (
         f"contradicts {_format_claim(values)} by the entailment model (probability "
@@ -61,14 +63,14 @@ def _format_meaning(values: Mapping[str, Any]) -> str:
 
 
 def _format_contested_meaning(values: Mapping[str, Any]) -> str:
-    """Return the text of a contradiction by meaning that many other answers share."""
+    """Return the text that an answer contradicts the crowd but many other answers do as well."""
     others = _count_others(values, "mentions")
     return f"{_format_meaning(values)}, {others} contradict it as well: contested"
 
 
 def _format_agreeing_meaning(values: Mapping[str, Any]) -> str:
-    """Return the text of an answer that agrees with the crowd by the entailment model."""
-    others = f"{_count_others(values, 'mentions')} {_choose_do(values)}"
+    """Return the text that an answer agrees with the crowd, as an entailment model found."""
+    others = f"{_count_others(values, 'mentions')} {_choose_verb(values)}"
     return f"agrees with {_format_claim(values)} by the entailment model, as {others}"
 
 

@@ -23,7 +23,7 @@ from evaluation.core.stats.statistics.descriptive import wilson_interval
 __all__ = [
     "Agreement",
     "Consensus",
-    "Judged",
+    "JudgedValue",
     "Mentions",
     "State",
     "Verdict",
@@ -44,7 +44,7 @@ CONTESTED_BY = 2
 
 
 class State(StrEnum):
-    """Result of the workers' vote on a value: agreed, contested, open, or too few voters."""
+    """State of a value after the workers' vote: agreed, contested, open, or too few voters."""
 
     AGREED = "agreed"
     CONTESTED = "contested"
@@ -54,7 +54,9 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Mentions:
-    """Values that workers state for one kind of fact ("slot") of a question, as intervals.
+    """All values that workers state for one kind of fact of a question, as intervals.
+
+    A kind of fact, such as "year" or "length in metres", is also called a slot.
 
     Attributes
     ----------
@@ -75,7 +77,7 @@ class Mentions:
 
 @dataclass(frozen=True)
 class Consensus:
-    """Distinct values stated for one kind of fact, with their support by workers, best first.
+    """Distinct values stated for one kind of fact, best supported first, with their support.
 
     Attributes
     ----------
@@ -97,11 +99,13 @@ class Consensus:
     states: tuple[State, ...]
 
     def find_overlapping(self, low: float, high: float) -> Integers:
-        """Return the indices of the values that the interval `low` to `high` overlaps."""
+        """Return the indices of the values whose intervals overlap `low` to `high`."""
         return np.flatnonzero((self.low <= high) & (self.high >= low))
 
-    def fitting(self, low: float, high: float, bound: int) -> Integers:
-        """Return the indices of the values compatible with an interval and its bound.
+    def find_compatible(self, low: float, high: float, bound: int) -> Integers:
+        """Return the indices of the values that can be equal to the interval `low` to `high`.
+
+        A `bound` of -1 means "at most", 1 "at least", 0 exact.
 
         These are the values that it overlaps, and those on the right side of a bound: 7 fits "at
         least 5", which does not fit "at least 6".
@@ -114,8 +118,10 @@ class Consensus:
         is_within_bound = other & (lows <= own_high) & (highs >= own_low)
         return np.flatnonzero(is_within_bound | ((self.low <= high) & (self.high >= low)))
 
-    def agreed(self, own: Integers | None = None, weight: float = 0.0) -> Integers:
-        """Return the indices of values the workers agree on, leaving out one voter (`own`).
+    def find_agreed(self, own: Integers | None = None, weight: float = 0.0) -> Integers:
+        """Return the indices of the values that workers agree on, without one voter's own values.
+
+        `own` are the values of the voter that is left out, `weight` is its voting weight.
 
         Without `own` nobody is left out: the voter does not state the slot, or is no voter.
         """
@@ -130,7 +136,7 @@ class Consensus:
 
 
 def is_agreed(backed: Floats, weights: Floats, n: int, total: float) -> Booleans:
-    """Return for each value whether enough of n voters back it, by number and by weight.
+    """Return, per value, whether enough of n voters state it, by number and by voting weight.
 
     At least 3 voters must back it, and the Wilson lower bound of its share must be .4 or more. The
     share is the smaller of the weighted share and the share of voters; without weights it is the
@@ -147,7 +153,7 @@ def is_agreed(backed: Floats, weights: Floats, n: int, total: float) -> Booleans
 
 
 def is_contested(backed: int, n: int) -> bool:
-    """Return whether too many of n voters back a minority value to call it an error."""
+    """Return whether a minority value has too many of n voters to be called an error."""
     return backed >= max(CONTESTED_BY, CONTESTED * n)
 
 
@@ -198,7 +204,7 @@ def compute_consensus(mentions: Mentions, weights: Floats) -> Consensus:
 
 def _add_states(consensus: Consensus) -> Consensus:
     """Return the consensus with each value's state: agreed, contested, open or too few."""
-    agreed = set(consensus.agreed().tolist())
+    agreed = set(consensus.find_agreed().tolist())
     states = tuple(
         State.TOO_FEW
         if consensus.n < SUPPORT
@@ -215,7 +221,7 @@ def _add_states(consensus: Consensus) -> Consensus:
 def _sum_overlapping(
     low: Floats, high: Floats, value: Floats, lows: Floats, highs: Floats
 ) -> Floats:
-    """Return, for each interval in `lows` to `highs`, the sum over overlapping intervals."""
+    """Return, per interval in `lows` to `highs`, the sum of values whose interval overlaps it."""
     by_low, by_high = np.argsort(low, kind="stable"), np.argsort(high, kind="stable")
     # Begun before the end, less ended before the begin: no pair of intervals is compared.
     begun = np.concatenate([[0.0], np.cumsum(value[by_low])])
@@ -227,7 +233,7 @@ def _sum_overlapping(
 
 
 def _find_non_overlapping(lows: Floats, highs: Floats, order: Integers) -> Booleans:
-    """Return which intervals, taken in `order`, overlap no interval taken before.
+    """Return the mask of intervals that overlap no interval chosen earlier in `order`.
 
     `lows` ascend.
     """
@@ -252,7 +258,7 @@ FEWEST = 5
 
 @dataclass(frozen=True)
 class Agreement:
-    """Number of judged facts, and the share that agrees with the crowd, with its 95% interval.
+    """Number of facts with a verdict, and the share that agrees with the crowd (95% interval).
 
     `agreement`, `low` and `high` are None below 5 facts.
     """
@@ -264,7 +270,10 @@ class Agreement:
 
 
 def compute_agreement(agrees: int, contradicts: int) -> Agreement:
-    """Return the share of facts that agree with the crowd, with interval; None below 5 facts."""
+    """Return the share of facts that agree with the crowd, with its 95% interval.
+
+    The share is None below 5 facts.
+    """
     facts = agrees + contradicts
     if facts < FEWEST:
         return Agreement(facts, None, None, None)
@@ -273,7 +282,7 @@ def compute_agreement(agrees: int, contradicts: int) -> Agreement:
 
 
 class Verdict(StrEnum):
-    """Result of comparing an answer's value with the values of the other workers."""
+    """Verdict on a value of an answer after comparison with the other workers' values."""
 
     AGREES = "agrees"
     CONTRADICTS = "contradicts"
@@ -285,7 +294,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedValue:
     """Verdict on one value of an answer, or on an agreed value that the answer lacks.
 
     Attributes
@@ -314,8 +323,8 @@ def judge_answer(
     may_contradict: bool = True,
     one_is_enough: bool = False,
     likeness: Sequence[Sequence[float]] | None = None,
-) -> list[Judged]:
-    """Return verdicts on an answer's values and on each agreed value that it lacks.
+) -> list[JudgedValue]:
+    """Return a verdict for each value of an answer, and for each agreed value it lacks.
 
     Parameters
     ----------
@@ -329,26 +338,28 @@ def judge_answer(
         likeness, then the best backed one, and none with a likeness below 0.
     """
     intervals = list(zip(low.tolist(), high.tolist(), bound.tolist(), strict=True))
-    fitting_values = [crowd.fitting(*one).tolist() for one in intervals]
+    fitting_values = [crowd.find_compatible(*interval).tolist() for interval in intervals]
     own = None
     if is_voter and intervals:
-        own = np.unique(np.concatenate([crowd.find_overlapping(*one[:2]) for one in intervals]))
+        own = np.unique(
+            np.concatenate([crowd.find_overlapping(*interval[:2]) for interval in intervals])
+        )
     n_others = crowd.n - (own is not None)
     own_values = set() if own is None else set(own.tolist())
     backed = [count - (index in own_values) for index, count in enumerate(crowd.backed.tolist())]
-    n_back = [max((backed[k] for k in one), default=0) for one in fitting_values]
+    n_back = [max((backed[k] for k in indices), default=0) for indices in fitting_values]
     if n_others < SUPPORT:
         return [
-            Judged(index, None, Verdict.TOO_FEW, n_back[index], 0, n_others)
+            JudgedValue(index, None, Verdict.TOO_FEW, n_back[index], 0, n_others)
             for index in range(len(intervals))
         ]
-    agreed = crowd.agreed(own, weight).tolist()
+    agreed = crowd.find_agreed(own, weight).tolist()
     if not agreed:
         return [
-            Judged(index, None, Verdict.OPEN, n_back[index], 0, n_others)
+            JudgedValue(index, None, Verdict.OPEN, n_back[index], 0, n_others)
             for index in range(len(intervals))
         ]
-    fitted = {k for one in fitting_values for k in one}
+    fitted = {k for indices in fitting_values for k in indices}
     lacked = [k for k in agreed if k not in fitted]
     if one_is_enough and len(lacked) < len(agreed):
         lacked = []
@@ -357,13 +368,13 @@ def judge_answer(
         match = next((k for k in agreed if k in one), None)
         if match is not None:
             verdicts.append(
-                Judged(index, match, Verdict.AGREES, backed[match], backed[match], n_others)
+                JudgedValue(index, match, Verdict.AGREES, backed[match], backed[match], n_others)
             )
             continue
         like_crowd = [0.0] * len(backed) if likeness is None else likeness[index]
         candidates = [k for k in lacked if like_crowd[k] >= 0] if may_contradict else []
         if not candidates:
-            verdicts.append(Judged(index, None, Verdict.EXTRA, n_back[index], 0, n_others))
+            verdicts.append(JudgedValue(index, None, Verdict.EXTRA, n_back[index], 0, n_others))
             continue
         contradicted = max(candidates, key=lambda k: (like_crowd[k], backed[k]))
         # One wrong value contradicts one agreed value: the next wrong one needs another.
@@ -371,7 +382,9 @@ def judge_answer(
         is_backed = is_contested(n_back[index], n_others)
         verdict = Verdict.CONTESTED if is_backed else Verdict.CONTRADICTS
         verdicts.append(
-            Judged(index, contradicted, verdict, n_back[index], backed[contradicted], n_others)
+            JudgedValue(index, contradicted, verdict, n_back[index], backed[contradicted], n_others)
         )
-    missing = (Judged(None, k, Verdict.MISSING, backed[k], backed[k], n_others) for k in lacked)
+    missing = (
+        JudgedValue(None, k, Verdict.MISSING, backed[k], backed[k], n_others) for k in lacked
+    )
     return [*verdicts, *missing]

@@ -61,7 +61,9 @@ COUNTED = (
 
 @dataclass(frozen=True)
 class FactStanding:
-    """How a worker's or model's facts agree with the crowd; None values without facts.
+    """Numbers of a worker's or model's facts that agree with or contradict the crowd.
+
+    All values are None in a run without facts.
 
     Attributes
     ----------
@@ -86,7 +88,7 @@ class FactStanding:
 
     @property
     def in_short(self) -> Message | None:
-        """Short message on contradicted questions, for a list; None if there are none."""
+        """Short message on the number of contradicted questions, for a list; None without any."""
         if not self.contradicted:
             return None
         values = {"questions": self.questions, "contradicted": self.contradicted}
@@ -97,7 +99,10 @@ NO_FACTS = FactStanding(None, Estimate(None), None, None)
 
 
 def build_standing(row: dict[str, Any]) -> FactStanding:
-    """Return a worker's or model's agreement with the crowd from a row of the `COUNTED` columns."""
+    """Return a worker's or model's agreement with the crowd, from a database row.
+
+    The row has the `COUNTED` columns.
+    """
     return FactStanding(
         facts=row["facts"],
         agreement=Estimate(
@@ -135,7 +140,7 @@ class CrowdValue:
 
 @dataclass(frozen=True)
 class QuestionFacts(Reasoned):
-    """Values that the workers agree on, and values they contest, on one question.
+    """Values that workers agree on and values they contest, for one question.
 
     Attributes
     ----------
@@ -153,7 +158,7 @@ class QuestionFacts(Reasoned):
 
 @dataclass(frozen=True)
 class SilentReason(Reasoned):
-    """Number of a run's questions without facts for one reason, with the reason's code."""
+    """Reason why questions have no facts, with the number of such questions."""
 
     count: int
     reason: str
@@ -161,7 +166,7 @@ class SilentReason(Reasoned):
 
 @dataclass(frozen=True)
 class RunFacts:
-    """Counts of a run's facts: agreed and contested values, questions with and without facts.
+    """Numbers of a run's agreed and contested values, and of questions with and without facts.
 
     Attributes
     ----------
@@ -177,7 +182,7 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class RunFact:
-    """A value that workers state on one question of a run, with its state and support."""
+    """A value that workers state on one question of a run, with its support and state."""
 
     renamed_keys: ClassVar = {"of": "n_with_value"}
 
@@ -191,11 +196,11 @@ class RunFact:
 
 
 def build_run_facts(run: Run) -> RunFacts | None:
-    """Return the counts of a run's facts, without a query; None for a run without facts."""
+    """Return the numbers of a run's facts; None for a run without facts; no query."""
     facts = read_summary(run).facts
     if facts is None:
         return None
-    silent = sorted(facts.silent.items(), key=lambda one: (-one[1], one[0]))
+    silent = sorted(facts.silent.items(), key=lambda item: (-item[1], item[0]))
     return RunFacts(
         questions=facts.questions,
         spoken=facts.spoken,
@@ -220,7 +225,7 @@ def read_question_facts(run: Run, exemplar: ExemplaryAnswer | None) -> QuestionF
 
 
 def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list[CrowdValue]]:
-    """Return the agreed values, and all values of the kinds of facts that are contested.
+    """Return the agreed values, and all values of those kinds of facts that are contested.
 
     An agreed value of a divided slot is in both lists. The least backed values come first in the
     second list, so that they are not overlooked.
@@ -239,7 +244,7 @@ def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list
         # Names stand beside each other: one that fewer give is not against one that is agreed.
         if contested_here and not (agreed_here and slot == NAME):
             contested += sorted(
-                [*contested_here, *agreed_here], key=lambda one: (one.mentions, one.value)
+                [*contested_here, *agreed_here], key=lambda value: (value.mentions, value.value)
             )
     return sorted(agreed, key=lambda value: -value.mentions), contested
 
@@ -247,7 +252,7 @@ def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list
 def read_crowd_facts(
     run: Run, after: str = "", size: int = PAGE, question: UUID | None = None
 ) -> Page[RunFact]:
-    """Return a page (of a paginated list) of the values workers state in a run or on a question."""
+    """Return one page of the values that workers state in a run or on one question."""
     rows = CrowdFact.objects.filter(run=run)
     if question is not None:
         rows = rows.filter(question__public_id=question)
@@ -289,7 +294,7 @@ SOURCE_FIELDS: dict[By, str] = {
 
 @dataclass(frozen=True)
 class StatedFact:
-    """A value that an answer states or lacks, with its verdict and position in the text.
+    """A value that an answer states or lacks, with its verdict and its position in the text.
 
     Attributes
     ----------
@@ -335,7 +340,7 @@ Facts = dict[int, list[StatedFact]]
 def read_facts(
     run: Run, responses: Sequence[int] = (), replies: Sequence[int] = ()
 ) -> tuple[Facts, Facts]:
-    """Return the facts of workers' and of models' answers, by the answers' primary keys.
+    """Return the facts of workers' answers and of models' answers, by primary key of the answer.
 
     By one query; by none in a run without facts.
     """
@@ -367,19 +372,19 @@ def _build_stated_fact(row: dict[str, Any]) -> StatedFact:
 
 
 class Marked:
-    """Mixin for an answer shown with its facts highlighted in the text."""
+    """Mixin for records of an answer that are displayed with highlighted facts."""
 
     text: str
     facts: list[StatedFact]
 
     @property
     def parts(self) -> list[MarkedPart]:
-        """The text split into parts; a part that states a fact holds that fact."""
+        """Parts of the text in order; a part that states a fact holds that fact."""
         return mark_facts(self.text, self.facts)
 
 
 def mark_facts(text: str, facts: Iterable[StatedFact]) -> list[MarkedPart]:
-    """Split a text into parts; a part that states a fact holds that fact.
+    """Return the text split into parts; a part that states a fact holds that fact.
 
     A fact that begins within another one, or beyond the end of a text that was cut, is not marked.
     """
@@ -401,7 +406,7 @@ def mark_facts(text: str, facts: Iterable[StatedFact]) -> list[MarkedPart]:
 
 
 def read_contradictions(run: Run, by: By, author: UUID) -> list[FactOnQuestion]:
-    """Return at most 50 facts in which a worker or a model contradicts the crowd.
+    """Return up to 50 facts of a worker's or model's answers that contradict the crowd.
 
     By one query; by none in a run without facts.
     """
@@ -419,7 +424,7 @@ def read_contradictions(run: Run, by: By, author: UUID) -> list[FactOnQuestion]:
 def read_answer_facts(
     run: Run, by: By, author: UUID, after: str = "", size: int = PAGE
 ) -> Page[FactOnQuestion]:
-    """Return a page (of a paginated list) of all facts in a worker's or model's answers."""
+    """Return one page of all facts in a worker's or a model's answers."""
     rows = (
         AnswerFact.objects.filter(run=run, **{SOURCE_FIELDS[by]: author})
         .order_by()

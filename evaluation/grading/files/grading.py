@@ -46,7 +46,7 @@ from evaluation.core.options import TERMINAL
 from evaluation.core.text.matching import format_suggestion
 from evaluation.grading.facts.run import CrowdFacts, find_crowd_facts
 from evaluation.grading.facts.run.meaning import copy_meaning
-from evaluation.grading.facts.run.reading import extract_by_model
+from evaluation.grading.facts.run.reading import extract_facts_by_model
 from evaluation.grading.files.tables import (
     ANCHORS,
     FileGrading,
@@ -75,7 +75,7 @@ ADVICE = "Check the id; ids are case-sensitive."
 def read_listed_workers(
     text: str, columns: ColumnNames, answers: AnswerFile, grading_input: GradingInput
 ) -> WorkerList:
-    """Return the graded workers listed in a file or in the text of the option itself.
+    """Return the graded workers that an option lists, in its text or in the file it names.
 
     Raises `InputError` for every id that is in no answer, with similar ids.
     """
@@ -106,8 +106,8 @@ def refuse_to_exclude_all(excluded: WorkerList, grading_input: GradingInput) -> 
         raise InputError.single(excluded.name, "all workers are in it", "Leave out fewer workers.")
 
 
-def refuse_problems(name: str, parameters: AqerParameters) -> None:
-    """Raise `InputError` for contradictory parameters; `name` is the file it is reported for."""
+def refuse_contradictory_parameters(name: str, parameters: AqerParameters) -> None:
+    """Raise `InputError` if parameters contradict each other; it names the file `name`."""
     for problem in parameters.problems():
         raise InputError.single(
             name, TERMINAL.format_problem(AqerParameters, problem), "Give both, or neither."
@@ -117,7 +117,7 @@ def refuse_problems(name: str, parameters: AqerParameters) -> None:
 def find_anchor_rows(
     anchors: AnchorFile, answers: str, grading_input: GradingInput
 ) -> list[tuple[int, float]]:
-    """Return row and grade of each expert-graded answer; `InputError` for unknown answers."""
+    """Return (row, grade) of each answer that experts graded; raise `InputError` if unknown."""
     answered = grading_input.answered
     keys = zip(answered.workers, answered.questions, strict=True)
     row_of = {key: row for row, key in enumerate(keys)}
@@ -142,7 +142,7 @@ def find_anchor_rows(
 
 
 def refuse_to_replace_grades(anchors: Path) -> None:
-    """Raise `InputError` if suggestions would replace a file that holds an expert's grades."""
+    """Raise `InputError` if suggested answers would overwrite a file with experts' grades."""
     try:
         # Spreadsheet programs write a byte-order mark: it would belong to the first column's name.
         with anchors.open(encoding="utf-8-sig", newline="") as file:
@@ -155,8 +155,8 @@ def refuse_to_replace_grades(anchors: Path) -> None:
         raise build_error(anchors.name, "grades_replaced", path=anchors)
 
 
-def refuse_idle_model(parameters: AqerParameters, asking: AskSettings) -> None:
-    """Raise `InputError` for a facts model with facts off, or a budget without prices."""
+def refuse_unused_facts_model(parameters: AqerParameters, asking: AskSettings) -> None:
+    """Raise `InputError` for a facts model while facts are off, or a budget without prices."""
     if not parameters.facts:
         raise build_error("--facts-model", "facts_model_idle")
     if asking.budget is not None and asking.prices is None:
@@ -164,17 +164,20 @@ def refuse_idle_model(parameters: AqerParameters, asking: AskSettings) -> None:
 
 
 def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
-    """Return the grading with facts that the study folder's chat model extracted.
+    """Return the grading with the facts extracted by a chat model.
+
+    Requests and replies are stored in the study folder.
 
     Verdicts of an entailment model stay beside them. Raises `EndedEarlyError`, and the error of a
     model that cannot be loaded.
     """
 
     def ask(name: str, prompt: PromptWithReminder, items: Sequence[Item]) -> Replies:
+        """Return the replies of the study folder's chat model to the requests."""
         return folder.ask(Step(name, prompt.template, prompt.again), items)
 
     inputs = grading.inputs
-    reader = extract_by_model(_build_columns(inputs), ask, folder.system)
+    reader = extract_facts_by_model(_build_columns(inputs), ask, folder.system)
     facts: CrowdFacts = find_crowd_facts(
         inputs.wordings,
         inputs.answered,
@@ -251,8 +254,8 @@ def grade_file(request: GradingRequest, progress: Progress | None = None) -> Fil
 def _grade_and_ask(
     request: GradingRequest, asking: AskSettings, progress: Progress | None
 ) -> FileGrading:
-    """Grade the files, let a chat model extract the facts, and write the tables."""
-    refuse_idle_model(request.parameters, asking)
+    """Grade the files, extract the facts by a chat model if asked for, and write the tables."""
+    refuse_unused_facts_model(request.parameters, asking)
     study = StudyFolder(request.output, asking, progress or _ignore_progress)  # is the model there?
     grading = grade_files(request, progress)
     with study as folder:
@@ -266,7 +269,7 @@ def _grade_and_ask(
 
 
 def _ignore_progress(what: str, done: int, total: int) -> None:
-    """Do nothing: the progress callback if the caller gave none."""
+    """Do nothing; the default progress callback."""
 
 
 def _refuse_to_replace_inputs(request: GradingRequest) -> None:
@@ -274,7 +277,7 @@ def _refuse_to_replace_inputs(request: GradingRequest) -> None:
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
     lists = (request.exclude_workers, request.collapse_workers)
-    id_files = [None if one is None else Path(one) for one in lists]
+    id_files = [None if path is None else Path(path) for path in lists]
     inputs = (
         request.answers,
         request.models,
@@ -331,7 +334,7 @@ def grade_files(request: GradingRequest, progress: Progress | None = None) -> Fi
             request.collapse_workers, request.columns, answers, graded_answers
         )
         parameters = replace(graded_answers.parameters, collapse_workers=tuple(listed.lines))
-        refuse_problems(listed.name, parameters)
+        refuse_contradictory_parameters(listed.name, parameters)
         graded_answers = replace(
             graded_answers, parameters=parameters, collapsed=tuple(listed.lines)
         )

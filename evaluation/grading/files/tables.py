@@ -51,7 +51,7 @@ from evaluation.runs.files.problem_messages import build_error
 
 @dataclass(frozen=True)
 class FileGrading:
-    """A grading with its input files, from which all result tables are written.
+    """A grading of files, with the input files from which it was made.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class FileGrading:
 
     @property
     def input_hash(self) -> str:
-        """One SHA-256 hash of all input files together."""
+        """SHA-256 hash over all input files."""
         return combine_hashes(self.input_hashes.values())
 
     @property
@@ -84,7 +84,10 @@ SUMMARY = "summary.json"
 
 
 def build_summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
-    """Return the contents of summary.json; call it after the tables, which fill `undefined`."""
+    """Return the contents of summary.json.
+
+    Call it after the tables are written, because they fill `undefined`.
+    """
     grading = graded.grading
     parameters, info = grading.inputs.parameters, grading.embedded.info
     grading_summary = grading.summary()
@@ -119,7 +122,7 @@ def build_summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
 
 
 def _build_facts(grading: Grading) -> dict[str, Any] | None:
-    """Return the counts of facts; None if facts are switched off."""
+    """Return the numbers of facts for summary.json; None if facts are switched off."""
     if grading.facts is None:
         return None
     counts = asdict(count_facts(grading.facts))
@@ -127,7 +130,7 @@ def _build_facts(grading: Grading) -> dict[str, Any] | None:
 
 
 def _build_contradictions(grading: Grading) -> dict[str, Any]:
-    """Return whether an entailment model compared the answers, with the message on it."""
+    """Return whether an entailment model checked the answers for contradictions, as a message."""
     found = describe_contradictions(None if grading.facts is None else count_facts(grading.facts))
     return {
         "checked": found.code == "meaning.found",
@@ -163,7 +166,7 @@ def refuse_to_replace_results(output: Path, hashes: Mapping[str, str]) -> None:
 
 
 def _describe_duplicates(answers: AnswerFile) -> dict[str, str]:
-    """Return the rule that resolved repeated answers; empty if none was needed."""
+    """Return the rule that was applied to repeated answers; empty if there were none."""
     duplicates = answers.duplicates
     return {} if duplicates in (None, Duplicates.REFUSE) else {"duplicates": str(duplicates)}
 
@@ -189,7 +192,7 @@ def _build_counts(graded: FileGrading) -> dict[str, int]:
 
 
 def _build_remedies(grading: Grading) -> dict[str, Any] | None:
-    """Return the effects of the remedies, for summary.json; None without remedies."""
+    """Return the effects of the remedies for summary.json; None without remedies."""
     report, changes = grading.graded.remedies, grading.changes()
     if report is None or changes is None:
         return None
@@ -257,7 +260,7 @@ def write_facts(folder: OutputFolder, facts: CrowdFacts) -> None:
 def add_agreement(
     kind: str, rows: Iterable[tuple[Any, ...]], facts: CrowdFacts | None, undefined: Undefined
 ) -> Iterator[tuple[Any, ...]]:
-    """Add to each row the number of judged facts, and the share that agrees with the crowd.
+    """Yield each row with the number of judged facts and the share that agrees appended.
 
     The first cell of a row is the id. The four cells are empty where facts are switched off, the
     share below 5 facts; `undefined` collects the reasons.
@@ -345,17 +348,20 @@ def list_files(parameters: AqerParameters) -> tuple[str, ...]:
 def _add_group(
     rows: Iterable[tuple[Any, ...]], groups: Mapping[Any, int], undefined: Undefined
 ) -> Iterator[tuple[Any, ...]]:
-    """Add to each worker's row the number of its group of workers who share questions."""
+    """Yield each worker's row with the number of the worker's group appended.
+
+    A group is a set of workers connected by shared questions.
+    """
     for row in rows:
         if row[0] not in groups:
             undefined.note("workers.csv", "group", row[0], "no_shared_question")
         yield (*row, groups.get(row[0]))
 
 
-def _with_raw_score(
+def _add_raw_scores(
     rows: Iterable[tuple[Any, ...]], means: Mapping[Any, float], undefined: Undefined
 ) -> Iterator[tuple[Any, ...]]:
-    """Add to each worker's row the leave-one-out raw score; None with the reason noted."""
+    """Yield each worker's row with the leave-one-out raw score appended, or None and a reason."""
     n_answers = WorkerRow._fields.index("n_answers")
     for row in rows:
         if row[0] not in means:
@@ -367,7 +373,7 @@ def _with_raw_score(
 def _add_cells(
     rows: Iterable[tuple[Any, ...]], cells: Mapping[Any, ContrastCells | RankCells]
 ) -> Iterator[tuple[Any, ...]]:
-    """Add to each row of a worker or model its cells of another table."""
+    """Yield each row of a worker or model with its cells of another table appended."""
     for row in rows:
         yield (*row, *cells[row[0]])
 
@@ -383,7 +389,7 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
         header = (*header, "group")
         workers = _add_group(workers, groups, undefined)
     means = compute_left_out_means(grading.graded.aqer, grading.inputs.answered.workers)
-    workers = _with_raw_score(workers, means, undefined)
+    workers = _add_raw_scores(workers, means, undefined)
     workers = _add_cells(workers, results.worker_contrasts())
     workers = _add_cells(workers, results.worker_rank_bounds())
     header = (*header, RAW_LEAVE_ONE_OUT, *ContrastCells._fields, *RankCells._fields)
@@ -421,7 +427,7 @@ def _choose_float_type(grading: Grading) -> np.dtype[Any]:
 
 
 def _note_empty_cells(changes: GradeChanges, results: Results) -> None:
-    """Record why cells of remedies.csv are empty, in the results' list of reasons."""
+    """Record the reasons for the empty cells of remedies.csv."""
     for row in changes.rows:
         for column in GradeChange._fields[1:]:
             if getattr(row, column) is None:
@@ -430,14 +436,14 @@ def _note_empty_cells(changes: GradeChanges, results: Results) -> None:
 
 
 def _iterate_anchor_rows(grading: Grading, rows: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-    """Yield a row of anchors.csv for each answer an expert should grade, its grade empty."""
+    """Yield the rows of anchors.csv: answers that an expert should grade, with an empty grade."""
     answers = grading.inputs.answered
     for row in rows:
         yield (answers.workers[row], answers.questions[row], answers.texts[row], None)
 
 
 def _iterate_exemplar_rows(grading: Grading, results: Results) -> Iterator[tuple[Any, ...]]:
-    """Yield a row of exemplars.csv for each question: nearest answer and dispersion."""
+    """Yield the rows of exemplars.csv: each question's nearest answer and dispersion."""
     answers = grading.inputs.answered
     for row in results.exemplars():
         answer_row = row.nearest

@@ -12,7 +12,7 @@ RESULTS: tuple[Result, ...] = ("good", "problem", "not_enough_data", "not_applic
 
 @dataclass(frozen=True)
 class AlarmCheck:
-    """A check that a run makes of its crowd, and the alarms that it raises.
+    """A check for alarms that every run makes, with the alarms it can raise.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ def find_raising_checks(case: str) -> tuple[str, ...]:
 
 
 def classify_check(statistic: float | None, rings: bool, reason: str | None) -> Result:
-    """Return a check's result code, such as "good"; without a statistic it is never "good"."""
+    """Return the result code of a check, such as "good"; never "good" without a statistic."""
     if rings:
         return "problem"
     if statistic is not None:
@@ -95,7 +95,7 @@ def classify_check(statistic: float | None, rings: bool, reason: str | None) -> 
 
 
 def find_needed(check: str, reason: str | None) -> int | None:
-    """Return the least number of items that a skipped check needs; None if no number helps."""
+    """Return the least amount of data that a skipped check needs; None if more cannot help."""
     if reason is None:
         return None
     return NEEDED.get((check, reason)) or NEEDED.get(reason)

@@ -35,7 +35,7 @@ TOGETHER = 64
 
 @dataclass(frozen=True)
 class Projection:
-    """Centre and two principal axes of vectors, to place answers on a map.
+    """Centre and two principal axes of vectors, which map a vector to two coordinates.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ def compute_principal_axes(vectors: Vectors, most: int = LEARNED) -> Projection:
 
 
 def is_unit_length(vectors: Vectors) -> bool:
-    """Return whether all nonzero vectors have length 1, to within a hundredth.
+    """Return whether all nonzero vectors have length 1 (tolerance 0.01).
 
     `vectors` is (N, d).
     """
@@ -108,7 +108,7 @@ def is_unit_length(vectors: Vectors) -> bool:
 
 
 def _is_all_ones(squares: Floats) -> bool:
-    """Return whether all nonzero squared lengths are those of unit vectors, within a hundredth."""
+    """Return whether all nonzero squared lengths are 1 (tolerance 0.01 on the length)."""
     lengths = np.sqrt(squares[squares > 0])
     return bool((np.abs(lengths - 1) < UNIT).all())
 
@@ -138,7 +138,7 @@ def compute_question_maps(
     targets: Vectors | None = None,
     questions: Integers | None = None,
 ) -> QuestionMaps:
-    """Place each question's answers on a map of their own two principal axes.
+    """Return map coordinates of each question's answers, on the question's principal axes.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def _compute_spread(ordered: Floats, cells: Cells) -> Floats:
 
 
 def _iterate_groups(vectors: Vectors, cells: Cells) -> Iterator[tuple[Integers, Integers]]:
-    """Yield batches of questions with equally many answers: answer rows and question codes.
+    """Yield batches of questions with equally many answers, as answer rows and question codes.
 
     Shapes (B, m) and (B,).
     """
@@ -209,7 +209,7 @@ def _iterate_groups(vectors: Vectors, cells: Cells) -> Iterator[tuple[Integers, 
 
 
 def _iterate_axes(vectors: Vectors, rows: Integers) -> Iterator[Projection | None]:
-    """Yield each question's principal axes, by a fast method; None where that method fails."""
+    """Yield each question's principal axes by a fast method; None where the method fails."""
     count, size = rows.shape
     if sparse.issparse(vectors) or size > min(TOGETHER, vectors.shape[1]):
         yield from [None] * count
@@ -263,7 +263,7 @@ def compute_exemplar_paths(
 
 
 def _find_largest(x: Vectors) -> float:
-    """Return the largest absolute value in an array, dense or sparse."""
+    """Return the largest absolute value of a dense or sparse array."""
     if sparse.issparse(x):
         return float(np.abs(x.data).max(initial=0.0))
     return float(max(x.max(initial=0.0), -x.min(initial=0.0)))
@@ -327,16 +327,18 @@ def _find_largest_eigenpairs(matrix: Floats) -> tuple[Floats, Floats]:
 
 
 def _compute_iterated_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Floats, Floats]:
-    """Return the result of `_compute_exact_axes`, found by iteration (ARPACK)."""
+    """Return the same eigenvalues and vectors as `_compute_exact_axes`, by iteration (ARPACK)."""
     n, d = x.shape
     # Centred inside the products only, so that sparse vectors stay sparse.
     floats = x.astype(np.float64) * scale
 
     def multiply(v: Floats) -> Floats:
+        """Return the product of the centred matrix with a vector."""
         v = v.ravel()
         return np.asarray(floats @ v) - float(centre @ v)
 
     def multiply_transposed(u: Floats) -> Floats:
+        """Return the product of the transposed centred matrix with a vector."""
         u = u.ravel()
         return np.asarray(floats.T @ u) - centre * u.sum()
 
@@ -363,7 +365,7 @@ def _fix_signs(axes: Floats) -> Floats:
 
 
 def _select_used_columns(x: Vectors, y: Vectors | None) -> tuple[Vectors, Vectors | None]:
-    """Drop the columns that are zero in all rows of x from both x and y."""
+    """Return x and y without the columns that are zero in all rows of x."""
     x = sparse.csr_array(x)
     # A column that no answer uses is 0 on both axes: dropping it from y changes no place.
     used = np.unique(x.indices)

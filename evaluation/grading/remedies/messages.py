@@ -20,9 +20,10 @@ REMEDIES: Mapping[str, str] = {
 
 
 def _build_sentence(words: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return a function that formats a clause as a whole sentence, for messages."""
+    """Return a function that formats a clause as a whole sentence."""
 
     def format_sentence(values: Mapping[str, Any]) -> str:
+        """Return the clause with its values, as a sentence."""
         sentence = words.format_map(values)
         return f"{sentence[:1].upper()}{sentence[1:]}."
 
@@ -35,13 +36,16 @@ FAILED: Mapping[str, Sentence] = {
 """The same as a sentence, where it ended a run."""
 
 
-def _count(values: Mapping[str, Any]) -> str:
+def _format_graded_count(values: Mapping[str, Any]) -> str:
     """Return the number of answers graded by experts with its noun, such as "6 answers"."""
     return format_count(values["graded"], "answer")
 
 
 def _format_agreement(values: Mapping[str, Any]) -> str:
-    """Return a clause on how the ranking agrees with each camp's own ranking; "" if undefined."""
+    """Return a clause on how the ranking agrees with that of each camp; "" if undefined.
+
+    A camp is a group of workers with one opinion.
+    """
     mine, other = values.get("agreement"), values.get("other_agreement")
     if mine is None or other is None:
         return ""
@@ -52,23 +56,25 @@ def _format_agreement(values: Mapping[str, Any]) -> str:
 
 
 def _format_won(values: Mapping[str, Any]) -> str:
-    """Return the text for the group of workers (camp) that experts' grades found right."""
+    """Return the text on the camp (group of workers) that experts' grades confirmed."""
     return (
-        f"Settled by experts: they graded {_count(values)}, and the ranking that agrees best with "
+        f"Settled by experts: they graded {_format_graded_count(values)}, "
+        "and the ranking that agrees best with "
         f"them follows this camp{_format_agreement(values)}."
     )
 
 
 def _format_lost(values: Mapping[str, Any]) -> str:
-    """Return the text for the group of workers (camp) that experts' grades found wrong."""
+    """Return the text on the camp (group of workers) that experts' grades did not confirm."""
     return (
-        f"Settled by experts: they graded {_count(values)}, and the ranking that agrees best with "
+        f"Settled by experts: they graded {_format_graded_count(values)}, "
+        "and the ranking that agrees best with "
         f"them follows the other camp{_format_agreement(values)}."
     )
 
 
 def _format_camp(values: Mapping[str, Any]) -> str:
-    """Return the text that it is still open which of the crowd's two camps is right."""
+    """Return the text that it is undecided which of the workers' two camps is right."""
     follows = "follows this camp" if values["follows"] else "does not follow this camp"
     return (
         f"Still there: it is not settled which camp is right. The ranking {follows}"
@@ -77,24 +83,25 @@ def _format_camp(values: Mapping[str, Any]) -> str:
 
 
 def _format_orders(values: Mapping[str, Any]) -> str:
-    """Return a clause with the rank correlation of the two rankings; "" if undefined."""
+    """Return a clause with the rank correlation of two rankings; "" if undefined."""
     value = values["agreement"]
     return "" if value is None else f"; the two orders agreed by {value:.2f} (1 is the same order)"
 
 
 def _format_sides(values: Mapping[str, Any]) -> str:
-    """Return the correlations of expert grades with both runs' scores, as a clause."""
+    """Return a clause with the correlation of experts' grades with the scores of both runs."""
     return (
         f"grades of {format_count(values['count'], 'answer')} agree by "
-        f"{_format(values['correlation'])} "
+        f"{_format_correlation(values['correlation'])} "
         "with "
-        f"this run's scores, and by {_format(values['before'])} with those of the run before (1 is "
+        f"this run's scores, and by {_format_correlation(values['before'])} "
+        "with those of the run before (1 is "
         "full agreement)"
     )
 
 
 def _explain_unsure(values: Mapping[str, Any]) -> str:
-    """Return why experts' grades do not settle an alarm, and what to do, as text."""
+    """Return the text why experts' grades do not settle an alarm, and what to do."""
     mine, other = values["correlation"], values["before"]
     if values["count"] < values["fewest"]:
         return f"That is too few: have {values['fewest']} answers graded or more."
@@ -105,7 +112,7 @@ def _explain_unsure(values: Mapping[str, Any]) -> str:
     return "That is hardly any agreement, or may be chance: have more answers graded."
 
 
-def _format(value: Any) -> str:
+def _format_correlation(value: Any) -> str:
     """Return a correlation with two decimals, or "an unknown number" for None."""
     return "an unknown number" if value is None else f"{value:.2f}"
 
@@ -127,13 +134,15 @@ OUTCOMES: Mapping[str, Sentence] = {
     "outcome.collapsed_first": "Answered: the {workers} of them count as one voter, with the "
     "answers of the one who was first by the times of the answers.",
     "outcome.settled": lambda values: (
-        f"Settled by experts: they graded {_count(values)}, and the ranking that agrees best with "
+        f"Settled by experts: they graded {_format_graded_count(values)}, "
+        "and the ranking that agrees best with "
         "them was taken."
     ),
     "outcome.settled_won": _format_won,
     "outcome.settled_lost": _format_lost,
     "outcome.settled_questions": lambda values: (
-        f"Settled by experts: they graded {_count(values)}, and the camps on these questions are "
+        f"Settled by experts: they graded {_format_graded_count(values)}, "
+        "and the camps on these questions are "
         "the "
         "two camps of the crowd between which that decided."
     ),

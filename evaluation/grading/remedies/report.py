@@ -33,7 +33,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Mover:
-    """A worker whose rank the remedies changed; a rank is None if there is none."""
+    """A worker whose rank changed because of the remedies; None for a missing rank."""
 
     worker: UUID
     name: str
@@ -43,7 +43,7 @@ class Mover:
 
 @dataclass(frozen=True)
 class GroupSource:
-    """Member of a group of copies who answered first, with the counts of questions behind it."""
+    """Member of a group of copiers who answered first, and the counts of questions behind it."""
 
     worker: UUID
     name: str
@@ -53,7 +53,7 @@ class GroupSource:
 
 @dataclass(frozen=True)
 class RemediesReport:
-    """The remedies of a run, and its ranking compared with the ranking without them.
+    """The remedies of a run, and how they changed the ranking.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class RemediesReport:
 
 
 def build_remedies_report(run: Run) -> RemediesReport | None:
-    """Return the report of a run's remedies, None if it used none; three queries."""
+    """Return the report on a run's remedies; None if it used none; three queries."""
     remedies = read_summary(run).remedies
     if remedies is None:
         return None
@@ -94,7 +94,7 @@ def build_remedies_report(run: Run) -> RemediesReport | None:
 
 
 def _find_sources(groups: Sequence[aqer_summary.CopyGroup]) -> list[GroupSource]:
-    """Return the first member of each collapsed group for which times show it, with names."""
+    """Return the member who answered first of each group of copiers, if times show it."""
     with_source = [group for group in groups if group.collapsed and group.first is not None]
     ids = [UUID(group.first or "") for group in with_source]
     names = dict(Worker.objects.filter(public_id__in=ids).values_list("public_id", "external_id"))
@@ -131,10 +131,10 @@ def _find_plain_run(run: Run) -> UUID | None:
     return next((other for other, stored in others if _is_equal(plain_parameters, stored)), None)
 
 
-def _is_equal(wanted: AqerParameters, stored: dict[str, Any]) -> bool:
-    """Return whether stored run parameters equal the wanted ones."""
+def _is_equal(expected: AqerParameters, stored: dict[str, Any]) -> bool:
+    """Return whether stored run parameters equal the wanted ones; False if unreadable."""
     try:
-        return read_parameters(stored) == wanted
+        return read_parameters(stored) == expected
     except RunInputError:
         return False
 
@@ -149,7 +149,7 @@ MOST_EXPERTS = 100
 
 @dataclass(frozen=True)
 class ExpertProgress:
-    """Number of answers that an expert was asked to grade, and number graded."""
+    """Numbers of answers that an expert was asked to grade and has graded."""
 
     user: int
     name: str
@@ -164,7 +164,7 @@ class ExpertProgress:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """An answer suggested for grading, with the experts' grades so far."""
+    """An answer suggested to experts for grading, with their grades so far."""
 
     question: str
     question_text: str
@@ -174,7 +174,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Ranking:
-    """A candidate ranking, compared with experts' grades and the ranking without remedies.
+    """A candidate ranking, with its correlation with experts' grades and with the plain ranking.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ class Ranking:
 
     @property
     def words(self) -> str:
-        """How the ranking is computed, as text, such as "only camp 1 votes"."""
+        """How the ranking was computed, as text, such as "only camp 1 votes"."""
         kind, _, camp = self.name.rpartition("_camp_")
         return {
             "from": f"started from camp {camp}",
@@ -199,7 +199,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class AnchorsReport:
-    """State of the experts' decision which camp is right: answers, grades, chosen ranking.
+    """Progress of the experts who grade answers (anchors) to decide which camp is right.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class AnchorsReport:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the experts' grades chose this run's ranking."""
+        """Whether experts' grades selected the ranking of this run."""
         return self.choice is not None and self.choice.reason is None
 
     @property
@@ -232,13 +232,16 @@ class AnchorsReport:
 
     @property
     def can_choose(self) -> bool:
-        """Whether grades suffice to choose: two or more answers with different mean grades."""
+        """Whether the grades suffice to choose: two or more answers with different mean grades."""
         known = [sum(s.grades) / len(s.grades) for s in self.suggestions if s.grades]
         return len(known) >= FEWEST and len(set(known)) > 1
 
 
 def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
-    """Return the report of a run's expert grading; `myself` is the reader's user id."""
+    """Return the progress of experts' grading (anchors) for a run.
+
+    `myself` is the user id of the reader.
+    """
     answers = read_suggested_anchors(run)
     # No row has the key 0: with an empty list Django would skip the queries.
     keys = [answer.pk for answer in answers] or [0]
@@ -290,7 +293,7 @@ def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
 
 
 def _build_rankings(remedies: RemediesDone) -> list[Ranking]:
-    """Return the candidate rankings stored with a run; empty if it searched none."""
+    """Return the candidate rankings stored with a run; empty if it computed none."""
     chosen = remedies.anchors and remedies.anchors.chosen
     return [
         Ranking(
@@ -304,7 +307,7 @@ def _build_rankings(remedies: RemediesDone) -> list[Ranking]:
 
 
 def read_suggested_anchors(run: Run) -> list[Response]:
-    """Return the answers that an expert should grade for a run, most informative first.
+    """Return the answers (anchors) that experts should grade for a run, best first.
 
     Empty where the run suggested none; its summary states why. Answers withdrawn since then and
     answers of excluded workers are left out.
@@ -315,7 +318,7 @@ def read_suggested_anchors(run: Run) -> list[Response]:
     if not keys:
         return []
     responses = Response.objects.select_related("question", "submission__worker").in_bulk(keys)
-    excluded = {one.worker_id for one in WorkerVerdict.excluding(run.version.question_set)}
+    excluded = {verdict.worker_id for verdict in WorkerVerdict.excluding(run.version.question_set)}
     excluded.update(WorkerGrade.of_excluded(run).values_list("worker_id", flat=True))
     return [
         responses[key]

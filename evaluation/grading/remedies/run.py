@@ -25,9 +25,9 @@ from evaluation.grading.alarms.methods import Group, Pairs
 from evaluation.grading.alarms.run.texts import is_copied_group
 from evaluation.grading.crowd import OutsideInformation
 from evaluation.grading.remedies.methods.camps import (
-    CampedQuestion,
     Candidates,
     Choice,
+    QuestionWithCamps,
     choose_candidate,
     find_candidates,
     label_camps,
@@ -35,22 +35,22 @@ from evaluation.grading.remedies.methods.camps import (
 )
 from evaluation.grading.remedies.methods.copies import (
     NamedGroup,
-    Units,
+    VotingUnits,
     find_named_groups,
     find_source,
 )
 from evaluation.grading.remedies.methods.copies import build_units as units_of
-from evaluation.grading.remedies.methods.partial_crowd import fit_part
+from evaluation.grading.remedies.methods.partial_crowd import fit_partial_crowd
 
 
-def keep_id(identifier: Any) -> Any:
-    """Return the id unchanged: the default function that names a worker or question."""
+def return_id_unchanged(identifier: Any) -> Any:
+    """Return the id as it is; the default for `name_of`, which converts ids for a report."""
     return identifier
 
 
 @dataclass(frozen=True)
 class RemedyReport:
-    """Record of what the remedies of a run did, with ids of workers and questions.
+    """Effects of a run's remedies, with ids of workers and questions.
 
     Attributes
     ----------
@@ -72,15 +72,18 @@ class RemedyReport:
     choice: Choice | None = None
     n_anchors: int = 0
     suggested: Integers | None = None
-    questions: list[CampedQuestion] | None = None
+    questions: list[QuestionWithCamps] | None = None
     spelling: dict[str, Any] | None = None
 
     def as_dict(
         self,
-        name_of: Callable[[Any], Any] = keep_id,
-        name_of_question: Callable[[Any], Any] = keep_id,
+        name_of: Callable[[Any], Any] = return_id_unchanged,
+        name_of_question: Callable[[Any], Any] = return_id_unchanged,
     ) -> dict[str, Any]:
-        """Return the report as plain values for JSON; `name_of` converts worker ids."""
+        """Return the effects as plain values for JSON.
+
+        `name_of` converts worker ids, `name_of_question` question ids.
+        """
         out: dict[str, Any] = {"asked_for": list(self.names), "excluded_workers": self.excluded}
         if "collapse_copies" in self.names:
             out["groups"] = [self._build_group(group, name_of) for group in self.groups]
@@ -113,14 +116,14 @@ class RemedyReport:
             out["spelling"] = self.spelling
         return out
 
-    def names_of(self, group: NamedGroup) -> list[Any]:
-        """Return the worker ids of a group's members."""
+    def list_members(self, group: NamedGroup) -> list[Any]:
+        """Return the ids of a group's workers."""
         return list(self.workers[group.members].tolist())
 
     def _build_group(self, group: NamedGroup, name_of: Callable[[Any], Any]) -> dict[str, Any]:
         """Return a group of copies as a dictionary for JSON."""
         values = {
-            "workers": [name_of(worker) for worker in self.names_of(group)],
+            "workers": [name_of(worker) for worker in self.list_members(group)],
             "kappa": group.statistic,
             "mean_cosine": group.mean_cosine,
             "collapsed": group.is_collapsed,
@@ -143,7 +146,7 @@ class RemedyReport:
             "two_camps": {
                 "statistic": alarm.statistic,
                 "threshold": alarm.threshold,
-                "rings": alarm.rings,
+                "rings": alarm.is_raised,
                 "reason": alarm.reason,
             },
             "camps": [len(members) for members in self.candidates.camps],
@@ -162,7 +165,7 @@ class RemedyReport:
 
 @dataclass(frozen=True)
 class RemediedGrading:
-    """A grading with remedies, the same grading without them, and a report of the changes."""
+    """A grading with remedies, the grading without them, and the effects of the remedies."""
 
     aqer: AQER
     plain: AQER
@@ -180,13 +183,13 @@ def grade_with_remedies(
     draw_store: DrawStore | None = None,
     question_groups: Sequence[str] | None = None,
 ) -> RemediedGrading:
-    """Grade the workers with remedies; raise `RemedyError` if a remedy is impossible."""
+    """Return the workers' grades with remedies; raise `RemedyError` if a remedy is impossible."""
     columns = (np.asarray(workers), np.asarray(questions))
     flow = _RemedyFlow(parameters, vectors, *columns, outside, question_groups)
-    plain = flow.grade_plainly(initial_scores)
+    plain = flow.grade_without_remedies(initial_scores)
     excluded = flow.find_excluded()
     named = flow.find_groups(excluded)
-    groups = [group for group in named if group.is_asked_for]
+    groups = [group for group in named if group.is_requested]
     units = flow.build_units(excluded, [group for group in groups if group.is_collapsed])
     report = RemedyReport(
         parameters.remedies,
@@ -216,7 +219,7 @@ def grade_with_remedies(
 
 @dataclass
 class _RemedyFlow:
-    """The steps of `grade_with_remedies`, for one crowd of workers."""
+    """The steps of `grade_with_remedies` for one crowd of workers."""
 
     parameters: AqerParameters
     vectors: Vectors
@@ -229,8 +232,8 @@ class _RemedyFlow:
         self.worker, self.names = encode_labels(self.workers)
         self.question, self.asked = encode_labels(self.questions)
 
-    def grade_plainly(self, initial_scores: Floats | None) -> AQER:
-        """Return the grading without remedies and bootstrap draws, for comparison."""
+    def grade_without_remedies(self, initial_scores: Floats | None) -> AQER:
+        """Return the grading without remedies and without bootstrap draws, for comparison."""
         # Draws change no grade and no rank, and only these are compared.
         estimator = replace(self.parameters.without_remedies(), bootstrap=0).estimator()
         vectors = self.outside.plain_vectors
@@ -243,7 +246,7 @@ class _RemedyFlow:
         )
 
     def find_excluded(self) -> Integers:
-        """Return the codes of the excluded workers; `RemedyError` if all are excluded."""
+        """Return the codes of the excluded workers; raise `RemedyError` if nobody is left."""
         code_of = {name: code for code, name in enumerate(self.names.tolist())}
         excluded_codes = {code_of[name] for name in self.outside.excluded if name in code_of}
         if len(excluded_codes) == len(self.names):
@@ -251,7 +254,7 @@ class _RemedyFlow:
         return np.array(sorted(excluded_codes), dtype=np.int64)
 
     def find_groups(self, excluded: Integers) -> list[NamedGroup]:
-        """Return the groups of suspected copiers among voters; empty if the remedy is off."""
+        """Return the groups of suspected copiers among the voters; empty if this remedy is off."""
         if not self.parameters.collapse_copies:
             return []
         is_voting = np.ones(len(self.names), dtype=bool)
@@ -270,8 +273,8 @@ class _RemedyFlow:
             for group in named
         ]
 
-    def build_units(self, excluded: Integers, groups: list[NamedGroup]) -> Units | None:
-        """Return the voters, with a group of copies as one; None if all workers vote alone."""
+    def build_units(self, excluded: Integers, groups: list[NamedGroup]) -> VotingUnits | None:
+        """Return the units that vote, a group of copiers as one; None if all workers do."""
         if not len(excluded) and not groups:
             return None
         return units_of(
@@ -285,8 +288,8 @@ class _RemedyFlow:
             euclidean=self.parameters.similarity == "euclidean",
         )
 
-    def label_camps(self, units: Units | None) -> tuple[Integers, list[CampedQuestion]]:
-        """Return each answer's camp of similar answers, and the questions with two camps."""
+    def label_camps(self, units: VotingUnits | None) -> tuple[Integers, list[QuestionWithCamps]]:
+        """Return each answer's camp on its question, and the questions with two camps."""
         rows, unit = self._get_voting(units)
         vote, questions = self._build_vote(rows, unit)
         of_rows, camped_questions = label_camps(vote, self.vectors[rows], self.parameters.seed)
@@ -297,19 +300,22 @@ class _RemedyFlow:
             replace(camped, question=labels[camped.question]) for camped in camped_questions
         ]
 
-    def find_candidates(self, units: Units | None, initial_scores: Floats | None) -> Candidates:
-        """Return the candidate rankings of the crowd, among which experts' grades choose."""
+    def find_candidates(
+        self, units: VotingUnits | None, initial_scores: Floats | None
+    ) -> Candidates:
+        """Return the possible rankings of the crowd, of which experts' grades select one."""
         rows, unit = self._get_voting(units)
         pairs = self._compute_pairs(rows, unit, int(unit.max()) + 1)
 
         def fit(electorate: Electorate) -> AQER:
+            """Return the fit with the given voting rules, without bootstrap draws."""
             # Candidates are told apart by their raw scores, which need no draws.
             return self.fit(units, electorate, initial_scores, draws=0)
 
         return find_candidates(pairs, fit, self.parameters.seed, self.parameters.weight_cap)
 
     def choose_candidate(self, candidates: Candidates) -> Choice:
-        """Return the candidate ranking that the experts' grades choose."""
+        """Return the ranking that experts' grades select."""
         rows = np.asarray(self.outside.anchor_rows, dtype=np.int64)
         # Leave-one-out: an answer is part of the exemplary answer, and its own share would raise
         # its score in every candidate.
@@ -322,14 +328,14 @@ class _RemedyFlow:
         )
 
     def suggest_rows(self, candidates: Candidates) -> Integers:
-        """Return the rows of answers whose grades would separate the candidate rankings."""
+        """Return the rows of answers whose grades would separate the possible rankings."""
         if candidates.reason is not None:
             return np.empty(0, dtype=np.int64)
         return suggest_anchors(candidates.rankings, self.vectors, self.parameters.suggest_anchors)
 
     def fit(
         self,
-        units: Units | None,
+        units: VotingUnits | None,
         electorate: Electorate,
         initial_scores: Floats | None,
         camps: Integers | None = None,
@@ -337,7 +343,7 @@ class _RemedyFlow:
         draw_store: DrawStore | None = None,
         draws: int | None = None,
     ) -> AQER:
-        """Fit AQER with the given voters, voting rules and labels of camps on questions."""
+        """Return AQER fitted with the given voters, voting rules and camps on questions."""
         values = self.parameters.of_estimator()
         if draws is not None:
             values["n_draws"] = draws
@@ -347,7 +353,7 @@ class _RemedyFlow:
             return aqer.fit(
                 *common, electorate=electorate, camps=camps, question_groups=self.question_groups
             )
-        return fit_part(
+        return fit_partial_crowd(
             aqer,
             *common,
             units=units,
@@ -357,14 +363,14 @@ class _RemedyFlow:
             question_groups=self.question_groups,
         )
 
-    def _get_voting(self, units: Units | None) -> tuple[Integers, Integers]:
+    def _get_voting(self, units: VotingUnits | None) -> tuple[Integers, Integers]:
         """Return the rows of answers that vote, and the voter that each counts for."""
         if units is None:
             return np.arange(len(self.worker)), self.worker
         return units.rows, units.unit
 
     def _build_vote(self, rows: Integers, unit: Integers) -> tuple[MeanVote, Integers]:
-        """Return the cosine vote over the given rows, and the codes of its questions in the run."""
+        """Return the cosine vote over the given rows of answers, and the codes of its questions."""
         local, questions = encode_labels(self.question[rows])
         cells = Cells.from_codes(unit, local, int(unit.max()) + 1, len(questions))
         # Cosines whatever the run's similarity is: the tests for camps and copies are defined on
@@ -378,7 +384,7 @@ class _RemedyFlow:
         return Pairs.from_vote(self._build_vote(rows, unit)[0], self.parameters.seed)
 
     def _is_copied(self, group: Group) -> bool:
-        """Return whether the texts of a group prove that its members copied."""
+        """Return whether the texts of a group prove that its members copied; False if no texts."""
         texts = self.outside.texts
         if not len(texts):
             return False

@@ -28,12 +28,12 @@ KEYS = (
 
 
 def build_files(report: ConsensusReport) -> Files:
-    """Return the consensus files by name, each as a function that yields its bytes."""
+    """Return the consensus files of a run: a function that yields the bytes, by file name."""
     sheet = report.datasheet
     writers: dict[str, Callable[[], Iterator[bytes]]] = {
         "consensus.csv": lambda: write_csv(HEADER, map(_build_csv_row, report.rows())),
         "consensus.jsonl": lambda: write_jsonl(KEYS, map(_build_json_row, report.rows())),
-        "datasheet.md": lambda: iter([sheet.markdown().encode()]),
+        "datasheet.md": lambda: iter([sheet.format_markdown().encode()]),
         "datasheet.json": lambda: iter([_encode_json(sheet.as_dict())]),
     }
     passage_file = passages(report.run.version)
@@ -43,7 +43,7 @@ def build_files(report: ConsensusReport) -> Files:
 
 
 def write_files(report: ConsensusReport, output: Path) -> list[str]:
-    """Write the consensus files into a folder or a .zip file; return their names.
+    """Write the consensus files into a folder or .zip file, and return their names.
 
     All files are written, or none. Raises `InputError` if the place cannot be written to.
     """
@@ -60,7 +60,7 @@ def write_files(report: ConsensusReport, output: Path) -> list[str]:
 
 
 def iterate_zip(report: ConsensusReport) -> Iterator[bytes]:
-    """Yield the consensus files as one ZIP file, in parts."""
+    """Yield the bytes of one ZIP file with all consensus files."""
     return archive.write_zip(build_files(report))
 
 
@@ -83,7 +83,7 @@ def _build_csv_row(row: ConsensusRow) -> Row:
 
 
 def _build_json_row(row: ConsensusRow) -> Row:
-    """Return a question's consensus as the values of a line of consensus.jsonl."""
+    """Return a question's consensus as the values of one line of consensus.jsonl."""
     others = [{"answer": near.answer, "similarity": near.similarity} for near in row.next]
     camps = [{"answer": camp.answer, "size": camp.size} for camp in row.camps]
     facts = [[asdict(fact) for fact in group] or None for group in (row.agreed, row.contested)]
@@ -100,7 +100,7 @@ def _build_json_row(row: ConsensusRow) -> Row:
 
 
 def _build_first_cells(row: ConsensusRow) -> Row:
-    """Return a question's first cells, up to its consensus answer."""
+    """Return the first cells of a question's row: question, text, passage, nearest answer."""
     near = row.consensus
     return (
         *(row.question, row.text, row.passage, row.category, row.language),

@@ -29,13 +29,13 @@ NAMED = 3
 
 
 def _format_apart(values: Mapping[str, Any]) -> str:
-    """Return the text that one model is better than another, with the difference."""
+    """Return the text that one model scores significantly higher, with the difference."""
     difference = f"{values['difference']:.3f} ({_format_basis(values)})"
     return f"“{values['first']}” is better than “{values['second']}” by {difference}."
 
 
 def _format_alike(values: Mapping[str, Any]) -> str:
-    """Return the text that two models cannot be distinguished, with the difference."""
+    """Return the text that two models' scores do not differ significantly, with the difference."""
     return (
         f"“{values['first']}” and “{values['second']}” cannot be distinguished: the difference is "
         f"{values['difference']:.3f} ({_format_basis(values)}), and so few questions do not show "
@@ -44,7 +44,7 @@ def _format_alike(values: Mapping[str, Any]) -> str:
 
 
 def _format_basis(values: Mapping[str, Any]) -> str:
-    """Return the interval, the number of questions and p as part of a sentence."""
+    """Return the interval, the number of questions and the p-value as part of a sentence."""
     interval = f"95% interval {values['low']:.3f} to {values['high']:.3f}"
     return f"{interval} on {format_count(values['n'], 'question')}, {format_p_value(values['p'])}"
 
@@ -84,7 +84,7 @@ COMPARING: Mapping[str, Sentence] = {
 
 
 def format_names(names: Sequence[str]) -> str:
-    """Return models' names as part of a sentence; after 3 names, the number of the others."""
+    """Return models' names as part of a sentence; beyond 3 names, the number of the rest."""
     quoted = [f"“{name}”" for name in names]  # names hold commas
     if len(quoted) > NAMED:
         return f"{', '.join(quoted[:NAMED])} and {len(quoted) - NAMED} more"
@@ -127,7 +127,7 @@ def _format_duration(seconds: Any) -> str:
 
 
 def _format_away(values: Mapping[str, Any]) -> str:
-    """Return the text on how often and how long a worker left the page while answering."""
+    """Return the text on how often and for how long a worker left the page while answering."""
     active = f"active for {_format_duration(values['active'])}"
     if not values["left"]:
         return f"Never left the page while answering; {active}."

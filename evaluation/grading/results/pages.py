@@ -16,13 +16,16 @@ from evaluation.runs.result_pages import Context, View, results_file, results_pa
 
 
 def grading_page(template: str) -> Callable[[Callable[..., Context]], View]:
-    """Return a decorator that makes a view a results page; 404 for runs of other types."""
+    """Return a decorator for views of a grading's result pages.
+
+    Runs of other types get 404.
+    """
     return results_page(template, AqerSummary)
 
 
-def grading_file(made: View) -> View:
-    """Make a view a file download of a run; 404 for runs of other types."""
-    return results_file(made, AqerSummary)
+def grading_file(build: View) -> View:
+    """Return a view that sends a file built from a grading; runs of other types get 404."""
+    return results_file(build, AqerSummary)
 
 
 OF_ALARM = OpenApiParameter(
@@ -39,7 +42,7 @@ class GradingViewSet(FinishedRunViewSet):
 
 
 def read_alarm_key(request: Request, run: Run) -> int | None:
-    """Return the primary key of the alarm in the query parameter `alarm`; None without it.
+    """Return the primary key of the alarm named by the query parameter `alarm`, or None.
 
     Raises `QueryError` if it is no number, Http404 if no alarm has it.
     """

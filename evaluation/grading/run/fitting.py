@@ -28,13 +28,13 @@ from evaluation.grading.remedies.run import RemedyReport, grade_with_remedies
 
 @dataclass(frozen=True)
 class Graded(GradedCrowd):
-    """A graded crowd, with the report of the remedies (None without any)."""
+    """A crowd graded by AQER, with the report of the remedies (None without remedies)."""
 
     remedies: RemedyReport | None = None
 
 
 def classify_status(status: AnswerStatus) -> str:
-    """Return how a reply's status enters a model's score: "text", "no_text" or "error"."""
+    """Return how a reply's status counts in a model's score: "text", "no_text" or "error"."""
     if status is AnswerStatus.TEXT:
         return "text"
     return "error" if status.is_missing else "no_text"
@@ -52,7 +52,7 @@ def grade_vectors(
     outside: OutsideInformation | None = None,
     question_groups: Sequence[str] | None = None,
 ) -> Graded:
-    """Grade the workers by their answers' vectors, and score models if there are any.
+    """Return the workers' grades and the models' scores, computed from vectors of answers.
 
     `question_groups` are the passages or categories of the answers' questions, "" for none.
 
@@ -64,6 +64,7 @@ def grade_vectors(
         report_progress = progress
 
         def report_draws(done: int, total: int) -> None:
+            """Report the number of finished bootstrap draws."""
             report_progress("intervals", done, total)
 
     columns = (vectors, build_labels(workers), build_labels(questions))
@@ -97,7 +98,7 @@ def compute_aqer_scores(
     embed_texts: EmbedTexts | None = None,
     progress: Progress | None = None,
 ) -> tuple[Floats, Floats, Embedded]:
-    """Return leave-one-out scores of workers' answers, scores of models' answers, and vectors.
+    """Return workers' leave-one-out scores, models' scores, and the answers' vectors.
 
     The scores are (N,) over `given.answered`, NaN for the only answer to a question, and (R,) over
     `given.models`, empty without models, NaN for an answer without a text and for a question

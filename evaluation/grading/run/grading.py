@@ -52,7 +52,7 @@ GROUPS_SHOWN = 10
 
 @dataclass(frozen=True)
 class Grading:
-    """Result of one grading, with its inputs, vectors and alarms.
+    """Result of one grading with its inputs, vectors and alarms.
 
     Attributes
     ----------
@@ -68,12 +68,12 @@ class Grading:
     known_facts: CrowdFacts | None = None
 
     def results(self) -> Results:
-        """Return the rows of the result tables; each table can be iterated once."""
+        """Rows of the result tables; each table can be iterated once."""
         return Results(self.inputs, self.graded)
 
     @cached_property
     def facts(self) -> CrowdFacts | None:
-        """Facts in the answers, and the values the crowd agrees on; None if switched off.
+        """Facts in the answers with the values workers agree on; None if switched off.
 
         Workers vote with their weights in the exemplary answers. Excluded workers do not vote;
         their facts are judged. Facts change no grade.
@@ -87,7 +87,7 @@ class Grading:
 
     @cached_property
     def length(self) -> LengthEffect:
-        """How much of the ranking the length of the answers explains."""
+        """How far the length of the answers explains the ranking."""
         answered = self.inputs.answered
         return measure_length(self.graded.aqer, answered.texts, answered.workers)
 
@@ -102,7 +102,7 @@ class Grading:
 
     @property
     def nearest(self) -> dict[Any, int]:
-        """Row of the answer nearest to the exemplary answer, by question with answers."""
+        """Row of the answer nearest to the exemplary answer, by question."""
         aqer = self.graded.aqer
         columns = (aqer.questions_, aqer.nearest_, aqer.n_workers_of_question_)
         rows = zip(*(column.tolist() for column in columns), strict=True)
@@ -114,7 +114,7 @@ class Grading:
         }
 
     def changes(self) -> GradeChanges | None:
-        """Return the changes of grades against the run without remedies; None without remedies."""
+        """Return how grades changed against the run without remedies; None without remedies."""
         if self.graded.plain is None:
             return None
         before, after = build_standings(self.graded.plain), build_standings(self.graded.aqer)
@@ -149,7 +149,7 @@ class Grading:
         ]
 
     def summary(self) -> dict[str, Any]:
-        """Return iterations, ceiling, embedding, checks and versions, for summary.json."""
+        """Return iterations, ceiling, embedding, checks and versions for summary.json."""
         aqer, info = self.graded.aqer, self.embedded.info
         return {
             "iterations": aqer.n_iter_,
@@ -169,7 +169,7 @@ def grade_answers(
     progress: Progress | None = None,
     draw_store: DrawStore | None = None,
 ) -> Grading:
-    """Grade the workers by their answers, score models, and detect alarms.
+    """Return the grading of the workers' answers, with models' scores and alarms.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def _build_columns(grading_input: GradingInput, embedded: Embedded) -> GradedAns
 
 
 def _list_question_groups(grading_input: GradingInput) -> list[str] | None:
-    """Return the group of each graded answer's question, "" for none; None without any group."""
+    """Return the question group of each graded answer ("" for none); None without groups."""
     groups = grading_input.question_groups
     return (
         [groups.get(question, "") for question in grading_input.answered.questions]
@@ -294,7 +294,7 @@ def _list_question_groups(grading_input: GradingInput) -> list[str] | None:
 
 
 def _build_outside(grading_input: GradingInput, embedded: Embedded) -> OutsideInformation:
-    """Return the further inputs of remedies: texts, times, excluded workers, expert grades."""
+    """Return the inputs of the remedies: texts, times, excluded workers and experts' grades."""
     return OutsideInformation(
         texts=grading_input.answered.texts,
         excluded=grading_input.excluded,
@@ -315,7 +315,7 @@ def _convert_to_seconds(times: Sequence[datetime | None]) -> list[float]:
 
 
 def has_equal_scores(aqer: AQER) -> bool:
-    """Return whether all raw scores are equal, so that every grade is 1 without a comparison."""
+    """Return whether all raw scores are equal, in which case every grade is 1."""
     known = aqer.raw_[~np.isnan(aqer.raw_)]
     return bool((scale_to_grades(known[:, None]) == 1.0).all()) if len(known) else False
 
@@ -330,7 +330,7 @@ def build_grading_warnings(
     n_rejected: int = 0,
     n_only_cut_off: int = 0,
 ) -> list[Message]:
-    """Return the warnings about a grading's numbers and texts; empty if there are none.
+    """Return the warnings about the numbers and texts of a grading; empty if there are none.
 
     `texts` are the answers that were graded, `embedder` the SPEC of what made their vectors;
     `n_rejected` counts the answers left out because they were refused where they were collected,
@@ -407,5 +407,5 @@ def build_remedy_warnings(report: RemedyReport) -> list[Message]:
 
 
 def _filter_counted(*messages: Message) -> Iterator[Message]:
-    """Return an iterator over the messages whose value `count` is above 0."""
+    """Return an iterator over the messages whose value `count` is positive."""
     return (message for message in messages if message.values["count"])

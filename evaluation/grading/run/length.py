@@ -24,7 +24,9 @@ NO_SPREAD = "no_spread"
 
 
 def measure_length(aqer: AQER, texts: Sequence[str], workers: Sequence[Any]) -> LengthEffect:
-    """Return the correlation of ranked workers' raw scores with their mean log words.
+    """Return the correlation of workers' raw scores with their mean answer length.
+
+    Length is the logarithm of the number of words; only ranked workers count.
 
     Raw scores are leave-one-out means, with `question_contrast` the contrasts.
 
@@ -50,7 +52,7 @@ def measure_length(aqer: AQER, texts: Sequence[str], workers: Sequence[Any]) -> 
 
 
 def check_length(finding: LengthEffect) -> Message | None:
-    """Return a warning if length explains much of the ranking; else None."""
+    """Return a warning if answer length explains much of the ranking; else None."""
     if finding.correlation is None or abs(finding.correlation) <= BY_LENGTH:
         return None
     values = {

@@ -150,7 +150,7 @@ def _convert_to_float32(values: Floats) -> NDArray[np.float32]:
 
 
 def _is_mean(means: Floats, exemplars: Floats) -> bool:
-    """Return whether the exemplary answers lie at the weighted means of the answers.
+    """Return whether the exemplary answers equal the weighted means of the answers.
 
     They are not by majority vote, nor where they are those of the largest camp.
     """
@@ -164,7 +164,7 @@ def _replace_nan(values: Floats) -> Floats:
 
 
 def _compute_quantiles(scores: Floats) -> list[float]:
-    """Return the six bounds that split the scores into seven equal shares; empty without any."""
+    """Return the six bounds that divide the scores into seven equal parts; empty without scores."""
     known = scores[~np.isnan(scores)]
     if not len(known):
         return []

@@ -32,7 +32,7 @@ from evaluation.grading.alarms.run.detection import (
     select_rows,
 )
 from evaluation.grading.crowd import OutsideInformation, build_labels
-from evaluation.grading.remedies.methods.partial_crowd import FittedPart
+from evaluation.grading.remedies.methods.partial_crowd import PartialCrowdFit
 from evaluation.grading.remedies.run import RemedyReport
 from evaluation.grading.run.fitting import Graded
 from evaluation.grading.summary import Camp, Looked
@@ -49,7 +49,7 @@ ONLY_AFTER = "unstable_ranking"
 
 @dataclass(frozen=True)
 class DetectionInputs:
-    """Inputs for detecting alarms again after remedies: options, fitted runs and answers."""
+    """Inputs for repeating the detection of alarms after remedies."""
 
     parameters: AqerParameters
     graded: Graded
@@ -58,17 +58,17 @@ class DetectionInputs:
     model_names: Mapping[Any, str]
 
     def detect_in_all(self) -> Alarms:
-        """Return the alarms among all workers, graded without remedies."""
+        """Return the alarms among all workers in the grading without remedies."""
         assert self.graded.plain is not None
         return self._detect(self.graded.plain, restore_plain_vectors(self.answers, self.outside))
 
     def detect_in_voters(self) -> Alarms:
-        """Return the alarms among the voters with their votes after the remedies."""
+        """Return the alarms among the workers who vote after the remedies."""
         fitted, aqer = self.graded.aqer.fitted_, self.graded.aqer
         # A shallow copy, so that the run's own estimator keeps its fit of all workers.
         voters = copy.copy(aqer)
         voters.fitted_ = fitted.crowd
-        if not isinstance(fitted, FittedPart):
+        if not isinstance(fitted, PartialCrowdFit):
             return self._detect(voters, self.answers)
         units = fitted.units
         labels = voters.workers_.tolist()
@@ -95,7 +95,7 @@ class DetectionInputs:
 def add_outcomes(
     base: Alarms, inputs: DetectionInputs, crowd: AQER, answers: GradedAnswers
 ) -> Alarms:
-    """Return the alarms of a run with remedies, each with its outcome (settled, open, new).
+    """Return a run's alarms, each with its outcome after remedies: settled, open or new.
 
     `base` are the alarms of `crowd`: the `answers`, graded plainly, without the excluded workers.
     """
@@ -112,7 +112,7 @@ def add_outcomes(
 def _compare_with_camps(
     alarms: Sequence[Alarm], crowd: AQER, answers: GradedAnswers, now: AQER
 ) -> tuple[Camp, ...]:
-    """Return the crowd's two camps, and which of them the final ranking follows."""
+    """Return the two camps of workers, and which of them the final ranking follows."""
     camps = [alarm.workers for alarm in alarms if alarm.kind == "two_camps" and alarm.workers]
     raw = dict(zip(now.workers_.tolist(), now.raw_.tolist(), strict=True))
     run_raw = np.array([raw[worker] for worker in crowd.workers_.tolist()])
@@ -128,7 +128,7 @@ def _compare_with_camps(
 
 
 def _grade_by_camp(crowd: AQER, answers: GradedAnswers, camp: set[Any]) -> Floats:
-    """Return each worker's raw score if only the workers of one camp vote.
+    """Return each worker's raw score if only the workers of one camp voted.
 
     Shape (M,).
     """
@@ -155,7 +155,7 @@ class _OutcomeJudge:
     camps: tuple[Camp, ...]
 
     def build_found(self, before: Sequence[Alarm]) -> tuple[Alarm, ...]:
-        """Return the run's alarms with their outcomes, and alarms new with the remedies."""
+        """Return the run's alarms with their outcomes, then the alarms that are new."""
         with_outcomes, repeated = [], set()
         for alarm in self.base.found:
             with_outcomes.append(self._add_outcome(alarm, before))
@@ -173,7 +173,7 @@ class _OutcomeJudge:
         return tuple(sort_findings(with_outcomes))  # type: ignore[arg-type]
 
     def build_gone(self, before: Sequence[Alarm]) -> tuple[Alarm, ...]:
-        """Return the alarms that are gone since workers were excluded, with their outcomes."""
+        """Return the alarms that vanished because workers were excluded, with their outcomes."""
         gone_alarms = []
         for alarm in before:
             if any(is_same(alarm, one) for one in self.base.found):
@@ -211,11 +211,11 @@ class _OutcomeJudge:
         return _set_outcome(alarm, "silent", n)
 
     def _find_answer(self, alarm: Alarm) -> str | None:
-        """Return the outcome code if a remedy settles this kind of alarm; else None."""
+        """Return the outcome code of the remedy that settles this alarm; else None."""
         named = set(alarm.workers)
         if alarm.kind in ("copies", "clique") and named:
             for group in self.report.groups:
-                if group.is_collapsed and named <= set(self.report.names_of(group)):
+                if group.is_collapsed and named <= set(self.report.list_members(group)):
                     return "collapsed" if group.source is None else "collapsed_first"
         choice = self.report.choice
         if choice is not None and choice.reason is None:
@@ -228,14 +228,14 @@ class _OutcomeJudge:
         return None
 
     def _find_settled_side(self, alarm: Alarm) -> str:
-        """Return the outcome code of a camp after expert grades: won, lost, or neither."""
+        """Return whether experts' grades confirmed an alarm's camp, as an outcome code."""
         side = self._find_camp(alarm)
         if side is None or not any(camp.follows for camp in self.camps):
             return "settled"
         return "settled_won" if side.follows else "settled_lost"
 
     def _find_camp(self, alarm: Alarm) -> Camp | None:
-        """Return the camp (group of one opinion) of most workers an alarm names, or None."""
+        """Return the camp that contains most workers of an alarm, or None."""
         named = set(alarm.workers)
         matching_camps = [
             camp for camp in self.camps if 2 * len(named & set(camp.workers)) > len(named)
@@ -243,7 +243,7 @@ class _OutcomeJudge:
         return matching_camps[0] if matching_camps else None
 
     def _describe_camps(self, alarm: Alarm) -> dict[str, Any]:
-        """Return how the ranking agrees with an alarm's camp and the other, as message values."""
+        """Return the ranking's agreement with the alarm's camp and the other, as message values."""
         own_camp = self._find_camp(alarm) if alarm.kind in ("two_camps", "clique") else None
         if own_camp is None:
             return {}
@@ -255,7 +255,7 @@ class _OutcomeJudge:
         }
 
     def _find_unchecked_reason(self, alarm: Alarm) -> str | None:
-        """Return why an alarm's check cannot run after the remedy; None if it can."""
+        """Return the reason why an alarm cannot be checked after the remedy; None if it can."""
         name = alarm.kind
         if alarm.kind == "two_camps" and not alarm.workers:
             name = "two_camps_of_questions"
@@ -265,7 +265,7 @@ class _OutcomeJudge:
         return check.reason if check is not None and check.statistic is None else None
 
     def _is_known(self, alarm: Alarm) -> bool:
-        """Return whether an alarm among the voters is one that a remedy has settled."""
+        """Return whether an alarm among the voters is already settled by a remedy."""
         answered = self._find_answer(alarm)
         return answered is not None and any(is_same(alarm, one) for one in self.base.found)
 
@@ -285,7 +285,7 @@ def is_same(alarm: Alarm, other: Alarm) -> bool:
 
 
 def _set_outcome(alarm: Alarm, code: str, workers: int, **values: Any) -> Alarm:
-    """Return the alarm with the outcome message for a code."""
+    """Return the alarm with the outcome message of a code."""
     return replace(alarm, outcome=Message(f"outcome.{code}", {"workers": workers, **values}))
 
 
@@ -295,7 +295,7 @@ def _find_check(checks: Iterable[Looked], name: str) -> Looked | None:
 
 
 def _is_split_of_crowd(alarm: Alarm, alarms: Sequence[Alarm]) -> bool:
-    """Return whether an alarm on single questions repeats the alarm on the crowd's two camps."""
+    """Return whether an alarm on single questions only repeats the alarm on two camps."""
     if alarm.kind != "two_camps" or alarm.workers:
         return False
     same = alarm.message.values.get("same_as_crowd")

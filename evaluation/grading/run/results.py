@@ -26,7 +26,7 @@ from evaluation.grading.run.fitting import Graded
 
 
 class Standing(NamedTuple):
-    """Grade, raw score and rank of a worker in one grading; None where undefined."""
+    """A worker's grade, raw score and rank in one grading; None where undefined."""
 
     grade: float | None
     raw: float | None
@@ -46,7 +46,7 @@ class GradeChange(NamedTuple):
 
 @dataclass(frozen=True)
 class GradeChanges:
-    """Changes of all workers' grades between two gradings, and their rank correlation.
+    """Changes of all workers' grades between two gradings, with their rank correlation.
 
     Attributes
     ----------
@@ -84,16 +84,17 @@ class GradeChanges:
         )
 
     def movers(self, most: int = 5) -> Sequence[GradeChange]:
-        """Return up to `most` workers whose rank changed most (ties: whose grade did)."""
+        """Return up to `most` workers with the largest change of rank, ties by change of grade."""
         moved = [row for row in self.rows if row.change]
 
         def compute_size(row: GradeChange) -> tuple[int, float]:
+            """Return the sort key of a change: larger changes of rank, then of grade, first."""
             return (-abs(row.change or 0), -abs((row.grade or 0.0) - (row.plain_grade or 0.0)))
 
         return sorted(moved, key=compute_size)[:most]
 
     def summary(self) -> dict[str, Any]:
-        """Return the correlation and the largest movers, as plain values for summary.json."""
+        """Return the correlation and largest changes as plain values for summary.json."""
         return {
             "spearman": self.spearman,
             "n": self.n,
@@ -103,7 +104,7 @@ class GradeChanges:
 
 
 def build_standings(aqer: AQER) -> dict[Any, Standing]:
-    """Return grade, raw score and rank of each worker of a fitted estimator, by worker."""
+    """Return each worker's grade, raw score and rank in a fitted estimator."""
     columns = zip(
         aqer.workers_.tolist(), aqer.grades_, aqer.raw_, aqer.ranks_.tolist(), strict=True
     )
@@ -182,7 +183,7 @@ class ModelRow(NamedTuple):
 
 
 class ModelAnswerRow(NamedTuple):
-    """A row of model_answers.csv: a model answer's score and contrast, or the reason without."""
+    """A row of model_answers.csv: a model answer's score and contrast, or a reason for none."""
 
     model: Any
     question: Any
@@ -270,7 +271,7 @@ class Results:
         return self.aqer.reason_ or self.aqer.out_of_ranking_[code] or unsupported
 
     def groups(self) -> dict[Any, int]:
-        """Return each worker's group of connected workers; empty if all are connected.
+        """Return each worker's group (workers connected by shared questions); empty for one group.
 
         Workers are connected if they share questions.
         """
@@ -294,7 +295,7 @@ class Results:
         return cells
 
     def worker_contrasts(self) -> dict[Any, ContrastCells]:
-        """Return the question contrast of each worker, and record why cells are empty."""
+        """Return each worker's question contrast, and record why cells are empty."""
         contrasts = self.aqer.contrasts_
         cells = self._list_contrasts(self.aqer.workers_, contrasts, "workers.csv")
         for worker in self.inputs.workers:
@@ -305,7 +306,7 @@ class Results:
         return cells
 
     def model_contrasts(self) -> dict[Any, ContrastCells]:
-        """Return the question contrast of each language model, and record why cells are empty."""
+        """Return each language model's question contrast, and record why cells are empty."""
         if self.models is None:
             return {}
         return self._list_contrasts(self.models.models, self.models.contrasts, "models.csv")
@@ -313,7 +314,7 @@ class Results:
     def _list_contrasts(
         self, names: NDArray[np.generic], contrasts: Contrasts, table: str
     ) -> dict[Any, ContrastCells]:
-        """Return the contrast cells by the name of the worker or model."""
+        """Return the question contrast cells by name of the worker or model."""
         cells = {}
         for code, name in enumerate(names.tolist()):
             reason = contrasts.owner_reasons[code] or "no_exemplar"
@@ -346,7 +347,7 @@ class Results:
             yield AnswerRow(worker, question, None, None, None)
 
     def answered(self) -> Iterator[AnswerRow]:
-        """Yield a row for every answer with a text, in the order of the graded answers."""
+        """Yield a row for every answer with a text, in the order of grading."""
         aqer, answered = self.aqer, self.inputs.answered
         for worker, question, why, *numbers in zip(
             answered.workers,
@@ -450,7 +451,7 @@ class Results:
 
 
 def find_rank_bounds(aqer: AQER) -> dict[Any, tuple[int, int]]:
-    """Return the interval (low, high) of each worker's rank; workers without one are left out."""
+    """Return each worker's rank interval (low, high); workers without one are left out."""
     known = np.flatnonzero(~np.isnan(aqer.rank_low_))
     bounds = np.column_stack([aqer.rank_low_, aqer.rank_high_])[known].astype(int).tolist()
     return {
@@ -460,7 +461,10 @@ def find_rank_bounds(aqer: AQER) -> dict[Any, tuple[int, int]]:
 
 
 def compute_left_out_means(aqer: AQER, workers: Sequence[Any]) -> dict[Any, float]:
-    """Return each worker's mean leave-one-out score; `workers` has the worker of each answer."""
+    """Return each worker's mean leave-one-out score.
+
+    `workers` holds the author of each answer.
+    """
     scores = aqer.leave_one_out_scores_
     known = ~np.isnan(scores)
     ids, codes = np.unique(np.array(workers)[known], return_inverse=True)

@@ -44,7 +44,7 @@ FACTS = "facts"
 
 
 def grade_run(turn: Turn) -> None:
-    """Grade a run of the database, from its answers to stored results, in this task's time."""
+    """Grade a run of the database and save its results, within the time of this task."""
     inputs = load_inputs(turn.run_id)
     draws = DrawParts.from_input(inputs, turn)
 
@@ -65,7 +65,7 @@ def grade_run(turn: Turn) -> None:
 
 
 def compute_facts(grading: Grading, progress: Progress) -> None:
-    """Compute the facts if asked for, before results are saved, so that no row stays locked."""
+    """Compute the facts of a grading before results are saved, so that no row is locked long."""
     if grading.inputs.parameters.facts:
         progress(FACTS, 0, 1)
         assert grading.facts is not None
@@ -77,7 +77,10 @@ OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
 
 
 class NotAtOnceError(Exception):
-    """Error: a result cannot be computed at once; `code` is a key of `NOT_AT_ONCE`."""
+    """Error for a result that takes too long for a web request; `code` says why.
+
+    The code is a key of `NOT_AT_ONCE`.
+    """
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -161,7 +164,7 @@ class Outcome:
 
 
 def compute_without(run: Run, worker: Worker) -> dict[UUID, Outcome]:
-    """Return grade and rank of every other worker if `worker` were excluded, by public id.
+    """Return, by public id, every other worker's grade and rank if `worker` were excluded.
 
     Raises `NotAtOnceError`.
     """
@@ -176,7 +179,7 @@ def compute_without(run: Run, worker: Worker) -> dict[UUID, Outcome]:
 
 
 def _is_large(run: Run) -> bool:
-    """Return whether the run has too many answers, or pairs of answers, to grade at once."""
+    """Return whether a run has too many answers or answer pairs to be graded in a web request."""
     rows = Response.objects.filter(
         question__version=run.version_id, state=Response.State.SUBMITTED
     ).values("question")
@@ -189,7 +192,7 @@ def _is_large(run: Run) -> bool:
 
 
 def _grade_without(inputs: GradingInput, vectors: Vectors, worker: Worker) -> dict[int, Outcome]:
-    """Grade without `worker`; return grade and rank of each other worker, by primary key."""
+    """Return every other worker's grade and rank without `worker`, by primary key."""
     parameters = replace(
         inputs.parameters,
         bootstrap=0,
@@ -214,6 +217,6 @@ def _grade_without(inputs: GradingInput, vectors: Vectors, worker: Worker) -> di
 
 
 def _replace_keys(outcomes: dict[int, Outcome]) -> dict[UUID, Outcome]:
-    """Return the outcomes keyed by the workers' public ids instead of primary keys."""
+    """Return the grades and ranks keyed by public id instead of primary key."""
     names = dict(Worker.objects.filter(pk__in=outcomes).values_list("pk", "public_id"))
     return {names[key]: outcome for key, outcome in outcomes.items()}

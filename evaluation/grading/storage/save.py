@@ -53,7 +53,7 @@ OF_AGREED = frozenset(
 
 
 class FactRows:
-    """Database rows for the facts of a grading; no rows if facts are switched off."""
+    """Database rows of a grading's facts; none if facts are switched off."""
 
     def __init__(self, run: int, facts: CrowdFacts | None) -> None:
         self.run, self.facts = run, facts
@@ -111,7 +111,7 @@ class FactRows:
             )
 
     def counted(self, kind: str, name: Any) -> Mapping[str, Any]:
-        """Return the agreement of a worker's or model's facts, as columns of `FactCounts`."""
+        """Return the counts of a worker's or model's facts, as columns of `FactCounts`."""
         if self.facts is None:
             return {}
         agreement = self.facts.agreement(kind, name)
@@ -125,14 +125,14 @@ class FactRows:
         }
 
     def of_questions(self) -> Mapping[Any, str]:
-        """Return, by question, SPOKEN or the code of the reason why it has no facts."""
+        """Return, by question, `SPOKEN` or the reason code for no facts."""
         if self.facts is None:
             return {}
         spoken = dict.fromkeys(self.facts.questions, ExemplaryAnswer.SPOKEN)
         return {**spoken, **self.facts.silent}
 
     def summary(self) -> FactTotals | None:
-        """Return the counts of the facts for the run's summary; None if switched off."""
+        """Return the numbers of facts for the run's summary; None if switched off."""
         if self.facts is None:
             return None
         return count_facts(self.facts)
@@ -158,7 +158,9 @@ RESULTS: tuple[type[models.Model], ...] = (
 
 
 def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
-    """Save all results and end the run; write nothing if another process took the run over.
+    """Save all results and finish the run.
+
+    Nothing is written if another process has taken over the run.
 
     Results of an earlier attempt, which died before its end, are replaced and never doubled.
     """
@@ -222,7 +224,7 @@ def _build_summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary
 
 
 def _build_remedies(grading: Grading) -> dict[str, Any]:
-    """Return the effects of the remedies, with public ids of workers and questions."""
+    """Return the effects of the remedies with public ids of workers and questions."""
     inputs, report, changes = grading.inputs, grading.graded.remedies, grading.changes()
     if report is None or changes is None:
         return {}
@@ -415,7 +417,7 @@ def _iterate_llm_comparisons(run: int, grading: Grading) -> Iterable[LLMComparis
 
 
 def save_alarms(run: int, grading: Grading) -> None:
-    """Replace the stored alarms of a run; call it in the transaction that saves its results."""
+    """Replace a run's stored alarms; call it in the transaction that saves the results."""
     Alarm.objects.filter(run=run).delete()
     alarms = grading.alarms.found
     saved = Alarm.objects.bulk_create(
@@ -452,7 +454,7 @@ def save_alarms(run: int, grading: Grading) -> None:
 
 
 def _build_evidence(grading: Grading, exhibit: SideBySide) -> dict[str, Any]:
-    """Return two answers shown as evidence of an alarm as primary keys, for JSON."""
+    """Return two example answers of an alarm as primary keys, for JSON."""
     keys, models, row = grading.inputs.answered.keys, grading.inputs.models, exhibit.model_row
     return {
         "question": exhibit.question,

@@ -313,7 +313,7 @@ class ModelAnswerViewSet(BulkViewSet):
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         options = read_options(request, ModelAnswerOptionsSerializer)
         options["imported_by"] = get_user_id(request)
-        return self.taken_in(import_model_answers, question_set, options)
+        return self.import_rows(import_model_answers, question_set, options)
 
 
 def _joined(rows: QuerySet[LLMResponse]) -> QuerySet[LLMResponse]:

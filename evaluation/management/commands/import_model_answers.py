@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 
 from annotations.exchange import ColumnNames
 from annotations.exchange.importing import ImportReport
-from annotations.management.importing import ImportCommand, parsed_columns
+from annotations.management.importing import ImportCommand, parse_columns_option
 from evaluation.runs.imports import import_model_answers
 from evaluation.runs.run_types.answer_files import add_keep_thinking
 
@@ -44,6 +44,6 @@ class Command(ImportCommand):
             dry_run=options["dry_run"],
             keep_thinking=options["keep_thinking"],
             model=options["model"],
-            **parsed_columns(ColumnNames.parse, options["columns"]),
+            **parse_columns_option(ColumnNames.parse, options["columns"]),
         )
         return [report]

@@ -269,7 +269,7 @@ def _other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> list[Oth
             called=name.title,
             version=other.version.number,
             created_at=other.created_at,
-            same_exemplars=exemplars[run].same_as(exemplars[other]),
+            same_exemplars=exemplars[run].has_equal_scores(exemplars[other]),
             is_shown=other.pk == run.pk,
             scores=[scores.get((other.pk, row.model)) for row in rows],
         )

@@ -204,7 +204,7 @@ class PayDecisionsViewSet(PayFileViewSet):
         """Store the decisions and return the import result."""
         version = get_payable_version(request, set_id)
         options = read_options(request, DecisionOptionsSerializer)
-        with self.telling_rows(), translate_payment_errors():
+        with self.convert_row_errors(), translate_payment_errors():
             arguments = {"round_": options["round"], "dry_run": options["dry_run"]}
             report = decide_by_file(version, self.source(), request.user, **arguments)
         comparisons = compare_rejections(version, report.kinds)
@@ -258,7 +258,7 @@ class PayStatusesViewSet(PayFileViewSet):
         version = get_payable_version(request, set_id)
         options = read_options(request, StatusOptionsSerializer)
         arguments = {name: options[name] for name in ("instead", "dry_run")}
-        with self.telling_rows():
+        with self.convert_row_errors():
             report = import_statuses(version, self.source(), request.user, **arguments)
         body = {
             "version": version.number,

@@ -21,7 +21,7 @@ from django.http import Http404, HttpRequest
 
 from annotations.answering.wording import wording
 from annotations.exchange.prolific import CATEGORIES
-from annotations.ledger.decisions import answered_among
+from annotations.ledger.decisions import select_answered_version
 from annotations.models import (
     GRADED,
     PanelStatus,
@@ -35,7 +35,12 @@ from annotations.models import (
 from annotations.models import Collection as Collecting
 from annotations.panels.people import TIME_COLUMNS, build_time_annotations, measure_seconds
 from annotations.web.query import parse_number
-from annotations.web.scope import RefusedError, UserRequest, answered_editable, select_visible
+from annotations.web.scope import (
+    RefusedError,
+    UserRequest,
+    get_editable_answered_set,
+    select_visible,
+)
 from evaluation.core.messages.message import Message
 
 LARGEST_VERSION = 1_000_000
@@ -48,7 +53,7 @@ def get_payable_set(request: UserRequest, set_id: UUID) -> QuestionSet:
     Raises Http404 if the user may not see the set, `RefusedError` if the user may only view it.
     Viewers see no decisions and payments.
     """
-    return answered_editable(request, set_id)
+    return get_editable_answered_set(request, set_id)
 
 
 def get_payable_version(request: HttpRequest, set_id: UUID) -> QuestionSetVersion:
@@ -58,7 +63,9 @@ def get_payable_version(request: HttpRequest, set_id: UUID) -> QuestionSetVersio
     """
     number_in_query = parse_number(request.GET, "version", 1, LARGEST_VERSION, blank=True)
     versions = select_visible(request, QuestionSetVersion.objects.all(), of_one_row=True)
-    version = answered_among(versions.filter(question_set__public_id=set_id), number_in_query)
+    version = select_answered_version(
+        versions.filter(question_set__public_id=set_id), number_in_query
+    )
     if version is None:
         get_payable_set(request, set_id)
         raise Http404("there is no such version")

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.exchange.money import parse_amount, parse_sum
 from annotations.ledger import bonuses, confirmation, errors, parts, tallies
-from annotations.ledger.decisions import WithdrawnError, log_where
+from annotations.ledger.decisions import WithdrawnError, load_decisions_where
 from annotations.models import QuestionSetVersion
 from evaluation.payments.storage.evidence import get_payable_version
 from evaluation.payments.storage.rules import (
@@ -226,7 +226,7 @@ def _render_page(
 ) -> HttpResponse:
     """Render the page: the form, the proposal of its rule, and all payments by round."""
     payments = bonuses.load_payments(version)
-    log = log_where(bonuses.has_confirmed(version)) if payments else {}
+    log = load_decisions_where(bonuses.has_confirmed(version)) if payments else {}
     waiting = bonuses.split_confirmed(
         (payment for payment in payments if bonuses.is_in_round(payment, None)), log
     )

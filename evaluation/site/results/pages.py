@@ -42,10 +42,10 @@ from evaluation.grading.results.report.maps import read_answer_map
 from evaluation.grading.results.report.models import build_models_report
 from evaluation.grading.results.report.run import build_run_report
 from evaluation.grading.results.report.tables import (
-    build_against_table,
     build_differences_table,
     build_map_table,
     build_question_answers_table,
+    build_run_comparison_table,
     build_worker_answers_table,
 )
 from evaluation.grading.results.views import models, pages
@@ -296,7 +296,9 @@ CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
 
 # Tables of graded runs that need more than the run: another one, or two models.
 REQUESTED_TABLES: dict[str, Callable[[HttpRequest, Run], Table]] = {
-    "against": lambda request, run: build_against_table(pages.build_comparison(request, run)),
+    "against": lambda request, run: build_run_comparison_table(
+        pages.build_comparison(request, run)
+    ),
     "waves-people": lambda request, run: build_worker_table(waves.load_report_or_404(request, run)),
     "waves-questions": lambda request, run: build_question_table(
         waves.load_report_or_404(request, run)

@@ -4,7 +4,7 @@ from django.urls import path
 
 from evaluation.eloquent.views import show_comparison, show_texts
 from evaluation.experts.views import audit, experts
-from evaluation.grading.results.views.alarms import show_alarm, show_alarms, show_anchors
+from evaluation.grading.results.views.alarms import show_alarm, show_alarms, show_expert_grading
 from evaluation.grading.results.views.models import (
     show_comparisons,
     show_heat_map,
@@ -12,10 +12,10 @@ from evaluation.grading.results.views.models import (
     show_models,
 )
 from evaluation.grading.results.views.pages import (
-    questions_by_disagreement,
-    show_against,
+    list_questions_by_disagreement,
     show_question,
     show_results,
+    show_run_comparison,
     show_worker,
 )
 from evaluation.model_comparison.views import pair, two
@@ -48,7 +48,7 @@ urlpatterns = [
     path(f"{RUN}replies/texts/", show_texts, name="results-reply-texts"),
     path(f"{RUN}replies/models/", show_comparison, name="results-reply-models"),
     path(f"{RUN}people/", show_results, name="results-people"),
-    path(f"{RUN}disagreement/", questions_by_disagreement, name="results-disagreement"),
+    path(f"{RUN}disagreement/", list_questions_by_disagreement, name="results-disagreement"),
     path(f"{RUN}models/comparison/", show_comparisons, name="results-comparison"),
     path(f"{RUN}models/comparison/two/", two, name="results-two"),
     path(
@@ -71,12 +71,12 @@ urlpatterns = [
     ),
     path(f"{RUN}triage/files/<slug:name>/", send_decision_file, name="results-triage-file"),
     path(f"{RUN}triage/<uuid:worker>/", review_worker, name="results-triage-worker"),
-    path(f"{RUN}anchors/", show_anchors, name="results-anchors"),
+    path(f"{RUN}anchors/", show_expert_grading, name="results-anchors"),
     path(f"{RUN}audit/", audit, name="results-audit"),
     path(f"{RUN}experts/", experts, name="results-experts"),
     path(f"{RUN}trust/", trust, name="results-trust"),
     path(f"{RUN}heat-map/", show_heat_map, name="results-heat-map"),
-    path(f"{RUN}against/", show_against, name="results-against"),
+    path(f"{RUN}against/", show_run_comparison, name="results-against"),
     path(f"{RUN}waves/", show_wave_comparison, name="results-waves"),
     path(f"{RUN}summary/", summary, name="results-summary"),
     path(f"{RUN}planner/", show_planner, name="results-planner"),

@@ -173,7 +173,7 @@ def summary_report(run: Run) -> SummaryReport:
     return SummaryReport(
         decision=decided,
         marks=marks,
-        alarms=alarms.first(ALARMS_SHOWN),
+        alarms=alarms.select_first(ALARMS_SHOWN),
         outcomes=build_outcomes_report(run),
         remedies=build_remedies_report(run),
         method=method_in_words(run, stored),

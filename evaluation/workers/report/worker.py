@@ -356,9 +356,9 @@ class WorkerFilter(ListFilter):
         fields["panel"].widget = forms.Select(choices=[("", "Any"), *((n, n) for n in names)])
         fields["question_set"].widget = forms.Select(choices=[("", "Any"), *ids])
 
-    def in_order(self, rows: QuerySet[Worker]) -> tuple[QuerySet[Worker], Keyset]:
+    def apply_order(self, rows: QuerySet[Worker]) -> tuple[QuerySet[Worker], Keyset]:
         """Return rows annotated with their sort value, and the sort order."""
-        rows, keyset = super().in_order(rows)
+        rows, keyset = super().apply_order(rows)
         value = self.VALUES.get(self.sort.removeprefix("-"))
         return (rows.annotate(value=getattr(self.workers, value)()) if value else rows), keyset
 

@@ -17,7 +17,7 @@ from evaluation.models import AlarmReview, RunOfRecord, WorkerVerdict
 
 @dataclass(frozen=True)
 class Wanted:
-    """Filter of the audit log; empty values do not filter.
+    """Filter of the audit log: user, name of the set, and dates; empty values do not filter.
 
     `user` is a whole user name, `name` a part of the name of a set; days are inclusive, in UTC.
     """
@@ -30,7 +30,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class DecisionEntry:
-    """A decision of a user: its time, kind and choice, and what it is about.
+    """A decision of a user for the audit log: time, kind, choice and subject.
 
     `kind` is a key of `SOURCES`. `subject` is the worker's id, the kind of alarm or the id of the
     run or object; reasons are left out, because they may quote answers.
@@ -46,7 +46,7 @@ class DecisionEntry:
 
 @dataclass(frozen=True)
 class Source:
-    """Table that holds decisions: paths to time, user, choice, set and subject of a row."""
+    """Table with decisions, with the query paths to time, user, choice, set and subject."""
 
     rows: QuerySet[Any, Any]
     user: str
@@ -56,7 +56,7 @@ class Source:
     at: str = "created_at"
 
     def read(self, kind: str, wanted: Wanted) -> Iterator[DecisionEntry]:
-        """Yield the wanted entries, newest first."""
+        """Yield the entries that pass the filter, newest first."""
         rows = _filter(self.rows, wanted, self.user, self.set_name, self.at)
         values = rows.annotate(
             log_at=F(self.at),
@@ -76,7 +76,7 @@ _WORKER: Final = F("submission__worker__external_id")
 
 
 def build_sources() -> dict[str, Source]:
-    """Return the tables of decisions by the kind of their entries."""
+    """Return the tables that hold decisions, by kind of entry."""
     return {
         "payment_decision": Source(
             *(Decision.objects.all(), "decided_by", F("kind"), _OF_SUBMISSION, _WORKER)
@@ -109,13 +109,13 @@ def build_sources() -> dict[str, Source]:
 
 
 def _join(*parts: Any) -> Concat:
-    """Return the expression of texts with a space between them."""
+    """Return the SQL expression that joins texts with spaces."""
     spaced = [piece for part in parts for piece in (Value(" "), part)][1:]
     return Concat(*spaced, output_field=TextField())
 
 
 def read_decisions(wanted: Wanted, kind: str = "") -> Iterator[DecisionEntry]:
-    """Yield the wanted decisions, newest first; of one kind if it is given."""
+    """Yield the decisions that pass the filter, newest first; with `kind`, only of that kind."""
     sources = build_sources()
     chosen = {kind: sources[kind]} if kind else sources
     parts = (source.read(name, wanted) for name, source in chosen.items())
@@ -123,7 +123,7 @@ def read_decisions(wanted: Wanted, kind: str = "") -> Iterator[DecisionEntry]:
 
 
 def select_exports(wanted: Wanted) -> QuerySet[ExportRead]:
-    """Return the wanted downloads with their users, newest first."""
+    """Return the downloads that pass the filter with their users, newest first."""
     rows = _filter(ExportRead.objects.all(), wanted, "user", "set_name", "created_at")
     return rows.select_related("user").order_by("-pk")
 

@@ -27,7 +27,7 @@ REST_NAMESPACE: Final = "api"
 
 
 class ExportLogMiddleware:
-    """Stores each download of a signed-in user; without the entry, no file is sent."""
+    """Stores each download of a signed-in user; no file is sent without an entry."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -50,7 +50,7 @@ class ExportLogMiddleware:
 
 
 def find_file_name(response: HttpResponseBase) -> str:
-    """Return the name of the file that a response is; "" if it is no download."""
+    """Return the file name of a download; "" for other responses."""
     header = Message()
     header["Content-Disposition"] = response.headers.get("Content-Disposition", "")
     if header.get_content_disposition() != "attachment":
@@ -59,7 +59,7 @@ def find_file_name(response: HttpResponseBase) -> str:
 
 
 def log_download(request: HttpRequest, response: HttpResponseBase, name: str) -> HttpResponseBase:
-    """Store the entry of a download and return the response, which counts what is sent."""
+    """Store the entry of a download, and return the response, which counts what is sent."""
     entry = _build_entry(request, name)
     counter = LineCounter() if name.lower().endswith(LINE_TYPES) else None
     if isinstance(response, StreamingHttpResponse):
@@ -77,7 +77,7 @@ def log_download(request: HttpRequest, response: HttpResponseBase, name: str) ->
 
 
 class LineCounter:
-    """Counts the lines of a text that arrives in parts; line ends within quotes do not count."""
+    """Counts the lines of a CSV text that arrives in parts; line ends in quotes do not count."""
 
     def __init__(self) -> None:
         self._ends = 0
@@ -103,7 +103,7 @@ class LineCounter:
 
 
 def _build_entry(request: HttpRequest, name: str) -> ExportRead:
-    """Return the entry of a download, unsaved, with the names of set and run in the address."""
+    """Return the unsaved entry of a download, with the set's and run's names from the URL."""
     match = request.resolver_match
     assert match is not None  # a view made the response
     values = match.kwargs
@@ -133,7 +133,7 @@ def _build_entry(request: HttpRequest, name: str) -> ExportRead:
 def _count(
     entry: ExportRead, chunks: Iterator[bytes], counter: LineCounter | None
 ) -> Iterator[bytes]:
-    """Yield the parts of a file, and store at the end how much of it was sent."""
+    """Yield the parts of a file; at the end store how much of it was sent."""
     try:
         for part in chunks:
             yield part

@@ -91,7 +91,7 @@ def write_backup(place: Path) -> tuple[Path, Manifest]:
 
 
 def choose_path(place: Path) -> Path:
-    """Return the path of the backup to write; raise `BackupError` if it cannot be written."""
+    """Return the path for a new backup; raise `BackupError` if it cannot be written."""
     if place.is_dir():
         return place / f"crowdgrade-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{SUFFIX}"
     if not place.name.endswith(SUFFIX):
@@ -104,7 +104,7 @@ def choose_path(place: Path) -> Path:
 
 
 def delete_old_backups(folder: Path, days: int) -> list[str]:
-    """Delete backups in a folder that were named by a time more than `days` ago; return names."""
+    """Delete backups older than `days`, by the time in their names; return the names."""
     oldest = f"crowdgrade-{datetime.now(UTC) - timedelta(days=days):%Y%m%dT%H%M%SZ}{SUFFIX}"
     names = [path.name for path in folder.iterdir() if DATED_NAME.fullmatch(path.name)]
     old = sorted(name for name in names if name < oldest)
@@ -140,6 +140,7 @@ def _describe(
     names: list[str],
     missing: list[str],
 ) -> Manifest:
+    """Return the manifest of the staged files."""
     files = {}
     for name in names:
         path = folder / name
@@ -189,6 +190,7 @@ def _pack(folder: Path, manifest: Manifest, target: Path) -> None:
 
 
 def _strip_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Return the archive entry without the names and ids of its owner."""
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
     return entry
@@ -196,7 +198,7 @@ def _strip_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 @contextmanager
 def open_backup(place: Path) -> Iterator[tuple[Manifest, Path]]:
-    """Yield a backup's manifest and a folder with its files, after all checksums agreed.
+    """Yield a backup's manifest and a folder with its files, after checking all checksums.
 
     The folder is beside the backup's installation (CROWDGRADE_HOME) and deleted afterwards. Raises
     `BackupError`: `no_backup`, `damaged`, `files_missing` or `newer_format`.
@@ -227,6 +229,7 @@ def read_manifest(place: Path) -> Manifest:
 
 
 def _build_manifest(place: Path, values: Any) -> Manifest:
+    """Return the manifest from its JSON values; raise `BackupError` if they are invalid."""
     if isinstance(values, dict) and isinstance(values.get("format"), int):
         if values["format"] > FORMAT:
             raise BackupError(
@@ -247,14 +250,14 @@ def _build_manifest(place: Path, values: Any) -> Manifest:
 
 
 def _is_entry(name: str) -> bool:
-    """Return whether a name is one that a backup may hold: nothing leads out of the folder."""
+    """Return whether a backup may contain an entry of this name, which stays in its folder."""
     upload = name.removeprefix(UPLOADS)
     is_upload = name.startswith(UPLOADS) and PRIVATE_NAME.fullmatch(upload) is not None
     return name in (*FILES.values(), KEY_FILE) or is_upload
 
 
 def _unpack(place: Path, folder: Path, files: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    """Write the entries that the manifest names to a folder; return those with the right sum."""
+    """Write the manifest's entries to a folder; return the names with the right checksum."""
     result = set()
     (folder / UPLOADS).mkdir()
     try:
@@ -276,7 +279,7 @@ def _unpack(place: Path, folder: Path, files: Mapping[str, Mapping[str, Any]]) -
 
 
 def _write(source: IO[bytes], target: Path) -> str:
-    """Copy a file, and return its SHA-256."""
+    """Copy a file and return the SHA-256 of its content."""
     digest = hashlib.sha256()
     target.touch(mode=0o600)
     with target.open("wb") as file:
@@ -287,4 +290,5 @@ def _write(source: IO[bytes], target: Path) -> str:
 
 
 def _explain(error: Exception) -> str:
+    """Return the reason of an error as text."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -32,7 +32,7 @@ Query = Callable[[str], Sequence[Sequence[Any]]]
 
 @dataclass(frozen=True)
 class Contents:
-    """What a copy of a database holds.
+    """Description of a database copy: engine version, migrations and numbers of rows.
 
     Attributes
     ----------
@@ -88,13 +88,13 @@ def list_tables() -> list[str]:
 
 
 def list_foreign_tables(tables: Iterable[str]) -> list[str]:
-    """Return the tables that belong to no app of Crowdgrade, in any of its versions."""
+    """Return the tables that no version of Crowdgrade has created."""
     labels = tuple(f"{app_config.label}_" for app_config in apps.get_app_configs())
     return [name for name in tables if not name.startswith((*labels, "django_", "knox_"))]
 
 
 def count_data(tables: Iterable[str]) -> dict[str, int]:
-    """Return the number of rows of each table that holds data of users, without empty ones."""
+    """Return the number of rows of each table with users' data; empty tables are left out."""
     own = [name for name in tables if name.startswith(OWN)]
     counts = count_rows(own)
     return {name: n for name, n in counts.items() if n}
@@ -105,6 +105,7 @@ def count_rows(tables: Iterable[str]) -> dict[str, int]:
     with connection.cursor() as cursor:
 
         def query(sql: str) -> Sequence[Sequence[Any]]:
+            """Return the rows of an SQL query."""
             cursor.execute(sql)
             return cursor.fetchall()
 
@@ -112,7 +113,7 @@ def count_rows(tables: Iterable[str]) -> dict[str, int]:
 
 
 def describe_other_use() -> str | None:
-    """Return what uses the database besides this process, in words; None if nothing does."""
+    """Return what else uses the database, as text; None if nothing does."""
     if get_engine() == POSTGRESQL:
         with connection.cursor() as cursor:
             cursor.execute(
@@ -137,12 +138,13 @@ def describe_other_use() -> str | None:
 
 
 def _count(query: Query, tables: Iterable[str]) -> dict[str, int]:
+    """Return the number of rows by table."""
     # Names of tables of the database itself, never of a user.
     return {name: int(query(f'SELECT COUNT(*) FROM "{name}"')[0][0]) for name in tables}  # noqa: S608
 
 
 def _read_contents(query: Query, version: str, tables: Iterable[str]) -> Contents:
-    """Return what a database holds, read by queries in one transaction."""
+    """Return the description of a database, read in one transaction."""
     names = list(tables)
     migrations, uploads = [], []
     if "django_migrations" in names:
@@ -155,6 +157,7 @@ def _read_contents(query: Query, version: str, tables: Iterable[str]) -> Content
 
 
 def _copy_sqlite(target: Path) -> Contents:
+    """Copy the SQLite database to the file `target`; return what the copy contains."""
     path = get_sqlite_path()
     if not path.exists():
         raise BackupError("nothing_to_save", place=path)
@@ -176,6 +179,7 @@ def _copy_sqlite(target: Path) -> Contents:
 
 
 def _replace_sqlite(copy: Path) -> None:
+    """Replace the SQLite database by a copy."""
     path = get_sqlite_path()
     create_private_folder(path.parent)
     # `describe_other_use` has emptied the logs; one that is left would be applied to the new file.
@@ -194,6 +198,7 @@ def _replace_sqlite(copy: Path) -> None:
 
 
 def _copy_postgresql(target: Path) -> Contents:
+    """Dump the PostgreSQL database to the file `target`; return what the dump contains."""
     with _snapshot() as (name, query, version):
         tables = [
             row[0]
@@ -210,7 +215,7 @@ def _copy_postgresql(target: Path) -> Contents:
 
 @contextmanager
 def _snapshot() -> Iterator[tuple[str, Query, str]]:
-    """Yield an exported snapshot's name, a function that queries it, and the server's version."""
+    """Yield a snapshot's name, a function to query it, and the server's version."""
     import psycopg  # SQLite needs no driver
 
     parameters = connection.get_connection_params()
@@ -244,7 +249,7 @@ def _replace_postgresql(copy: Path) -> None:
 
 
 def _run(program: str, *arguments: str) -> None:
-    """Run one of PostgreSQL's programs on the installation's database."""
+    """Run one of PostgreSQL's programs on the database of this installation."""
     path = shutil.which(program)
     if path is None:
         raise BackupError("program_missing", program=program)

@@ -44,7 +44,7 @@ SENTENCES: Final[Mapping[str, str]] = {
 
 
 class BackupError(Exception):
-    """A backup or restoration that was refused; `code` is a key of `SENTENCES`."""
+    """Error: a backup or restoration is refused; `code` is a key of `SENTENCES`."""
 
     def __init__(self, code: str, **values: Any) -> None:
         super().__init__(SENTENCES[code].format_map(values))

@@ -33,7 +33,7 @@ MOST_NAMED: Final = 5
 
 @dataclass(frozen=True)
 class Restored:
-    """Result of a restoration.
+    """Result of a restoration: the backup's manifest and counts of what was done.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ def restore_backup(
 
 
 def check_version(place: Path, manifest: Manifest) -> None:
-    """Raise `BackupError` unless this version can use the backup's database."""
+    """Raise `BackupError` if this version cannot use the backup's database."""
     used = databases.get_engine()
     if manifest.database != used:
         raise BackupError("other_database", place=place, saved=manifest.database, used=used)
@@ -100,7 +100,7 @@ def find_last_migration(app: str) -> str:
 
 
 def check_target(*, replace: bool) -> dict[str, int]:
-    """Return the numbers of rows of the data that would be replaced, {} without any.
+    """Return the numbers of rows that a restoration would replace; {} without any.
 
     Raises `BackupError` if the database is in use, has tables of others, or has data and `replace`
     is False.
@@ -139,7 +139,7 @@ def list_erasures() -> tuple[set[UUID], set[UUID]]:
 
 
 def repeat_erasures(worker_ids: set[UUID], submission_ids: set[UUID]) -> int:
-    """Request the erasures again that the database does not have; return how many.
+    """Request erasures again that the restored database lacks; return their number.
 
     A background process deletes the texts and their copies, as after the first request.
     """
@@ -157,7 +157,7 @@ def repeat_erasures(worker_ids: set[UUID], submission_ids: set[UUID]) -> int:
 
 @contextmanager
 def _hold_site() -> Iterator[None]:
-    """Keep `manage.py up` from starting during the block; refuse if it is running."""
+    """Prevent `manage.py up` from starting in the block; raise `BackupError` if it runs."""
     home = create_private_folder(settings.HOME)
     try:
         with hold_lock(home / LOCK_FILE):
@@ -167,7 +167,7 @@ def _hold_site() -> Iterator[None]:
 
 
 def _restore_key(folder: Path) -> None:
-    """Write the backup's secret key to CROWDGRADE_HOME, where SECRET_KEY does not replace it."""
+    """Write the backup's secret key to CROWDGRADE_HOME."""
     target = settings.HOME / KEY_FILE
     fresh = target.with_name(f".{KEY_FILE}.restored")
     fresh.touch(mode=0o600)
@@ -176,6 +176,7 @@ def _restore_key(folder: Path) -> None:
 
 
 def _restore_uploads(folder: Path, manifest: Manifest) -> None:
+    """Replace the uploaded files by those of the backup."""
     storage = upload_storage()
     for entry in manifest.files:
         if entry.startswith(UPLOADS):

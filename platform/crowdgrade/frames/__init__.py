@@ -45,7 +45,7 @@ COMMANDS = {
 
 
 def describe_options(function: str) -> str:
-    """Return the options of a function: a line with name, default and meaning for each.
+    """Return a function's options: name, default and meaning, one per line.
 
     Raises ValueError for a name that is none of the functions.
     """
@@ -242,6 +242,6 @@ def eloquent(
 
 
 def _rename(columns: dict[str, str]) -> dict[str, Any]:
-    """Return the argument `columns` with the names that are not the standard ones."""
+    """Return {"columns": names} for the columns that do not have their standard name."""
     renamed = {role: name for role, name in columns.items() if name != role}
     return {"columns": renamed} if renamed else {}

@@ -26,11 +26,11 @@ _NO_ID = UUID(int=0)
 
 
 class Tables(Protocol):
-    """Result tables of a grading."""
+    """Protocol of a grading's result tables."""
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The content of summary.json."""
+        """Content of summary.json."""
         ...
 
     def rows(self, table: str) -> list[dict[str, Any]]:
@@ -39,7 +39,7 @@ class Tables(Protocol):
 
 
 def _read_estimate(row: Mapping[str, Any], name: str) -> Estimate:
-    """Return a number of a row with its interval."""
+    """Return an estimate with its interval from a row's columns."""
     return Estimate(row[name], row[f"{name}_low"], row[f"{name}_high"])
 
 
@@ -66,6 +66,7 @@ def _list_workers(result: Tables) -> list[WorkerRow]:
 
 
 def _build_grades(result: Tables) -> Chart | None:
+    """Return the chart of the workers' grades."""
     workers = _list_workers(result)
     return build_grades_chart(workers, len(workers))
 
@@ -111,6 +112,7 @@ def _build_models(result: Tables) -> Chart | None:
 
 
 def _build_questions(result: Tables) -> Chart | None:
+    """Return the chart of the questions with the most disagreement; None without any."""
     rows = [
         QuestionRow(
             question=_NO_ID,
@@ -130,6 +132,7 @@ def _build_questions(result: Tables) -> Chart | None:
 
 
 def _build_convergence(result: Tables) -> Chart | None:
+    """Return the chart of the changes of the voting weights."""
     return build_convergence_chart(result.summary["trace"])
 
 

@@ -38,7 +38,7 @@ FLAG = re.compile(r"--(?:no-)?([a-z][a-z-]*)")
 
 
 class Declaration:
-    """Declared arguments of one command, by their names in Python."""
+    """Arguments of one command, under their names in Python."""
 
     def __init__(self, function: str, command: str) -> None:
         kinds = _load_kinds()
@@ -54,18 +54,18 @@ class Declaration:
 
     @property
     def column_names(self) -> dict[str, str]:
-        """Standard names of the columns of answers, by role; empty where none can be renamed."""
+        """Standard names of the columns of answers, by role; empty if none can be renamed."""
         names = self._parser.get_default("columns")
         found = asdict(names) if is_dataclass(names) and not isinstance(names, type) else {}
         return {role: name for role, name in found.items() if isinstance(name, str)}
 
     def is_file(self, name: str) -> bool:
-        """Return whether an argument is the path of a file, or a list of ids."""
+        """Return whether an argument is a file's path or a list of ids."""
         is_list = isinstance(self.kind.options.options().get(name), Ids)
         return self.actions[name].type is Path or is_list
 
     def describe(self) -> str:
-        """Return a line for each argument: its name, default and help text."""
+        """Return the arguments: name, default and help text, one per line."""
         lines = []
         for name, action in self.actions.items():
             help_text = (action.help or "") % {**vars(action), "prog": self.function}
@@ -78,7 +78,7 @@ class Declaration:
     def parse(
         self, values: Mapping[str, Any], folder: Path, output: Path
     ) -> tuple[Any, dict[str, Any], list[WrittenFile]]:
-        """Return the options, all arguments by name, and the files written for DataFrames.
+        """Return (options, all arguments by name, files written for DataFrames).
 
         Raises TypeError for an unknown argument, `OptionsError` for an invalid value, `InputError`
         for a DataFrame that cannot be written.
@@ -113,7 +113,7 @@ class Declaration:
             raise OptionsError(_name_in_python(str(error)), codes) from error
 
     def _find(self, name: str) -> argparse.Action:
-        """Return the declared argument of this name; raise TypeError if there is none."""
+        """Return the argument with this name; raise `TypeError` if there is none."""
         action = self.actions.get(name)
         if action is None:
             near = difflib.get_close_matches(name, self.actions, 1)
@@ -129,7 +129,10 @@ class Declaration:
         roles: Mapping[str, str],
         files: list[WrittenFile],
     ) -> Any:
-        """Write a value to a file, noted in `files`; return its path, or paths of several."""
+        """Write a value to a file and return its path, or the paths of several.
+
+        The file is recorded in `files`.
+        """
         form = FORMS.get((self.command, name), FileForm.TABLE)
         if form is FileForm.TEXT and isinstance(value, str):
             return value  # ids, parted by commas, or the path of their file
@@ -144,15 +147,16 @@ class Declaration:
 
     @staticmethod
     def _note(file: WrittenFile, files: list[WrittenFile]) -> str:
+        """Record a written file and return its path."""
         files.append(file)
         return str(file.path)
 
 
 class _Parser(argparse.ArgumentParser):
-    """Parser that raises `OptionsError` in place of ending the process."""
+    """Argument parser that raises `OptionsError` and does not end the process."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise `OptionsError` with the message and the code of the option's problem, if any."""
+        """Raise `OptionsError` with the message, and with the problem's code if there is one."""
         current = sys.exception()
         problem = getattr(current and current.__context__, "problem", None)
         codes = [] if problem is None else [problem.code]
@@ -160,7 +164,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _load_kinds() -> Mapping[str, Kind]:
-    """Return the run types; load the apps of the site first if no command did.
+    """Return the run types; load the site's apps first if needed.
 
     The logging of the process is unchanged. Raises RuntimeError in a process that is
     configured for another Django project.
@@ -182,7 +186,7 @@ def _load_kinds() -> Mapping[str, Kind]:
 
 
 def _read_default(default: Any) -> Any:
-    """Return the default of an option as a caller writes it: enumerations and records as values."""
+    """Return an option's default as a plain Python value."""
     if is_dataclass(default) and not isinstance(default, type):
         return asdict(default)
     return getattr(default, "value", default)

@@ -21,7 +21,7 @@ _LINES = ("first_line", "after_line", "line", "earlier")
 
 @dataclass(frozen=True)
 class InputProblem:
-    """One problem of an input: where it is, what is wrong, and how to correct it.
+    """A problem of an input: its place, what is wrong, and how to correct it.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class InputProblem:
 
 
 class InputError(ValueError):
-    """Error of unusable input; `problems` are the stored problems, `total` counts all."""
+    """Error for unusable input; `problems` holds the first problems, `total` counts all."""
 
     def __init__(self, problems: Iterable[InputProblem], total: int | None = None) -> None:
         self.problems = tuple(problems)
@@ -70,7 +70,7 @@ class InputError(ValueError):
 
 
 class OptionsError(ValueError):
-    """Error of invalid options; `codes` are those of the options' declaration."""
+    """Error for invalid options; `codes` identify the problems."""
 
     def __init__(self, message: str, codes: Iterable[str] = ()) -> None:
         self.codes = list(codes)
@@ -82,7 +82,7 @@ class OptionsError(ValueError):
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """A file that was written from an argument: its path, and the rows of its lines.
+    """A file written from an argument: its path, and the rows of its lines.
 
     `row_of` is None for a file of the caller, whose lines are reported as they are. `columns` are
     the caller's names of columns by those of the problems.
@@ -95,7 +95,7 @@ class WrittenFile:
 
 
 def translate_error(error: FileInputError, files: Iterable[WrittenFile]) -> InputError:
-    """Return the error with the rows of the DataFrames in place of the lines of their files."""
+    """Return the error with rows of DataFrames in place of lines of files."""
     by_name = {Path(file.path).name: file for file in files}
     problems = [_translate(problem, by_name) for problem in error.problems]
     # Which command converts the file is of no use for a DataFrame.
@@ -104,7 +104,7 @@ def translate_error(error: FileInputError, files: Iterable[WrittenFile]) -> Inpu
 
 
 def _translate(problem: Problem, files: Mapping[str, WrittenFile]) -> InputProblem:
-    """Return a problem of a file as one of the argument that the file was written from."""
+    """Return a problem of a file as a problem of the argument it was written from."""
     file = files.get(Path(problem.file).name)
     argument = problem.file if file is None else file.argument
     reason, row = problem.reason, None

@@ -29,7 +29,7 @@ _EXACT = 2**53
 
 
 class FileForm(StrEnum):
-    """Form of the file that an argument is written to, by its ending."""
+    """Format of the file to which an argument is written, by file ending."""
 
     TABLE = "csv"
     LINES = "jsonl"
@@ -46,7 +46,7 @@ _WANTED = {
 
 
 def as_frame(argument: str, value: Any) -> nw.DataFrame[Any] | None:
-    """Return a DataFrame of any library as one of narwhals; None for another value.
+    """Return a DataFrame of any library as a narwhals DataFrame; None for other values.
 
     Raises `InputError` for a DataFrame in which a column occurs twice.
     """
@@ -103,7 +103,7 @@ def write_input(
 
 
 def build_json_lines(argument: str, value: Any, names: Mapping[str, str]) -> bytes:
-    """Return the rows of a DataFrame as JSON Lines; `names` are the keys of renamed columns.
+    """Return a DataFrame's rows as JSON Lines; `names` are the keys of renamed columns.
 
     Raises `InputError` for a value that is no DataFrame.
     """
@@ -116,7 +116,7 @@ def build_json_lines(argument: str, value: Any, names: Mapping[str, str]) -> byt
 
 
 def find_integer_columns(argument: str, value: Any, roles: Mapping[str, str]) -> set[str]:
-    """Return the roles of the columns of a DataFrame that hold whole numbers."""
+    """Return the roles of a DataFrame's columns that hold integers."""
     frame = as_frame(argument, value)
     if frame is None:
         return set()
@@ -127,13 +127,13 @@ def find_integer_columns(argument: str, value: Any, roles: Mapping[str, str]) ->
 def _build_problem(
     argument: str, row: int | None, column: str | None, code: str, **values: Any
 ) -> InputProblem:
-    """Return a problem with the texts of the file readers' problem of this code."""
+    """Return a problem with the texts that the file readers use for this code."""
     problem = Problem.from_code("", None, None, code, **values)
     return InputProblem(argument, row, column, problem.reason, problem.remedy, code, values)
 
 
 def _refuse_type(argument: str, value: Any, form: FileForm) -> InputProblem:
-    """Return the problem of an argument of a type that cannot be written."""
+    """Return the problem of an argument whose type cannot be written to a file."""
     kind = type(value)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     remedy = f"Pass {_WANTED[form]}."
@@ -146,7 +146,7 @@ def _refuse_type(argument: str, value: Any, form: FileForm) -> InputProblem:
 def _write_table(
     path: Path, argument: str, frame: nw.DataFrame[Any], roles: Mapping[str, str]
 ) -> RowOf:
-    """Write a DataFrame as CSV; return the function from a line to the row that begins in it.
+    """Write a DataFrame as CSV; return a function from a line to the row that begins there.
 
     Raises `InputError` for cells that no text can hold.
     """
@@ -171,6 +171,7 @@ def _write_table(
             line += 1 + _count_breaks(text)
 
     def find_row(line: int) -> int | None:
+        """Return the row that begins in a line of the file; None if none does."""
         index = bisect_left(first_lines, line)
         return index if index < len(first_lines) and first_lines[index] == line else None
 
@@ -185,7 +186,7 @@ def _count_breaks(text: str) -> int:
 def _format_cells(
     series: nw.Series[Any], argument: str, role: str | None, problems: list[InputProblem]
 ) -> Iterator[str | None]:
-    """Yield the cells of a column as text, None where they are missing; add to `problems`.
+    """Yield a column's cells as text, None if missing; record problems in `problems`.
 
     A column with a role must hold texts or numbers. A whole number that is a float because other
     cells of the column are missing, as in pandas, is written without ".0".
@@ -212,7 +213,7 @@ def _format_cells(
 
 
 def _find_unwritable(text: str) -> str | None:
-    """Return which character of a text no file can hold; None if there is none."""
+    """Return the character of a text that no file can contain; None without one."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -228,13 +229,13 @@ def _is_missing(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    """Return whether a value is a number and no truth value."""
+    """Return whether a value is a number, but not a Boolean value."""
     plain = _make_plain(value)
     return isinstance(plain, (int, float)) and not isinstance(plain, bool)
 
 
 def _format_value(value: Any, is_widened: bool) -> str:
-    """Return a cell that is no text and not missing as text; lists and objects as JSON."""
+    """Return a cell that is no text as text; lists and objects as JSON."""
     plain = _make_plain(value)
     if isinstance(plain, (list, dict)):
         return json.dumps(plain, ensure_ascii=False)
@@ -246,7 +247,7 @@ def _format_value(value: Any, is_widened: bool) -> str:
 
 
 def _make_plain(value: Any) -> Any:
-    """Return a value as JSON has it: arrays as lists, missing numbers as null, dates as text."""
+    """Return a value in JSON's types: arrays as lists, missing numbers as null, dates as text."""
     if _is_missing(value):
         return None
     if isinstance(value, Mapping):

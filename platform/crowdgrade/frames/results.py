@@ -51,6 +51,7 @@ class Picture:
     explanation: str = ""
 
     def _repr_svg_(self) -> str:
+        """Return the SVG text, which notebooks display."""
         return self.svg[self.svg.index("<svg") :]
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -59,7 +60,7 @@ class Picture:
 
 
 class Result:
-    """Result of an evaluation: each table is an attribute, a DataFrame of the caller's library.
+    """Result of an evaluation; each table is an attribute, a DataFrame of the caller's library.
 
     Attributes
     ----------
@@ -83,7 +84,7 @@ class Result:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """The content of summary.json: parameters, counts, warnings, versions and hashes."""
+        """Content of summary.json: parameters, counts, warnings, versions and hashes."""
         summary_json: dict[str, Any] = json.loads(self.files[SUMMARY])
         return summary_json
 
@@ -99,11 +100,11 @@ class Result:
 
     @property
     def tables(self) -> list[str]:
-        """The names of the tables, which are attributes."""
+        """Names of the tables, which are attributes of the result."""
         return [name.removesuffix(".csv") for name in self.files if name.endswith(".csv")]
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        """Return the rows of a table as dicts, None for an empty cell. Raises KeyError."""
+        """Return a table's rows as dicts (None for an empty cell); raise `KeyError` if unknown."""
         columns = _read_columns(self.files[f"{table}.csv"])
         names = list(columns)
         return [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
@@ -142,7 +143,7 @@ class Result:
         ]
 
     def plot(self, name: str = "") -> Picture:
-        """Return the picture of this name, the first one of `pictures` without a name.
+        """Return the picture of this name, by default the first one of `pictures`.
 
         Raises ValueError for an unknown name, and for a picture without data.
         """
@@ -159,7 +160,7 @@ class Result:
         return Picture(chart.standalone(), chart.title, chart.explanation)
 
     def to_csv(self, folder: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the files of the command into a folder: all of them, or none after an error.
+        """Write all result files into a folder; after an error none of them.
 
         Raises `InputError` if the folder holds results of other inputs, unless `overwrite`.
         """
@@ -187,7 +188,7 @@ class Result:
         formats: Sequence[str] = ("inspect", "lm-eval", "promptfoo"),
         **options: Any,
     ) -> Any:
-        """Write the consensus as a scorer of models' answers (``export_scorer``).
+        """Write the consensus as a scorer of models' answers; return a preview of it.
 
         Parameters
         ----------
@@ -234,7 +235,7 @@ class Result:
 
 
 def choose_library(loaded: Mapping[str, Any]) -> Any:
-    """Return pandas or Polars for a caller that gave paths: one that is loaded, else installed.
+    """Return pandas or Polars: the one that is loaded, else one that is installed.
 
     Raises ImportError without either.
     """
@@ -248,13 +249,13 @@ def choose_library(loaded: Mapping[str, Any]) -> Any:
 
 
 def build_frame(columns: Mapping[str, list[Any]], library: str = "") -> Any:
-    """Return columns as a DataFrame of "pandas" or "polars", else of the one that is loaded."""
+    """Return columns as a DataFrame of `library`, by default of the loaded one."""
     chosen = nw.Implementation.from_string(library) if library else choose_library(sys.modules)
     return _build_native(columns, chosen)
 
 
 def _build_native(columns: Mapping[str, list[Any]], library: Any) -> Any:
-    """Return columns as a DataFrame of a library; a column without any value has numbers."""
+    """Return columns as a DataFrame of a library; an empty column becomes numeric."""
     if library.is_pandas_like():
         data = {
             name: cells if name in TEXT_COLUMNS else _fill_empty(cells)
@@ -268,7 +269,7 @@ def _build_native(columns: Mapping[str, list[Any]], library: Any) -> Any:
 
 
 def _read_columns(content: bytes) -> dict[str, list[Any]]:
-    """Return the columns of a CSV file that a command wrote, numbers and truth values as such."""
+    """Return the columns of a CSV file of results, with numbers and Booleans converted."""
     rows = csv.reader(io.StringIO(content.decode(), newline=""), strict=True)
     header = next(rows)
     cells = list(zip(*rows, strict=True)) or [()] * len(header)
@@ -279,7 +280,7 @@ def _read_columns(content: bytes) -> dict[str, list[Any]]:
 
 
 def _read_cells(cells: Sequence[str], is_text: bool) -> list[Any]:
-    """Return the cells of a column by its type, None for empty ones."""
+    """Return a column's cells in their type; None for empty ones."""
     if not is_text:
         filled = [cell for cell in cells if cell]
         if filled and all(cell in ("true", "false") for cell in filled):
@@ -293,7 +294,7 @@ def _read_cells(cells: Sequence[str], is_text: bool) -> list[Any]:
 
 
 def _read_ids(cells: Sequence[Any]) -> list[Any]:
-    """Return ids as whole numbers if each is written as one, else unchanged."""
+    """Return ids as integers if all of them are, else unchanged."""
     numbers = [int(cell) if cell and cell.lstrip("-").isdecimal() else None for cell in cells]
     is_same = all(
         (cell is None and number is None) or str(number) == cell
@@ -303,12 +304,15 @@ def _read_ids(cells: Sequence[Any]) -> list[Any]:
 
 
 def _fill_empty(cells: list[Any]) -> list[Any]:
-    """Return a column without any value as NaN, so that pandas reads it as numbers."""
+    """Return an empty column as NaN, so that pandas treats it as numeric."""
     return cells if any(cell is not None for cell in cells) else [float("nan")] * len(cells)
 
 
 def _choose_type(name: str, cells: Iterable[Any]) -> Any:
-    """Return the narwhals type of a column, numbers without any value; None for lists."""
+    """Return the narwhals type of a column; None for lists.
+
+    A column without values is numeric.
+    """
     kinds = {type(cell) for cell in cells if cell is not None}
     if kinds == {bool}:
         return nw.Boolean()
@@ -320,7 +324,7 @@ def _choose_type(name: str, cells: Iterable[Any]) -> Any:
 
 
 def _format_html_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return rows as an HTML table, all texts escaped, numbers with three decimals."""
+    """Return rows as an HTML table; texts are escaped, numbers have three decimals."""
     if not rows:
         return "<p>no rows</p>"
     head = "".join(f"<th>{html.escape(name)}</th>" for name in rows[0])
@@ -339,5 +343,5 @@ def _format_cell(cell: Any) -> str:
 
 
 def _paragraph(text: str) -> str:
-    """Return an escaped paragraph of HTML."""
+    """Return a text as an escaped HTML paragraph."""
     return f"<p>{html.escape(text)}</p>"

@@ -27,7 +27,7 @@ def evaluate(
     output: str | PathLike[str] | None,
     progress: Progress | None,
 ) -> Result:
-    """Run a command and return its result.
+    """Run a command on DataFrames or files and return its result.
 
     Parameters
     ----------
@@ -72,13 +72,13 @@ def evaluate(
 
 
 def _ignore(_stage: str, _done: int, _total: int) -> None:
-    """Do nothing: the progress callback if the caller gave none."""
+    """Do nothing; the default progress callback."""
 
 
 def _write_vectors(
     folder: Path, given: Mapping[str, Any], arrays: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Write the arrays given in place of an embedder; return the option that reads them."""
+    """Write the given embeddings to files; return the option that reads them."""
     there = {name: array for name, array in arrays.items() if array is not None}
     if not there:
         return {}
@@ -93,7 +93,7 @@ def _write_vectors(
 
 
 def _list_stamps(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return inode and time of change of each file in a folder; none if it does not exist."""
+    """Return inode and time of change of each file in a folder; {} without the folder."""
     if not folder.is_dir():
         return {}
     stats = {path.name: path.stat() for path in folder.iterdir() if path.is_file()}
@@ -101,7 +101,7 @@ def _list_stamps(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def _read_result(path: Path, folder: Path) -> bytes:
-    """Return a result file without the temporary folder of the inputs, which its options name."""
+    """Return a result file's content without the path of the temporary input folder."""
     content = path.read_bytes()
     place = f"{folder}/".encode()
     if path.suffix == ".json" and place in content:
@@ -111,7 +111,7 @@ def _read_result(path: Path, folder: Path) -> bytes:
 
 
 def _remove_folder(error: BackendError, folder: Path) -> BackendError:
-    """Return the error without the temporary folder in its message."""
+    """Return the error without the path of the temporary folder in its message."""
     message = str(error).replace(f"{folder}/", "")
     return type(error)(message, error.code, **error.values)
 
@@ -129,7 +129,7 @@ def _choose_library(values: Mapping[str, Any]) -> Any:
 def _find_whole_numbers(
     declaration: Declaration, values: Mapping[str, Any], files: list[WrittenFile]
 ) -> set[str]:
-    """Return the roles of id columns that hold whole numbers in every DataFrame that has them."""
+    """Return the roles of id columns that hold integers in every DataFrame."""
     roles = {**declaration.column_names, **(values.get("columns") or {})}
     ids = {role: name for role, name in roles.items() if role in ("worker", "question", "model")}
     columns: set[str] = set()

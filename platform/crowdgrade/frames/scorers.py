@@ -18,7 +18,7 @@ OF_CARD = ("title", "licence", "languages")
 
 
 class GradedResult(Protocol):
-    """A result that knows its function and writes its files."""
+    """Protocol of a result that has a function's name and can write its files."""
 
     function: str
 
@@ -34,7 +34,7 @@ def export_result(
     formats: Sequence[str],
     options: Mapping[str, Any],
 ) -> ScorerPreview:
-    """Write the export of a result; return what it contains. See `Result.export_scorer`."""
+    """Write a result's export and return a preview of it; see `Result.export_scorer`."""
     if result.function != "grade":
         raise TypeError(f"the result of {result.function} has no exemplary answers to export")
     chosen = {name: value for name, value in options.items() if name not in OF_CARD}

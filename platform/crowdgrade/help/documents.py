@@ -124,7 +124,7 @@ def search(query: str) -> list[SearchResult]:
 
 
 def make_anchor(heading: str, used: set[str]) -> str:
-    """Return the HTML id of a heading, made as GitHub does, and add it to `used`.
+    """Return the HTML id of a heading, as GitHub forms it, and add it to `used`.
 
     Lower case, without punctuation, a hyphen for each space; a repeated one ends in -1, -2, ...
     """
@@ -155,7 +155,7 @@ def _build_parser() -> MarkdownIt:
 
 
 def _set_anchors(tokens: Sequence[Token]) -> None:
-    """Set the HTML id of each heading, so that links with a fragment work."""
+    """Set each heading's HTML id, so that links with a fragment work."""
     used: set[str] = set()
     for heading, inline in pairwise(tokens):
         if heading.type == "heading_open":
@@ -163,16 +163,17 @@ def _set_anchors(tokens: Sequence[Token]) -> None:
 
 
 def _drop_title(tokens: Sequence[Token]) -> Sequence[Token]:
-    """Return the tokens without a level-1 heading at the start, which the page shows itself."""
+    """Return the tokens without a level-1 heading at the start."""
     has_title = bool(tokens) and tokens[0].type == "heading_open" and tokens[0].tag == "h1"
     return tokens[3:] if has_title else tokens
 
 
 def _make_scrollable(html: str) -> str:
-    """Return the HTML with wide tables and code in boxes that the keyboard can scroll."""
+    """Return the HTML with wide tables and code in boxes that scroll by keyboard."""
     numbers = count(1)
 
     def open_box(_: re.Match[str]) -> str:
+        """Return the HTML that opens the box of the next table."""
         # Each region needs a name of its own for screen readers.
         name = f"Table {next(numbers)}"
         return (
@@ -203,7 +204,7 @@ def _rewrite_links(tokens: Sequence[Token]) -> None:
 
 
 def _find_address(link: str) -> str | None:
-    """Return the site's URL for a link in a document; None for a file it does not serve."""
+    """Return the site's URL for a link in a document; None if the site does not serve it."""
     parts = urlsplit(link)
     if parts.scheme or not parts.path:
         return link

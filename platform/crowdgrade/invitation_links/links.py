@@ -28,7 +28,7 @@ REFUSALS: Final = {
 
 
 class InvitationError(ValueError):
-    """An invitation link cannot be used; `code` is a key of `REFUSALS`."""
+    """Error: an invitation link cannot be used; `code` is a key of `REFUSALS`."""
 
     def __init__(self, code: str) -> None:
         super().__init__(REFUSALS[code])
@@ -42,7 +42,7 @@ def create_link(
     question_set: QuestionSet | None = None,
     email: str = "",
 ) -> tuple[InvitationLink, str]:
-    """Create an invitation link; return it and its token, of which only a hash is stored.
+    """Create an invitation link; return it with its token, of which a hash is stored.
 
     `email` is the address to which the link will be sent, "" for none.
     """
@@ -60,7 +60,7 @@ def create_link(
 
 
 def renew_link(link: InvitationLink) -> str:
-    """Give an unused link a new token and return it; the link is valid anew, and the old token not.
+    """Return a new token of an unused link; the old token becomes invalid.
 
     Raises `InvitationError` if the link was used meanwhile.
     """
@@ -89,14 +89,14 @@ def find_invited_link(address: str) -> InvitationLink | None:
 
 
 def list_links(question_set: QuestionSet | None) -> QuerySet[InvitationLink]:
-    """Return the links of a question set, or with None those for requesters, newest first."""
+    """Return the links of a question set, newest first; for None, those for requesters."""
     rows = InvitationLink.objects.filter(question_set=question_set)
     return rows.select_related("used_by").order_by("-pk")
 
 
 @transaction.atomic
 def use_link(link: InvitationLink, find_user: Callable[[], User]) -> User:
-    """Give a user the role that the link offers, mark it as used, and return the account.
+    """Give a user the link's role, mark the link as used, and return the account.
 
     `find_user` returns the account, which it may create; it is called once the link is known to be
     open, and what it created is undone where the account cannot use the link. Raises
@@ -117,7 +117,7 @@ def use_link(link: InvitationLink, find_user: Callable[[], User]) -> User:
 
 
 def _make_requester(user: User) -> None:
-    """Make a user a requester; `InvitationError` if they are one already."""
+    """Make a user a requester; raise `InvitationError` if the user is one already."""
     if user.is_staff:
         raise InvitationError("requester")
     user.is_staff = True
@@ -125,7 +125,7 @@ def _make_requester(user: User) -> None:
 
 
 def _share(question_set: QuestionSet, user: User, role: str) -> None:
-    """Share a set with a user; `InvitationError` for its owner and for members of its team."""
+    """Share a set with a user; raise `InvitationError` if the user can edit it already."""
     if user.pk == question_set.owner_id:
         raise InvitationError("owner")
     if QuestionSet.objects.filter(pk=question_set.pk).editable_by(user).exists():

@@ -57,7 +57,7 @@ If you do not know {inviter}, ignore this mail.
 
 @dataclass(frozen=True)
 class Mailed:
-    """Result for one address: the invitation, and a key of `FAILURES` ("" if accepted).
+    """Result of a mail to one address; `error` is a key of `FAILURES`, "" if accepted.
 
     `address` is the link, to be copied where the mail was not accepted.
     """
@@ -68,12 +68,12 @@ class Mailed:
 
     @property
     def reason(self) -> str:
-        """Sentence about the failure; "" for an accepted mail."""
+        """Sentence on the failure; "" if the mail was accepted."""
         return FAILURES.get(self.error, "")
 
 
 def split_addresses(text: str) -> list[str]:
-    """Return the distinct mail addresses of a text, separated by spaces, commas or lines.
+    """Return the distinct mail addresses in a text.
 
     Raises ValidationError (`invalid_email`, `too_many`), which names what is wrong.
     """
@@ -93,7 +93,7 @@ def split_addresses(text: str) -> list[str]:
 
 
 def count_left(user_id: int) -> int:
-    """Return how many more mails a user may send now."""
+    """Return the number of mails that a user may still send today."""
     since = timezone.now() - timedelta(days=1)
     rows = InvitationLink.objects.filter(created_by=user_id, mailed_at__gt=since)
     return max(0, MOST_A_DAY - (rows.aggregate(n=Sum("n_mails"))["n"] or 0))
@@ -107,7 +107,7 @@ def invite_by_mail(
     addresses: Iterable[str],
     build_address: Callable[[str], str],
 ) -> list[Mailed]:
-    """Create a link for each mail address, send it, and return the results in order.
+    """Create and send a link for each mail address; return the results in order.
 
     `build_address` returns the URL of a token. Call it outside of a transaction: a server may take
     seconds.
@@ -120,13 +120,16 @@ def invite_by_mail(
 
 
 def invite_again(link: InvitationLink, build_address: Callable[[str], str]) -> Mailed:
-    """Send an invitation again with a new link; the earlier link does not work any more."""
+    """Send an invitation again with a new link and return the result.
+
+    The earlier link becomes invalid.
+    """
     (mailed,) = _send([(link, build_address(renew_link(link)))])
     return mailed
 
 
 def _send(made: list[tuple[InvitationLink, str]]) -> list[Mailed]:
-    """Send each link over one connection; a failure of one stops no other."""
+    """Send each link over one connection; a failure of one does not stop the others."""
     connection = get_connection()
     error = _find_error(connection.open)
     results = []
@@ -144,7 +147,7 @@ def _send(made: list[tuple[InvitationLink, str]]) -> list[Mailed]:
 def _build_message(
     link: InvitationLink, address: str, connection: BaseEmailBackend
 ) -> EmailMessage:
-    """Return the mail of an invitation with its link."""
+    """Return the invitation mail with its link."""
     # A name with a line break could look like text of the site.
     name = " ".join(link.question_set.name.split()) if link.question_set else ""
     values = {
@@ -159,7 +162,7 @@ def _build_message(
 
 
 def _find_error(act: Callable[[], object]) -> str:
-    """Call `act`; return a key of `FAILURES` for its exception, "" without one.
+    """Return a key of `FAILURES` for the exception that `act` raises; "" without one.
 
     The log gets the type of the exception alone: its text may hold addresses and parts of the mail.
     """

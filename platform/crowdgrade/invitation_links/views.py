@@ -86,7 +86,7 @@ class LinkForm(forms.Form):
         field.choices = requester if question_set is None else choices
 
     def clean_emails(self) -> list[str]:
-        """Return the mail addresses; ValidationError for invalid ones, or too many for today."""
+        """Return the mail addresses; raise `ValidationError` if invalid or too many for today."""
         addresses = split_addresses(self.cleaned_data["emails"])
         left = count_left(int(self.user.pk or 0))
         if len(addresses) > left and not is_operator(self.user):
@@ -98,14 +98,14 @@ class LinkForm(forms.Form):
 
 @never_cache
 def manage_set_links(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """List the links of a question set; POST creates one. For its owner and operators."""
+    """List a question set's links; POST creates one (for its owner and operators)."""
     question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
     return _show_links(request, question_set)
 
 
 @never_cache
 def manage_requester_links(request: HttpRequest) -> HttpResponse:
-    """List the links for new requesters; POST creates one. For operators."""
+    """List the links for new requesters; POST creates one (for operators)."""
     _require_operator(request)
     return _show_links(request, None)
 
@@ -145,7 +145,7 @@ def mail_requester_link_again(request: HttpRequest, requester_link_id: UUID) -> 
 @never_cache
 @sensitive_post_parameters()
 def join(request: HttpRequest, token: str) -> HttpResponse:
-    """Show what a link offers; POST joins with the signed-in account, or with a new one."""
+    """Show what a link offers; POST joins with the signed-in account or a new one."""
     link = find_link(token)
     if link is None:
         return TemplateResponse(request, "admin/invitation_links/unknown.html", status=404)
@@ -188,7 +188,7 @@ def _find_account(request: HttpRequest, form: AccountForm) -> User:
 def _enter(
     request: HttpRequest, link: InvitationLink, user: User, *, is_known: bool
 ) -> HttpResponse:
-    """Sign a new account in; redirect to the question set, or to the overview."""
+    """Sign a new account in, and redirect to the question set or the overview."""
     if not is_known:
         login(request, user, BACKEND)
     messages.success(request, "You have joined.", "joined")
@@ -200,7 +200,7 @@ def _enter(
 def _mail_again(
     request: HttpRequest, question_set: QuestionSet | None, link_id: UUID
 ) -> HttpResponse:
-    """Send a link that was mailed before again, and show the result. Http404 for another link."""
+    """Send a mailed link again and show the result; raise `Http404` for other links."""
     mailed_links = list_links(question_set).exclude(email="").select_related("created_by")
     link = get_object_or_404(mailed_links, public_id=link_id)
     recent = link.mailed_at is not None and link.mailed_at > timezone.now() - PAUSE
@@ -217,7 +217,7 @@ def _mail_again(
 
 
 def _go_to_links(question_set: QuestionSet | None) -> HttpResponse:
-    """Redirect to the page of links of a question set, or with None to that for requesters."""
+    """Return the redirect to a question set's links; for None, to those for requesters."""
     if question_set is None:
         return redirect("admin:requester-links")
     return redirect("admin:invitation-links", question_set.public_id)
@@ -231,7 +231,7 @@ def _build_address(request: HttpRequest, token: str) -> str:
 def _show_links(
     request: HttpRequest, question_set: QuestionSet | None, mailed: Sequence[Mailed] = ()
 ) -> HttpResponse:
-    """Return the page of links; POST creates one and shows its URL this once, or mails some.
+    """Return the page of links; POST creates one and shows it once, or mails several.
 
     `mailed` are results of mails that were sent already.
     """
@@ -274,7 +274,10 @@ def _show_links(
 
 
 def _withdraw(request: HttpRequest, question_set: QuestionSet | None, link_id: UUID) -> None:
-    """Delete an unused link; one used meanwhile stays. Http404 if it is unknown."""
+    """Delete an unused link; raise `Http404` if it is unknown.
+
+    A link that was used meanwhile stays.
+    """
     link = get_object_or_404(list_links(question_set), public_id=link_id)
     # One statement, so that a link used between the look-up and here is not deleted.
     n_deleted, _ = InvitationLink.objects.filter(pk=link.pk, used_at=None).delete()

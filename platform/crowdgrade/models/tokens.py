@@ -63,7 +63,7 @@ class ApiToken(AbstractAuthToken):
 
     @property
     def is_outdated(self) -> bool:
-        """Whether the user's password changed since the token was created, which ends it."""
+        """Whether the user's password changed after the token was created."""
         if not self.password_mark:
             return False
         user = self.user
@@ -71,7 +71,7 @@ class ApiToken(AbstractAuthToken):
         return not any(constant_time_compare(self.password_mark, mark) for mark in marks)
 
     def note_use(self) -> None:
-        """Store the time of the token's last use, at most every ten minutes.
+        """Store the time of the token's last use, at most once in ten minutes.
 
         A token from before password marks gets the mark of the present password.
         """
@@ -85,7 +85,9 @@ class ApiToken(AbstractAuthToken):
 
 
 def make_token(user: AbstractBaseUser, name: str, days: int | None) -> tuple[ApiToken, str]:
-    """Create an API token valid for `days`, or with None until revoked; return row and token.
+    """Create an API token and return (row, token).
+
+    It is valid for `days`, or with None until it is revoked.
 
     Returns
     -------
@@ -106,7 +108,7 @@ def list_tokens(user: AbstractBaseUser) -> QuerySet[ApiToken]:
 
 
 def find_token(token: str) -> ApiToken | None:
-    """Return the row of an API token with its user, expired or not; None if unknown."""
+    """Return the row of an API token with its user, even if expired; None if unknown."""
     # The database compares hashes, so the time it takes reveals nothing about tokens.
     rows = ApiToken.objects.select_related("user")
     # No token is so long, and hashing a crafted one would only cost time.

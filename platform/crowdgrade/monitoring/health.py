@@ -32,12 +32,12 @@ THREADS: Final = 8
 
 
 class NotReadyError(Exception):
-    """A check failed; the text is a reason without secrets."""
+    """Error: a health check failed; the text is a reason without secrets."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """Result of one check.
+    """Result of one health check.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Check:
 
 
 def check_database() -> None:
-    """Raise unless the database answers."""
+    """Raise an error if the database does not answer."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
 
@@ -71,12 +71,12 @@ def check_migrations() -> None:
 
 @cache
 def _list_last_migrations() -> list[tuple[str, str]]:
-    """Return app and name of the last migration of each app."""
+    """Return (app, name) of each app's last migration."""
     return sorted(MigrationLoader(None).graph.leaf_nodes())
 
 
 def check_broker() -> None:
-    """Raise unless the broker takes a connection."""
+    """Raise an error if the broker accepts no connection."""
     with current_app.connection_for_write() as broker:
         broker.ensure_connection(max_retries=1, timeout=int(SECONDS))
         # The broker of files makes its folder with the channel.
@@ -84,7 +84,7 @@ def check_broker() -> None:
 
 
 def check_disk() -> None:
-    """Raise `NotReadyError` if the disk of CROWDGRADE_HOME has less than READY_FREE_MB free."""
+    """Raise `NotReadyError` if the disk of CROWDGRADE_HOME is nearly full."""
     home = Path(settings.HOME)
     existing = next(folder for folder in (home, *home.parents) if folder.is_dir())
     free = shutil.disk_usage(existing).free
@@ -103,18 +103,19 @@ ON_DATABASE: Final = ("database", "migrations")
 
 @cache
 def _get_pool() -> ThreadPoolExecutor:
+    """Return the thread pool for health checks, created once."""
     return ThreadPoolExecutor(THREADS, thread_name_prefix="health")
 
 
 def run_checks(seconds: float = SECONDS) -> dict[str, Check]:
-    """Return the result of each check by name; all run at the same time."""
+    """Return the result of each health check by name; all run at the same time."""
     began = time.monotonic()
     futures = {name: _get_pool().submit(partial(_run, name)) for name in CHECKS}
     return {name: _wait(name, future, began, seconds) for name, future in futures.items()}
 
 
 def _run(name: str) -> float:
-    """Run a check, and return its seconds."""
+    """Run a health check and return the seconds it took."""
     began = time.monotonic()
     try:
         CHECKS[name]()
@@ -126,6 +127,7 @@ def _run(name: str) -> float:
 
 
 def _wait(name: str, future: Future[float], began: float, seconds: float) -> Check:
+    """Return a check's result; a failed one after the time limit."""
     try:
         taken = future.result(max(0.0, began + seconds - time.monotonic()))
     except TimeoutError:
@@ -141,11 +143,12 @@ def _wait(name: str, future: Future[float], began: float, seconds: float) -> Che
 
 
 def _describe(reason: str, began: float, seconds: float) -> Check:
+    """Return the result of a failed check."""
     return Check(FAILED, reason, round(time.monotonic() - began, 4), seconds)
 
 
 def build_report(checks: Mapping[str, Check]) -> dict[str, Any]:
-    """Return the answer of `/health/ready` as plain values."""
+    """Return the content of `/health/ready` as plain values."""
     ready = all(check.state == OK for check in checks.values())
     return {
         "state": "ready" if ready else "not ready",

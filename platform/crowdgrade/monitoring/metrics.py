@@ -38,21 +38,22 @@ def build_metrics() -> bytes:
 
 
 class DatabaseCollector(Collector):
-    """Collector of metrics that the database holds."""
+    """Prometheus collector of metrics that are read from the database."""
 
     def collect(self) -> Iterable[Metric]:
-        """Yield the metrics with their values of now."""
+        """Yield the metrics with their current values."""
         yield from _collect_queues()
         yield from _collect_runs()
         yield _collect_replies()
         yield from _collect_ledger()
 
     def describe(self) -> Iterable[Metric]:
-        """Return nothing: registering must not query the database."""
+        """Return nothing, so that registering does not query the database."""
         return []
 
 
 def _collect_queues() -> Iterator[Metric]:
+    """Yield the metrics of queues and background processes."""
     unfinished = GaugeMetricFamily(
         "crowdgrade_runs_unfinished", "Runs that have not ended, by state and lane.",
         labels=("state", "lane"),
@@ -89,6 +90,7 @@ def _collect_queues() -> Iterator[Metric]:
 
 
 def _collect_runs() -> Iterator[Metric]:
+    """Yield the metrics of runs."""
     seconds = SummaryMetricFamily(
         "crowdgrade_run_seconds", "Seconds from the start to the end of runs, by type and state.",
         labels=("type", "state"),
@@ -103,6 +105,7 @@ def _collect_runs() -> Iterator[Metric]:
 
 
 def _collect_replies() -> Metric:
+    """Return the metric of models' replies."""
     replies = GaugeMetricFamily(
         "crowdgrade_model_replies", "Stored replies of language models, by status.",
         labels=("status",),
@@ -114,6 +117,7 @@ def _collect_replies() -> Metric:
 
 
 def _collect_ledger() -> Iterator[Metric]:
+    """Yield the metrics of payments."""
     decisions = CounterMetricFamily(
         "crowdgrade_decisions", "Entries of decisions in the ledger, by kind.", labels=("kind",)
     )

@@ -37,7 +37,7 @@ os.environ[FOLDER_VARIABLE] = str(settings.METRICS_FOLDER)
 
 @cache
 def load_metrics() -> tuple[Counter, Histogram]:
-    """Return the counter and the histogram of requests, created at the first call.
+    """Return the counter and the histogram of requests, created on the first call.
 
     Raises OSError if their folder cannot be written.
     """
@@ -64,7 +64,7 @@ def load_metrics() -> tuple[Counter, Histogram]:
 
 
 def _reserve_files() -> None:
-    """Make the library reserve the disk space of its files before it maps them into memory.
+    """Make the metrics library reserve disk space before it maps files into memory.
 
     It makes them without blocks. The first write to a page then needs room on the disk, and on a
     full one the system ends the process by SIGBUS. A reservation that fails is an OSError instead.
@@ -72,12 +72,15 @@ def _reserve_files() -> None:
     from prometheus_client import mmap_dict, values
 
     class ReservedDict(mmap_dict.MmapedDict):
+        """File-backed dictionary that reserves its disk space before it grows."""
+
         def __init__(self, filename: str, read_mode: bool = False) -> None:
             if not read_mode:
                 _reserve(filename, mmap_dict._INITIAL_MMAP_SIZE)
             super().__init__(filename, read_mode)  # type: ignore[no-untyped-call]
 
         def _init_value(self, key: str) -> None:
+            """Add a key, after reserving the disk space for it."""
             # The library doubles the file until the entry fits: four bytes, the key, two numbers.
             needed, capacity = self._used + len(key.encode()) + 32, self._capacity
             while needed > capacity:
@@ -90,14 +93,14 @@ def _reserve_files() -> None:
 
 
 def _reserve(filename: str, size: int) -> None:
-    """Give a file blocks up to a size; its content stays. Raises OSError if there is no room."""
+    """Reserve disk space for a file up to `size`; raise `OSError` if the disk is full."""
     with Path(filename).open("ab") as file:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, size)
 
 
 def register_requests(registry: CollectorRegistry) -> None:
-    """Make a registry collect the requests of all web processes of this machine."""
+    """Add the requests of all web processes of this machine to a registry."""
     load_metrics()
     from prometheus_client import multiprocess
 
@@ -111,7 +114,7 @@ class MetricsMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response, counted."""
+        """Return the response, after counting the request."""
         began = time.perf_counter()
         response = self.get_response(request)
         count_request(request, response.status_code, time.perf_counter() - began)
@@ -119,7 +122,7 @@ class MetricsMiddleware:
 
 
 def count_request(request: HttpRequest, status: int, seconds: float) -> None:
-    """Count one request; a folder that cannot be written changes no response."""
+    """Count a request; if the folder cannot be written, nothing else changes."""
     match = request.resolver_match
     view = match.view_name if match is not None and match.view_name else UNKNOWN
     # A client may send any method: others than HTTP's own would be labels without end.

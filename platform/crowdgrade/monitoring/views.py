@@ -18,14 +18,14 @@ FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_VIA")
 @never_cache
 @require_safe
 def live(request: HttpRequest) -> HttpResponse:
-    """Return 200: this web process answers requests. Nothing else is checked."""
+    """Return 200, because this web process answers requests; nothing else is checked."""
     return JsonResponse({"state": "live"})
 
 
 @never_cache
 @require_safe
 def ready(request: HttpRequest) -> HttpResponse:
-    """Return the state of each check: 200 if all are well, else 503."""
+    """Return the result of each health check: 200 if all succeed, else 503."""
     report = health.build_report(health.run_checks())
     return JsonResponse(report, status=200 if report["state"] == "ready" else 503)
 
@@ -33,7 +33,7 @@ def ready(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Return the metrics in Prometheus's format; 403 without the token, from other machines."""
+    """Return the metrics for Prometheus; 403 for other machines without the token."""
     if not may_read_metrics(request):
         return HttpResponse(
             "Send the token of METRICS_TOKEN as `Authorization: Bearer TOKEN`.\n",
@@ -47,7 +47,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def may_read_metrics(request: HttpRequest) -> bool:
-    """Return whether a request has the token, or comes from this machine without a proxy."""
+    """Return whether a request has the token or comes directly from this machine."""
     token: str = settings.METRICS_TOKEN
     sent = request.headers.get("Authorization", "")
     if token and compare_digest(sent.encode(), f"Bearer {token}".encode()):

@@ -28,7 +28,10 @@ class TokenAuthentication(BaseAuthentication):
     """
 
     def authenticate(self, request: Request) -> tuple[AbstractBaseUser, ApiToken] | None:
-        """Return (user, token), None without the header; AuthenticationFailed if invalid."""
+        """Return (user, token); None without the header, an error for an invalid token.
+
+        The error is `AuthenticationFailed`.
+        """
         words = get_authorization_header(request).split()
         if not words or words[0].lower() not in SCHEMES:
             return None

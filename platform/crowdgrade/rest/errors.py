@@ -71,7 +71,7 @@ REFUSALS = {
 
 
 def handle(error: Exception, context: Mapping[str, Any]) -> Response:
-    """Return the API's error response to an exception that a view raised.
+    """Return the API's response to an exception of a view.
 
     Unexpected exceptions and outages are logged; the response does not contain their text.
     """
@@ -103,7 +103,7 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response:
 
 
 def convert_error(error: Exception) -> Exception:
-    """Return the API's exception for a `QueryError` or `RefusedError`; others unchanged."""
+    """Return an API error for a `QueryError` or `RefusedError`; other errors unchanged."""
     if isinstance(error, QueryError):
         return build_parameter_problem(error.name, error.detail, error.code)
     if isinstance(error, RefusedError):
@@ -112,7 +112,7 @@ def convert_error(error: Exception) -> Exception:
 
 
 def classify_error(error: Exception) -> ProblemKind:
-    """Return the kind of problem of an exception; "server-error" if it is unknown."""
+    """Return an exception's kind of API error; "server-error" if it is unknown."""
     if isinstance(error, ApiProblem):
         return error.kind
     if (outage := find_outage(error)) is not None:
@@ -141,7 +141,7 @@ def describe_error(error: Exception, kind: ProblemKind) -> str:
 
 
 def list_faults(error: Exception) -> list[Fault]:
-    """Return each fault of an invalid request; [] for other errors."""
+    """Return the faults of an invalid request; [] for other errors."""
     if isinstance(error, ApiProblem):
         return list(error.faults)
     if isinstance(error, exceptions.ValidationError):
@@ -185,7 +185,7 @@ def build_document(
     faults: list[Fault] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return a problem document (RFC 9457); its `type` is a URL that explains the kind.
+    """Return a problem document (RFC 9457); its `type` is a URL that explains the error.
 
     `more` has further members of the document.
     """
@@ -209,7 +209,7 @@ def is_api(request: HttpRequest) -> bool:
 
 
 def build_problem(request: HttpRequest, code: str) -> HttpResponse:
-    """Return the API error response with this code, for errors outside of API views."""
+    """Return the API's error response with this code, for errors outside of views."""
     kind = KINDS[code]
     try:
         body = build_document(request, kind)

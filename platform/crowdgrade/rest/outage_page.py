@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 def render_outage(request: HttpRequest, outage: Outage) -> HttpResponseBase:
-    """Return the page of an outage, or for API requests the error as JSON.
+    """Return the page on an outage; for API requests the error as JSON.
 
     Status 503 if the outage ends by itself, else 507. Posted values are in a form that sends them
     again, but for files, which a page cannot contain.
@@ -51,7 +51,7 @@ def render_outage(request: HttpRequest, outage: Outage) -> HttpResponseBase:
 
 
 def render_overtaken(request: HttpRequest, error: Exception) -> HttpResponseBase:
-    """Return 409 if a concurrent request made the change first, 404 if it deleted the row."""
+    """Return 409 after a concurrent change, 404 if the row was deleted."""
     is_gone = isinstance(error, ObjectDoesNotExist)
     if is_api(request):
         return build_problem(request, "not-found" if is_gone else "conflict")
@@ -69,7 +69,7 @@ def _list_fields(request: HttpRequest) -> Iterator[tuple[str, str]]:
 
 
 def _is_text(name: str, value: str) -> bool:
-    """Return whether a value is probably typed text, worth showing: it contains a space."""
+    """Return whether a value is probably typed text: it contains a space."""
     return " " in value.strip() and name != "csrfmiddlewaretoken"
 
 
@@ -86,7 +86,7 @@ class OutageMiddleware:
     def process_exception(
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponseBase | None:
-        """Return the page of an outage or of a concurrent change; None for other errors."""
+        """Return the page on an outage or a concurrent change; None for other errors."""
         outage = find_outage(exception)
         if outage is not None:
             return render_outage(request, outage)

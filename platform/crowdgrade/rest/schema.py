@@ -88,7 +88,7 @@ def add_problems(result: dict[str, Any], generator: Any, request: Any, public: b
 
 
 def require_body(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
-    """Require the body of an OpenAPI operation if each of its alternatives requires a key.
+    """Mark an operation's body as required if all its alternatives require a key.
 
     drf-spectacular does so for a serializer, not for the `oneOf` of several.
     """
@@ -101,12 +101,12 @@ def require_body(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
 
 
 def _follow(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
-    """Return the named schema that a reference points to, or the schema itself."""
+    """Return the schema to which a reference points, or the schema itself."""
     return schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
 
 
 def complete_operation(operation: dict[str, Any], path: str, method: str) -> None:
-    """Add to one OpenAPI operation the error responses it may return, sorted by status."""
+    """Add to an OpenAPI operation the error responses that it may return."""
     statuses = set(ALWAYS)
     if "{" in path:
         statuses.add(404)

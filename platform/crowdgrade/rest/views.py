@@ -66,7 +66,7 @@ class NowhereView(OpenView):
     """View for unknown URLs below /api/, which returns 404."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Raise NotFound for every method; a URL without its final slash is not redirected."""
+        """Raise `NotFound` for every method."""
         super().initial(request, *args, **kwargs)
         raise NotFound
 

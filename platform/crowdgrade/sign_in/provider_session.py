@@ -10,7 +10,7 @@ import httpx
 import requests
 from requests.structures import CaseInsensitiveDict
 
-from annotations.outgoing.addresses import vetting, written_address
+from annotations.outgoing.addresses import build_network_check, parse_url_address
 from annotations.outgoing.connections import AddressRefusedError, VettedTransport
 from crowdgrade.sign_in.options import LOOPBACK_NETWORKS, OpenID
 
@@ -30,7 +30,7 @@ class ProviderSession:
     def __init__(self, openid: OpenID) -> None:
         self._is_local = openid.is_local
         networks = [*openid.networks, *(LOOPBACK_NETWORKS if openid.is_local else ())]
-        self._vet = vetting(networks)
+        self._vet = build_network_check(networks)
 
     def __enter__(self) -> ProviderSession:
         return self
@@ -58,7 +58,7 @@ class ProviderSession:
         if auth is not None:
             sent["auth"] = (str(auth.username), str(auth.password))  # type: ignore[assignment]
         try:
-            written = written_address(url)
+            written = parse_url_address(url)
             if written is not None and not self._vet(written):
                 raise AddressRefusedError(f"the address {written} is not allowed here")
             return asyncio.run(self._ask(method, url, sent))

@@ -24,7 +24,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """Device and inode of the open file; None in memory."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Open the SQLite database file, created if it does not exist."""
+        """Return a connection to the SQLite file, which is created if it does not exist."""
         name = str(conn_params["database"])
         if not self.is_in_memory_db() and not name.startswith("file:"):
             path = Path(name)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotations.editing import differences
+from annotations.editing import compare_versions
 from annotations.editing.differences import MOST_WORDS, QUESTION_FIELDS, Part, compare_words
 from annotations.models import Passage, Question, QuestionSetVersion
 from tests.annotations import world
@@ -27,7 +27,7 @@ def test_what_is_new_gone_changed_and_moved_is_told():
     Passage.objects.create(version=first, external_id="p1", text="Rivers run.")
     first.publish()
     second = first.question_set.draft()
-    assert differences(first, second) == []
+    assert compare_versions(first, second) == []
     QuestionSetVersion.objects.filter(pk=second.pk).update(guidelines="Be brief.")
     second.refresh_from_db()
     second.passages.update(text="Rivers rest.")
@@ -35,7 +35,7 @@ def test_what_is_new_gone_changed_and_moved_is_told():
     second.questions.filter(external_id="r2").update(role="attention", choices=["a"], kind="choice")
     second.questions.filter(external_id="r3").update(position=9)
     Question.objects.create(version=second, external_id="r6", text="Why?", position=7)
-    found = differences(first, second)
+    found = compare_versions(first, second)
     assert [(one.what, one.how, one.name, [name for name, _ in one.fields]) for one in found] == [
         ("version", "changed", "", ["Guidelines"]),
         ("passage", "changed", "p1", ["Text"]),

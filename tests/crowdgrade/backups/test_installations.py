@@ -28,7 +28,7 @@ result = row.file.name
 """
 CONTENT = """
 from annotations.models import Upload
-result = Upload.objects.get().opened().read().decode()
+result = Upload.objects.get().open_file().read().decode()
 """
 COUNTS = """
 from django.db import connection

@@ -4,7 +4,7 @@ from scipy import stats
 
 from evaluation.consensus.methods.estimator import AQER
 from evaluation.grading.remedies.methods.copies import build_units
-from evaluation.grading.remedies.methods.partial_crowd import fit_part
+from evaluation.grading.remedies.methods.partial_crowd import fit_partial_crowd
 from evaluation.sample_size.methods import (
     QUESTIONS,
     WORKERS,
@@ -71,7 +71,7 @@ def test_a_part_scores_everybody_as_if_the_others_had_no_vote(twelve, more):
         asked = np.unique(questions, return_inverse=True)[1]
         outside = np.setdiff1d(np.arange(12), part)
         units = build_units(x, codes, asked, 12, outside)
-        partial = fit_part(AQER(n_draws=0, **more), x, codes, questions, units=units)
+        partial = fit_partial_crowd(AQER(n_draws=0, **more), x, codes, questions, units=units)
         scores = partial.leave_one_out_scores_
         known = ~np.isnan(scores + grades)
         found.append(stats.pearsonr(scores[known], grades[known]).statistic)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from annotations.outgoing.addresses import vetting
+from annotations.outgoing.addresses import build_network_check
 from evaluation.webhooks import turns
 from evaluation.webhooks.messages import WebhookError
 from evaluation.webhooks.storage import build_headers, check_url, send, sign
 
 DOCS = Path(__file__).resolve().parents[3] / "platform" / "docs"
-HERE = vetting(["127.0.0.0/8"])
+HERE = build_network_check(["127.0.0.0/8"])
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 BODY = b'{"test": 2432232314}'
 
@@ -102,7 +102,7 @@ def test_a_closed_port_is_a_failed_connection():
 
 
 def test_an_address_that_is_not_allowed_gets_no_request(receiver):
-    assert send(receiver.url, {}, BODY, vetting([])).error == "address_refused"
+    assert send(receiver.url, {}, BODY, build_network_check([])).error == "address_refused"
     assert receiver.received == []
 
 
@@ -111,14 +111,14 @@ def test_a_name_that_resolves_to_the_own_network_is_refused_at_the_connection(
 ):
     """DNS rebinding: public while it is checked, private when it is connected to."""
     url = receiver.url.replace("127.0.0.1", "rebinding.example")
-    check_url(url, vetting([]))  # a name passes here, whatever it resolves to
+    check_url(url, build_network_check([]))  # a name passes here, whatever it resolves to
     real = socket.getaddrinfo
 
     def resolve(host, *args, **kwargs):
         return real("127.0.0.1" if host == "rebinding.example" else host, *args, **kwargs)
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    assert send(url, {}, BODY, vetting([])).error == "address_refused"
+    assert send(url, {}, BODY, build_network_check([])).error == "address_refused"
     assert receiver.received == []
     assert send(url, {}, BODY, HERE).error == ""
 
@@ -151,10 +151,10 @@ def test_no_proxy_of_the_environment_is_used(receiver, monkeypatch):
 )
 def test_an_address_that_cannot_be_used_is_refused_when_it_is_stored(url, code):
     with pytest.raises(WebhookError) as refused:
-        check_url(url, vetting([]))
+        check_url(url, build_network_check([]))
     assert (refused.value.code, refused.value.field) == (code, "url")
 
 
 @pytest.mark.parametrize("url", ["https://example.org/hook?key=1", "http://8.8.8.8:8080/"])
 def test_a_public_address_is_taken(url):
-    check_url(url, vetting([]))
+    check_url(url, build_network_check([]))

@@ -23,7 +23,7 @@ from annotations.exchange.model_replies import Finish, read_finish, read_reply
 from annotations.exchange.reading.answers import LONGEST_ANSWER
 from annotations.exchange.records import AnswerStatus
 from annotations.outgoing.connections import Vet
-from annotations.outgoing.waiting import retry_after
+from annotations.outgoing.waiting import parse_retry_after
 from evaluation.core.backends.chat.contract import (
     Allowance,
     ChatModel,
@@ -118,7 +118,7 @@ def parse_seconds(value: str | None) -> float | None:
         return None
     match = DURATION.fullmatch(value.strip())
     if match is None or not any(match.groups()):
-        return retry_after(value)
+        return parse_retry_after(value)
     try:
         hours, minutes, seconds, thousandths = (float(part or 0) for part in match.groups())
     except ValueError:

@@ -8,26 +8,30 @@ answers are more alike than their quality explains); both use `Pairs`.
 """
 
 from evaluation.grading.alarms.methods.camps import Camps, find_camps
-from evaluation.grading.alarms.methods.copies import Group, Kinship, find_copiers
+from evaluation.grading.alarms.methods.copies import Group, UnexplainedSimilarity, find_copiers
 from evaluation.grading.alarms.methods.findings import KINDS, Finding, build_findings, sort_findings
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.grading.alarms.methods.questions import QuestionCamps, find_question_camps
-from evaluation.grading.alarms.methods.survey import ModelAnswersInSpace, Survey, survey_run
+from evaluation.grading.alarms.methods.survey import (
+    ModelAnswersInSpace,
+    RunChecks,
+    compute_run_checks,
+)
 
 __all__ = [
     "KINDS",
     "Camps",
     "Finding",
     "Group",
-    "Kinship",
     "ModelAnswersInSpace",
     "Pairs",
     "QuestionCamps",
-    "Survey",
+    "RunChecks",
+    "UnexplainedSimilarity",
     "build_findings",
+    "compute_run_checks",
     "find_camps",
     "find_copiers",
     "find_question_camps",
     "sort_findings",
-    "survey_run",
 ]

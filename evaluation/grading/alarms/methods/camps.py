@@ -35,7 +35,9 @@ NO_CAMP, CAMP_A, CAMP_B = -1, 0, 1
 
 @dataclass(frozen=True)
 class Camps:
-    """Result of the test for two camps (groups of one opinion): z, members, agreement surplus.
+    """Result of the test for two camps: two groups whose members agree with each other.
+
+    The statistic is a z value; the members and each camp's agreement surplus are stored.
 
     Attributes
     ----------
@@ -57,8 +59,8 @@ class Camps:
     threshold: float = THRESHOLD
 
     @property
-    def rings(self) -> bool:
-        """Whether the alarm is raised: z above the threshold, and two camps were found."""
+    def is_raised(self) -> bool:
+        """Whether the alarm is raised: z exceeds the threshold, and two camps were found."""
         return (
             self.statistic is not None
             and self.statistic > self.threshold
@@ -67,7 +69,9 @@ class Camps:
 
 
 def find_camps(pairs: Pairs, seed: int = 0, n_splits: int | None = None) -> Camps:
-    """Test whether the crowd falls into two camps (groups of one opinion) of 3 workers or more.
+    """Test whether the workers form two camps, each of 3 or more workers who agree.
+
+    A camp is a group of workers with one opinion.
 
     Parameters
     ----------
@@ -99,7 +103,7 @@ def find_camps(pairs: Pairs, seed: int = 0, n_splits: int | None = None) -> Camp
         return Camps(min(z, 0.0), (), (), n, n_splits)
     members = [np.flatnonzero(labels == camp) for camp in (CAMP_A, CAMP_B)]
     kinds = _PairSums.sum_questions(pairs, labels, np.ones(pairs.n_questions, dtype=bool))
-    surplus = [kinds.surplus(camp) for camp in (CAMP_A, CAMP_B)]
+    surplus = [kinds.compute_surplus(camp) for camp in (CAMP_A, CAMP_B)]
     order = [0, 1] if len(members[0]) >= len(members[1]) else [1, 0]
     return Camps(
         z,
@@ -111,7 +115,9 @@ def find_camps(pairs: Pairs, seed: int = 0, n_splits: int | None = None) -> Camp
 
 
 def split_crowd(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
-    """Split workers into two camps by agreement: 0, 1, or -1 without data; None for one camp.
+    """Return the camp (0 or 1) of each worker, -1 without data; None for a single camp.
+
+    Workers in one camp agree with each other more than with the other camp.
 
     Halves by the signs of the leading eigenvector of what additive worker effects leave of the
     mean cosines; then every worker joins the half with the higher mean cosine to him, until nobody
@@ -139,7 +145,7 @@ def split_crowd(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
 
 
 def _reassign_workers(pairs: Pairs, total: Floats, times: Floats, labels: Integers) -> Integers:
-    """Move each worker to the camp (group) it agrees with more, until no worker moves.
+    """Return the camps after moving workers to the camp they agree with more, until stable.
 
     The result is (M,). Moving all at once may repeat an earlier split, which ends the moves; so
     does a camp that is too small.
@@ -195,7 +201,9 @@ def _compute_leading_vector(pairs: Pairs, values: Floats) -> Floats:
 
 
 def _compute_cross_fitted_t(pairs: Pairs, order: Integers) -> float:
-    """Test two camps on one half of the questions that were found on the other half.
+    """Return t of the two camps, tested on questions that were not used to find them.
+
+    The camps are found on one half of the questions and tested on the other half, both ways.
 
     Return the lesser t of both camps; each random half is tested with the camps of the other half.
     """
@@ -219,14 +227,14 @@ def _compute_cross_fitted_t(pairs: Pairs, order: Integers) -> float:
 
 
 def _split_crowd_on(pairs: Pairs, chosen: Booleans) -> Integers | None:
-    """Split workers into two camps (groups of one opinion) by the chosen questions only."""
+    """Return the camp of each worker, found from the chosen questions only (see `split_crowd`)."""
     here = chosen[pairs.question].astype(np.float64)
     return split_crowd(pairs, pairs.sum_by_pair(here * pairs.cosine), pairs.sum_by_pair(here))
 
 
 @dataclass(frozen=True)
 class _PairSums:
-    """Cosine sums and pair counts per question: within camp A, within camp B, and across.
+    """Cosine sums and numbers of answer pairs per question: within camp A, B, and across.
 
     Both are (Q, 3).
     """
@@ -236,7 +244,9 @@ class _PairSums:
 
     @classmethod
     def sum_questions(cls, pairs: Pairs, labels: Integers, chosen: Booleans) -> _PairSums:
-        """Return the sums for the chosen questions; `labels` is each worker's camp.
+        """Return the sums over answer pairs on the chosen questions.
+
+        `labels` holds each worker's camp.
 
         `chosen` is (Q,); the rows of other questions stay zero.
         """
@@ -250,18 +260,19 @@ class _PairSums:
         return cls(total * used, count * used)
 
     def __add__(self, other: _PairSums) -> _PairSums:
+        """Return the sums of both objects together."""
         return _PairSums(self.total + other.total, self.count + other.count)
 
-    def surplus(self, camp: int) -> float:
-        """Return the mean cosine within a camp of workers minus that across; 0 if undefined."""
+    def compute_surplus(self, camp: int) -> float:
+        """Return the mean cosine within a camp minus the mean across camps; 0 if undefined."""
         total, count = self.total.sum(axis=0), self.count.sum(axis=0)
         if not count[camp] or not count[2]:
             return 0.0
         return float(total[camp] / count[camp] - total[2] / count[2])
 
     def compute_t(self, camp: int, n: int) -> float:
-        """Return t of a camp's surplus of agreement with itself, over n questions."""
-        surplus = self.surplus(camp)
+        """Return the t statistic of a camp's agreement surplus, computed over n questions."""
+        surplus = self.compute_surplus(camp)
         if not surplus:
             return 0.0
         mean = self.total.sum(axis=0) / np.maximum(self.count.sum(axis=0), 1.0)

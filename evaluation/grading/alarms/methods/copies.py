@@ -1,7 +1,8 @@
 """Find groups of copiers: workers whose answers are more alike than their quality explains.
 
-Two good answers are alike because both are right. `Kinship` sets what would be expected of two
-workers against what they have in common: the share of the gap to identity that is closed.
+Two good answers are alike because both are right. `UnexplainedSimilarity` compares what is
+expected of two workers with what they have in common: the share of the gap to identity that is
+closed.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ FEWEST_ALIKE = 3
 
 @dataclass(frozen=True)
 class Group:
-    """A group of suspected copiers, and the pairs of answers that support the suspicion.
+    """A group of suspected copiers, with the pairs of answers that support the suspicion.
 
     Attributes
     ----------
@@ -58,8 +59,8 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Kinship:
-    """Similarity of each pair of workers beyond what quality explains (kappa); copier groups.
+class UnexplainedSimilarity:
+    """Similarity of each pair of workers beyond their quality (kappa), and groups of copiers.
 
     Attributes
     ----------
@@ -79,13 +80,13 @@ class Kinship:
 
     @property
     def statistic(self) -> float | None:
-        """Largest kappa (unexplained similarity) of all worker pairs; None if none is defined."""
+        """Largest kappa (similarity beyond quality) of any pair of workers; None if undefined."""
         known = self.kappa[~np.isnan(self.kappa)]
         return float(known.max()) if len(known) else None
 
 
-def find_copiers(pairs: Pairs) -> Kinship:
-    """Compute each worker pair's unexplained similarity (kappa), and find groups of copiers.
+def find_copiers(pairs: Pairs) -> UnexplainedSimilarity:
+    """Return each worker pair's similarity beyond quality (kappa), and the groups of copiers.
 
     The expected cosines are refitted without the named pairs until these stay the same, at most 6
     times: copies would otherwise raise the expectation and hide themselves.
@@ -93,7 +94,7 @@ def find_copiers(pairs: Pairs) -> Kinship:
     is_testable = pairs.shared >= FEWEST_SHARED
     kappa = np.full(len(pairs), np.nan)
     if not is_testable.any():
-        return Kinship(pairs, kappa, (), (), "no_pair_shares_10_questions")
+        return UnexplainedSimilarity(pairs, kappa, (), (), "no_pair_shares_10_questions")
     is_named = np.zeros(len(pairs), dtype=bool)
     for _ in range(MOST_ROUNDS):
         expected = _compute_expected_cosines(pairs, ~is_named)
@@ -107,7 +108,7 @@ def find_copiers(pairs: Pairs) -> Kinship:
             break
     groups = find_groups(pairs, is_named, kappa)
     partly = _find_partial_copies(pairs, is_testable & ~is_named, groups)
-    return Kinship(pairs, kappa, groups, partly)
+    return UnexplainedSimilarity(pairs, kappa, groups, partly)
 
 
 def _compute_expected_cosines(pairs: Pairs, used: Booleans) -> Floats:
@@ -137,7 +138,10 @@ def _compute_expected_cosines(pairs: Pairs, used: Booleans) -> Floats:
 
 
 def find_groups(pairs: Pairs, named: Booleans, statistic: Floats) -> tuple[Group, ...]:
-    """Return the groups of workers that the named pairs connect, largest group first."""
+    """Return the groups of workers connected by the chosen pairs, largest group first.
+
+    `named` marks the chosen pairs; `statistic` holds one value per pair.
+    """
     named_pairs = np.flatnonzero(named)
     if not len(named_pairs):
         return ()
@@ -154,7 +158,7 @@ def find_groups(pairs: Pairs, named: Booleans, statistic: Floats) -> tuple[Group
 
 
 def _build_group(pairs: Pairs, own: Integers, statistic: Floats) -> Group:
-    """Return the group of workers that the pairs with the indices `own` form."""
+    """Return the group of workers formed by the pairs at the indices `own`."""
     members = np.unique(np.concatenate([pairs.left[own], pairs.right[own]]))
     inside = np.zeros(pairs.n_workers, dtype=bool)
     inside[members] = True
@@ -170,7 +174,7 @@ def _build_group(pairs: Pairs, own: Integers, statistic: Floats) -> Group:
 
 
 def find_most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
-    """Return left worker, right worker and question of the most similar answers, one row each.
+    """Return the most similar pairs of answers as rows (left worker, right worker, question).
 
     Shape (k, 3). At most `most` rows.
 
@@ -190,7 +194,10 @@ def find_most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
 def _find_partial_copies(
     pairs: Pairs, able: Booleans, groups: Sequence[Group]
 ) -> tuple[Group, ...]:
-    """Return groups of workers who share only some answers; members of `groups` are skipped."""
+    """Return groups of workers who share only part of their answers.
+
+    Members of `groups` are skipped.
+    """
     in_group = np.zeros(pairs.n_workers, dtype=bool)
     for group in groups:
         in_group[group.members] = True

@@ -13,14 +13,14 @@ from evaluation.grading.alarms.methods.camps import Camps
 from evaluation.grading.alarms.methods.copies import PARTLY_THRESHOLD, Group
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.grading.alarms.methods.questions import QuestionCamps
-from evaluation.grading.alarms.methods.survey import Survey
+from evaluation.grading.alarms.methods.survey import RunChecks
 
 # Questions shown of two camps.
 MAX_SHOWN = 5
 
 
 def find_camp_exhibits(pairs: Pairs, members: tuple[Integers, ...]) -> Integers:
-    """Choose example answers, one of each camp of workers, for the most divisive questions.
+    """Return example answers of both camps of workers, on the questions that divide them most.
 
     Return one row per question: a worker of each camp and the question; shape (k, 3).
 
@@ -43,7 +43,7 @@ def find_camp_exhibits(pairs: Pairs, members: tuple[Integers, ...]) -> Integers:
 
 
 def find_question_exhibits(pairs: Pairs, question_camps: QuestionCamps) -> Integers:
-    """Choose example answers for the questions whose answers fall most clearly into two camps.
+    """Return example answers for the questions whose answers form two camps most clearly.
 
     Return one row per question: a worker of each camp and the question; shape (k, 3).
     """
@@ -55,7 +55,7 @@ def find_question_exhibits(pairs: Pairs, question_camps: QuestionCamps) -> Integ
 def _find_medoids(
     pairs: Pairs, camps_by_question: list[tuple[int, tuple[Integers, ...]]]
 ) -> Integers:
-    """Return, per question, the worker with the most typical answer of each of two camps.
+    """Return, per question, the worker with the most central answer (medoid) in each camp.
 
     Shape (k, 3). Questions that a camp did not answer are left out.
     """
@@ -127,7 +127,7 @@ class Finding:
     figures: Mapping[str, object] = field(default_factory=dict)
 
 
-def build_findings(survey: Survey, proven: Sequence[bool | None] | None = None) -> list[Finding]:
+def build_findings(survey: RunChecks, proven: Sequence[bool | None] | None = None) -> list[Finding]:
     """Return the alarms, notices and information that a run's checks raise, most severe first.
 
     Parameters
@@ -157,12 +157,15 @@ def build_findings(survey: Survey, proven: Sequence[bool | None] | None = None) 
 
 def sort_findings(findings: Sequence[Finding]) -> list[Finding]:
     """Return findings sorted by severity, then by kind in the order of `KINDS`."""
-    return sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), KINDS.index(one.kind)))
+    return sorted(
+        findings,
+        key=lambda finding: (SEVERITIES.index(finding.severity), KINDS.index(finding.kind)),
+    )
 
 
 def find_equal_camp(group: Group, camps: Camps) -> int | None:
-    """Return which camp (0 or 1) of the crowd a group of similar workers equals, or None."""
-    if not camps.rings:
+    """Return the camp (0 or 1) of the crowd that a group of similar workers matches, or None."""
+    if not camps.is_raised:
         return None
     for index, camp in enumerate(camps.members):
         # Both ways round: a few copiers inside a large camp are not the camp.
@@ -172,8 +175,8 @@ def find_equal_camp(group: Group, camps: Camps) -> int | None:
     return None
 
 
-def is_copying(survey: Survey, group: Group, by_texts: bool) -> bool:
-    """Return whether a group of similar workers may be called copiers without an expert's review.
+def is_copying(survey: RunChecks, group: Group, by_texts: bool) -> bool:
+    """Return whether similar workers may be called copiers before an expert reviews them.
 
     Then the group may also be collapsed into one voter.
     """
@@ -182,8 +185,11 @@ def is_copying(survey: Survey, group: Group, by_texts: bool) -> bool:
     return find_equal_camp(group, survey.camps) is None
 
 
-def _build_group_finding(survey: Survey, group: Group, by_texts: bool) -> Finding:
-    """Return the finding on similar workers: `copies`, or `clique` if they are a whole camp."""
+def _build_group_finding(survey: RunChecks, group: Group, by_texts: bool) -> Finding:
+    """Return the finding on a group of similar workers.
+
+    Its kind is `copies`, or `clique` if the group matches a whole camp of the crowd.
+    """
     copies = is_copying(survey, group, by_texts)
     case = "clique"
     if copies:
@@ -200,15 +206,18 @@ def _build_group_finding(survey: Survey, group: Group, by_texts: bool) -> Findin
             "mean_cosine": group.mean_cosine,
             "n_shared": group.n_shared,
             "camp": find_equal_camp(group, survey.camps),
-            "camps_ring": survey.camps.rings,
+            "camps_ring": survey.camps.is_raised,
         },
     )
 
 
-def _build_camp_findings(survey: Survey) -> list[Finding]:
-    """Return one finding for each of the crowd's two camps (opposed groups); empty if none."""
+def _build_camp_findings(survey: RunChecks) -> list[Finding]:
+    """Return one finding for each of the crowd's two camps; empty if there are no camps.
+
+    A camp is a group of workers whose answers agree with each other.
+    """
     camps = survey.camps
-    if not camps.rings:
+    if not camps.is_raised:
         return []
     exhibits = find_camp_exhibits(survey.pairs, camps.members)
     starts = survey.starts
@@ -226,7 +235,7 @@ def _build_camp_findings(survey: Survey) -> list[Finding]:
                 "other": len(camps.members[1 - index]),
                 "surplus": camps.surplus[index],
                 "start_agreement": None if starts is None else starts.statistic,
-                "open": bool(starts and starts.rings),
+                "open": bool(starts and starts.is_raised),
                 "sampled": survey.pairs.sampled,
             },
         )
@@ -234,10 +243,10 @@ def _build_camp_findings(survey: Survey) -> list[Finding]:
     ]
 
 
-def _build_question_findings(survey: Survey) -> list[Finding]:
-    """Return the finding that answers to some questions fall into two camps; empty if not."""
+def _build_question_findings(survey: RunChecks) -> list[Finding]:
+    """Return the finding that answers to single questions form two camps; empty if they do not."""
     question_camps = survey.questions
-    if not question_camps.rings:
+    if not question_camps.is_raised:
         return []
     return [
         Finding(
@@ -253,12 +262,12 @@ def _build_question_findings(survey: Survey) -> list[Finding]:
     ]
 
 
-def _measure_crowd_overlap(survey: Survey) -> dict[str, float | None]:
-    """Return how far camps on single questions match the crowd's camps, as message values.
+def _measure_crowd_overlap(survey: RunChecks) -> dict[str, float | None]:
+    """Return how well camps on single questions match the crowd's camps, as message values.
 
     The key is `same_as_crowd`, the value a share of the answers.
     """
-    if not survey.camps.rings:
+    if not survey.camps.is_raised:
         return {}
     return {"same_as_crowd": measure_camp_overlap(survey.questions.camps, survey.camps.members)}
 
@@ -266,7 +275,7 @@ def _measure_crowd_overlap(survey: Survey) -> dict[str, float | None]:
 def measure_camp_overlap(
     question_camps: Sequence[tuple[Integers, Integers]], camps: Sequence[Integers]
 ) -> float | None:
-    """Return the share of answers (0 to 1) whose camp on the question matches the crowd's camps.
+    """Return the share of answers (0 to 1) whose author is in the matching camp of the crowd.
 
     None if the crowd has no two camps, or no member of one of them answered.
     """
@@ -281,11 +290,11 @@ def measure_camp_overlap(
     return n_alike / n if n else None
 
 
-def _build_ranking_findings(survey: Survey) -> list[Finding]:
-    """Return raised findings on dependence on one worker and on disagreement of two graders."""
+def _build_ranking_findings(survey: RunChecks) -> list[Finding]:
+    """Return the findings that the ranking depends on one worker or on the grading method."""
     leverage, disagreement = survey.leverage, survey.disagreement
     findings = []
-    if leverage.rings:
+    if leverage.is_raised:
         of_worker = NO_INDICES if leverage.worker is None else np.array([leverage.worker])
         findings.append(
             Finding(
@@ -297,7 +306,7 @@ def _build_ranking_findings(survey: Survey) -> list[Finding]:
                 workers=of_worker,
             )
         )
-    if disagreement.rings:
+    if disagreement.is_raised:
         findings.append(
             Finding(
                 "grader_disagreement",
@@ -311,7 +320,7 @@ def _build_ranking_findings(survey: Survey) -> list[Finding]:
 
 
 def _build_partial_finding(group: Group) -> Finding:
-    """Return the notice about a group of workers who share part of their answers."""
+    """Return the notice about workers who share part of their answers."""
     return Finding(
         "copies",
         "notice",
@@ -324,8 +333,8 @@ def _build_partial_finding(group: Group) -> Finding:
     )
 
 
-def _build_model_findings(survey: Survey) -> list[Finding]:
-    """Return one notice per language model whose answers some workers' answers resemble."""
+def _build_model_findings(survey: RunChecks) -> list[Finding]:
+    """Return one notice for each language model whose answers resemble those of some workers."""
     return [
         Finding(
             "model_like",
@@ -341,10 +350,10 @@ def _build_model_findings(survey: Survey) -> list[Finding]:
     ]
 
 
-def _build_run_findings(survey: Survey) -> list[Finding]:
-    """Return raised findings on vote concentration, stability, convergence and sparse data."""
+def _build_run_findings(survey: RunChecks) -> list[Finding]:
+    """Return the findings on vote concentration, rank stability, convergence and sparse data."""
     findings = []
-    if survey.concentration.rings:
+    if survey.concentration.is_raised:
         check = survey.concentration
         findings.append(
             Finding(
@@ -357,7 +366,7 @@ def _build_run_findings(survey: Survey) -> list[Finding]:
                 figures={"n_workers": survey.n_workers},
             )
         )
-    if survey.stability.rings:
+    if survey.stability.is_raised:
         check = survey.stability
         findings.append(
             Finding("unstable_ranking", "notice", "crowd", check.statistic, check.threshold)

@@ -30,12 +30,12 @@ AT_ONCE = 4_000_000
 
 @dataclass(frozen=True)
 class PairMatrix:
-    """Symmetric sparse matrix over workers with a zero diagonal; stores the upper half only."""
+    """Symmetric sparse matrix over workers, stored as its upper triangle; the diagonal is zero."""
 
     upper: sparse.csr_array
 
     def __matmul__(self, x: Floats) -> Floats:
-        """Multiply the matrix by a vector or by a matrix with one row per worker.
+        """Return the product of the matrix with a vector or a matrix (one row per worker).
 
         `x` is (M,) or (M, D), and so is the product.
         """
@@ -53,7 +53,7 @@ class PairMatrix:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Cosines of all pairs of answers to one question, indexed by pair of workers.
+    """Cosines of all pairs of answers to the same question, indexed by pair of workers.
 
     E pairs of answers belong to P pairs of workers.
 
@@ -77,7 +77,7 @@ class Pairs:
 
     @classmethod
     def from_vote(cls, vote: MeanVote, seed: int = 0, most: int = MOST_PAIRS) -> Pairs:
-        """Return the cosines of all pairs of answers to the same question in a graded crowd.
+        """Return the cosines of all pairs of answers to the same question.
 
         With more than `most` pairs of answers, those of a seeded random sample of workers.
         """
@@ -134,14 +134,14 @@ class Pairs:
         return np.bincount(self.question, minlength=self.n_questions).astype(np.int64)
 
     def sum_by_pair(self, values: Floats) -> Floats:
-        """Sum values, one per pair of answers, over the answers of each pair of workers.
+        """Return the sum of values (one per pair of answers) for each pair of workers.
 
         Shape (P,).
         """
         return np.bincount(self.pair, weights=values, minlength=len(self)).astype(np.float64)
 
     def sum_by_question(self, values: Floats) -> Floats:
-        """Sum values, one per pair of answers, over each question.
+        """Return the sum of values (one per pair of answers) for each question.
 
         Shape (Q,).
         """
@@ -149,7 +149,7 @@ class Pairs:
         return summed.astype(np.float64)
 
     def build_symmetric(self, values: Floats) -> PairMatrix:
-        """Return the symmetric worker matrix that holds one value per pair of workers.
+        """Return the symmetric worker matrix that holds the values of all pairs of workers.
 
         `values` is (P,), the matrix (M, M) with zeros on the diagonal.
         """
@@ -165,7 +165,7 @@ class Pairs:
         return self.right.astype(np.int32), indptr.astype(np.int32)
 
     def select_pairs(self, chosen: Booleans) -> Pairs:
-        """Return the chosen pairs of workers, without the cosines of their answers.
+        """Return the selected pairs of workers, without their answers' cosines.
 
         `chosen` is (P,).
         """
@@ -218,13 +218,16 @@ def _sample_workers(cells: Cells, seed: int, most: int) -> Booleans:
 
 
 def _count_answer_pairs(cells: Cells, is_sampled: Booleans) -> int:
-    """Return the number of pairs of answers to the same question among the kept workers."""
+    """Return the number of pairs of answers to the same question among the sampled workers."""
     answers = np.add.reduceat(is_sampled[cells.worker].astype(np.int64), cells.starts)
     return int((answers * (answers - 1) // 2).sum())
 
 
 def _find_distinct(code: Integers, m: int) -> tuple[Integers, Integers]:
-    """Return the distinct codes, sorted, and the index of each code among them; codes below m²."""
+    """Return the distinct codes in ascending order, and each code's index among them.
+
+    All codes are below m².
+    """
     if m * m > max(4 * len(code), 1_000_000):
         distinct, place = np.unique(code, return_inverse=True)
         return distinct, place
@@ -237,7 +240,7 @@ def _find_distinct(code: Integers, m: int) -> tuple[Integers, Integers]:
 def _iterate_pairs(
     vote: MeanVote, is_sampled: Booleans
 ) -> Iterator[tuple[Integers, Integers, Floats]]:
-    """Yield both workers, the question and the cosine of pairs of answers, in batches.
+    """Yield batches of answer pairs: the two workers, the question and the cosine.
 
     Shapes (2, e), (e,) and (e,) for the e pairs of a batch; `is_sampled` is (M,).
     """
@@ -278,7 +281,7 @@ def _flatten_pairs(
 
 
 def compute_cosines(block: GramBlock, part: slice, chosen: Integers | None = None) -> Floats:
-    """Return the cosines between all answers to each question in the slice `part` of a block.
+    """Return the cosines between all answers to each question of a block's slice `part`.
 
     Shape (B, m, m): questions, answers, answers.
 

@@ -30,8 +30,10 @@ from evaluation.grading.alarms.methods.pairs import AT_ONCE, compute_cosines
 CACHED = 100_000
 
 
-class Likeness(ABC):
-    """Cosine matrix of the answers to each question of a batch, with zeros on the diagonal.
+class SimilarityMatrices(ABC):
+    """Interface of the cosine matrices of a batch of questions, with zeros on the diagonal.
+
+    Each question has one matrix over its answers.
 
     Of m answers to each of B questions, (m, m) each.
     """
@@ -42,19 +44,22 @@ class Likeness(ABC):
         """Number of questions, and number of answers to each question."""
 
     @abstractmethod
-    def times(self, v: Floats) -> Floats:
-        """Multiply each question's cosine matrix by its row of `v`; one row per question.
+    def multiply(self, v: Floats) -> Floats:
+        """Return the product of each question's cosine matrix with its row of `v`.
 
         Shape (B, m).
         """
 
     @abstractmethod
-    def sum_within(self, index: int, inside: Booleans) -> Floats:
-        """Return each `inside` answer's cosine sum with the others; question at index `index`."""
+    def sum_similarities(self, question: int, is_member: Booleans) -> Floats:
+        """Return, for each answer marked in `is_member`, its summed cosine with the other ones.
+
+        `question` is the index of the question in the batch.
+        """
 
     @abstractmethod
-    def run_power_steps(self, v: Floats, steps: int) -> Floats:
-        """Return the result of power iteration on each centred cosine matrix, started from `v`.
+    def iterate_power_method(self, v: Floats, steps: int) -> Floats:
+        """Return each question's vector after `steps` of power iteration on its centred matrix.
 
         Unit vectors, (B, m); the matrices are doubly centred.
 
@@ -67,12 +72,12 @@ class Likeness(ABC):
 
         Shape (B, m).
         """
-        return self.times(np.ones(self.shape))
+        return self.multiply(np.ones(self.shape))
 
 
 @dataclass(frozen=True)
-class WholeLikeness(Likeness):
-    """Cosine matrices stored in full: one square matrix of answers for each question.
+class FullSimilarityMatrices(SimilarityMatrices):
+    """Cosine matrices stored in full, one square matrix of answers for each question.
 
     `cosine` is (B, m, m) for m answers to each of B questions.
     """
@@ -92,19 +97,19 @@ class WholeLikeness(Likeness):
         """
         return self.cosine.sum(axis=2)
 
-    def times(self, v: Floats) -> Floats:
-        """Multiply each question's cosine matrix by its row of `v`; one row per question.
+    def multiply(self, v: Floats) -> Floats:
+        """Return the product of each question's cosine matrix with its row of `v`.
 
         Shape (B, m).
         """
         return np.asarray(np.einsum("bij,bj->bi", self.cosine, v))
 
-    def sum_within(self, index: int, inside: Booleans) -> Floats:
-        """Return each `inside` answer's cosine sum with the others; question at index `index`."""
-        return np.asarray(self.cosine[index][np.ix_(inside, inside)].sum(axis=1))
+    def sum_similarities(self, question: int, is_member: Booleans) -> Floats:
+        """Return, for each answer marked in `is_member`, its summed cosine with the other ones."""
+        return np.asarray(self.cosine[question][np.ix_(is_member, is_member)].sum(axis=1))
 
-    def run_power_steps(self, v: Floats, steps: int) -> Floats:
-        """Return the result of power iteration from `v`, computed for a few questions at a time.
+    def iterate_power_method(self, v: Floats, steps: int) -> Floats:
+        """Return each question's vector after `steps` of power iteration, in small batches.
 
         Shape (B, m).
         """
@@ -125,8 +130,8 @@ class WholeLikeness(Likeness):
 
 
 @dataclass(frozen=True)
-class RowLikeness(Likeness):
-    """Cosine matrices stored as the unit vectors of the answers, to save memory.
+class FactoredSimilarityMatrices(SimilarityMatrices):
+    """Cosine matrices stored as the answers' unit vectors, which needs less memory.
 
     `rows` is (B, m, d) for m answers to each of B questions; no vector is zero.
     """
@@ -138,8 +143,8 @@ class RowLikeness(Likeness):
         """Number of questions, and number of answers to each question."""
         return self.rows.shape[0], self.rows.shape[1]
 
-    def times(self, v: Floats) -> Floats:
-        """Multiply each question's cosine matrix by its row of `v`; one row per question.
+    def multiply(self, v: Floats) -> Floats:
+        """Return the product of each question's cosine matrix with its row of `v`.
 
         Shape (B, m).
         """
@@ -147,14 +152,14 @@ class RowLikeness(Likeness):
         # Rows have length 1: subtracting v takes the ones of the diagonal out again.
         return np.asarray((self.rows @ along.transpose(0, 2, 1))[:, :, 0] - v)
 
-    def sum_within(self, index: int, inside: Booleans) -> Floats:
-        """Return each `inside` answer's cosine sum with the others; question at index `index`."""
-        some = self.rows[index][inside]
+    def sum_similarities(self, question: int, is_member: Booleans) -> Floats:
+        """Return, for each answer marked in `is_member`, its summed cosine with the other ones."""
+        some = self.rows[question][is_member]
         # Less the answer's cosine with itself.
         return np.asarray(some @ some.sum(axis=0) - 1.0)
 
-    def run_power_steps(self, v: Floats, steps: int) -> Floats:
-        """Return the result of power iteration from `v`, computed on the answers' vectors.
+    def iterate_power_method(self, v: Floats, steps: int) -> Floats:
+        """Return each question's vector after `steps` of power iteration, from the unit vectors.
 
         Shape (B, m). With centred rows X a step is X X' v, so n of them are X (X' X)^(n-1) X' v.
         """
@@ -172,8 +177,10 @@ class RowLikeness(Likeness):
         return _normalise(_centre(out))
 
 
-def build_likeness(block: GramBlock, part: slice, chosen: Integers | None = None) -> Likeness:
-    """Return the cosine matrices of some questions of a block, in the smaller storage form.
+def build_similarity_matrices(
+    block: GramBlock, part: slice, chosen: Integers | None = None
+) -> SimilarityMatrices:
+    """Return the cosine matrices of some questions, in the storage form that needs less memory.
 
     `chosen` are indices of some of the answers to each question; None for all. Vectors are stored
     if the block has them, their inner products are cosines, and they take less memory.
@@ -181,12 +188,12 @@ def build_likeness(block: GramBlock, part: slice, chosen: Integers | None = None
     if block.direct and not block.centred:
         every = slice(None) if chosen is None else chosen
         rows = block.inner[part][:, every]
-        # `RowLikeness` subtracts 1 for each diagonal entry; a zero vector has none.
+        # `FactoredSimilarityMatrices` subtracts 1 for each diagonal entry; a zero vector has none.
         if rows.shape[1] > rows.shape[2] and (block.own[part][:, every] > 0).all():
-            return RowLikeness(rows)
+            return FactoredSimilarityMatrices(rows)
     cosines = compute_cosines(block, part, chosen)
     np.einsum("bii->bi", cosines)[...] = 0.0
-    return WholeLikeness(cosines)
+    return FullSimilarityMatrices(cosines)
 
 
 def _centre(v: Floats) -> Floats:
@@ -226,7 +233,7 @@ MOST_MOVES = 20
 
 @dataclass(frozen=True)
 class QuestionCamps:
-    """How clearly each question's answers fall into two camps (opinions), and the clearest.
+    """Result of the test for two camps of similar answers, for each question of a run.
 
     Attributes
     ----------
@@ -251,8 +258,8 @@ class QuestionCamps:
     threshold: float = THRESHOLD
 
     @property
-    def rings(self) -> bool:
-        """Whether the alarm is raised: more questions with two camps than chance explains."""
+    def is_raised(self) -> bool:
+        """Whether the alarm is raised: more questions have two camps than chance explains."""
         return (
             self.statistic is not None
             and self.statistic >= self.threshold
@@ -265,7 +272,9 @@ class QuestionCamps:
 def find_question_camps(
     vote: MeanVote, seed: int = 0, tested: Booleans | None = None
 ) -> QuestionCamps:
-    """Find, for each question, two camps of similar answers (each 3 answers and a fifth or more).
+    """Return the test whether the answers to each question form two camps of similar answers.
+
+    Each camp has at least 3 answers and a fifth of the question's answers.
 
     Parameters
     ----------
@@ -273,23 +282,23 @@ def find_question_camps(
     tested : (M,) whether a worker's answers are tested; None for all workers.
     """
     separation = np.full(vote.cells.n_questions, np.nan)
-    members: dict[int, tuple[_Camp, _Camp]] = {}
-    for part in _iterate_parts(vote, np.random.default_rng(seed), tested):
-        likeness = build_likeness(part.block, part.at, part.chosen)
-        in_first = _reassign_answers(likeness, _compute_leading_signs(likeness))
-        separations = _compute_separation(likeness, in_first)
+    members: dict[int, tuple[_AnswerCamp, _AnswerCamp]] = {}
+    for part in _iterate_batches(vote, np.random.default_rng(seed), tested):
+        similarities = build_similarity_matrices(part.block, part.at, part.chosen)
+        in_first = _reassign_answers(similarities, _compute_leading_signs(similarities))
+        separations = _compute_separation(similarities, in_first)
         separation[part.question] = separations
         for b in np.flatnonzero(separations > SEPARATED).tolist():
             members[int(part.question[b])] = (
-                _Camp.from_half(part.worker[b], likeness, b, in_first[b]),
-                _Camp.from_half(part.worker[b], likeness, b, ~in_first[b]),
+                _AnswerCamp.from_answers(part.worker[b], similarities, b, in_first[b]),
+                _AnswerCamp.from_answers(part.worker[b], similarities, b, ~in_first[b]),
             )
     return _build_result(separation, members)
 
 
 @dataclass(frozen=True)
-class _Part:
-    """A batch of questions with equally many tested answers, from one block of a vote.
+class _QuestionBatch:
+    """Questions with equally many tested answers, from one block of a vote.
 
     B questions with m tested answers each.
 
@@ -306,10 +315,10 @@ class _Part:
     worker: Integers
 
 
-def _iterate_parts(
+def _iterate_batches(
     vote: MeanVote, rng: np.random.Generator, tested: Booleans | None
-) -> Iterator[_Part]:
-    """Yield batches of questions that have at least 6 answers of the tested workers.
+) -> Iterator[_QuestionBatch]:
+    """Yield batches of questions with 6 or more answers by the tested workers.
 
     `tested` is (M,), None for all workers.
     """
@@ -331,7 +340,7 @@ def _iterate_parts(
             for begin in range(0, len(block), step):
                 span = slice(begin, min(begin + step, len(block)))
                 workers = worker[span] if chosen is None else worker[span][:, chosen]
-                yield _Part(block, span, chosen, question[span], workers)
+                yield _QuestionBatch(block, span, chosen, question[span], workers)
             continue
         # The questions keep different numbers of tested answers: no common array holds them.
         for b in range(len(block)):
@@ -340,30 +349,38 @@ def _iterate_parts(
                 chosen_answers = np.sort(rng.choice(chosen_answers, MOST_ANSWERS, replace=False))
             if len(chosen_answers) >= FEWEST_ANSWERS:
                 span = slice(b, b + 1)
-                yield _Part(
+                yield _QuestionBatch(
                     block, span, chosen_answers, question[span], worker[span][:, chosen_answers]
                 )
 
 
 @dataclass(frozen=True)
-class _Camp:
-    """Workers who gave similar answers to a question, and the worker with the typical answer."""
+class _AnswerCamp:
+    """Workers who gave similar answers to a question, and the author of the most central one."""
 
     workers: Integers
     nearest: int
 
     @classmethod
-    def from_half(cls, worker: Integers, likeness: Likeness, index: int, inside: Booleans) -> _Camp:
-        """Return the camp of the answers marked in `inside`, for the question at index `index`."""
-        workers = worker[inside]
+    def from_answers(
+        cls, workers: Integers, similarities: SimilarityMatrices, question: int, is_member: Booleans
+    ) -> _AnswerCamp:
+        """Return the workers of one camp, and the worker whose answer is nearest to the others'.
+
+        `workers` are the authors of all answers to the question at index `question`; `is_member`
+        marks the answers of the camp.
+        """
+        members = workers[is_member]
         # To the mean of unit vectors: the sum of the cosines to them, each one's own of 1 left
         # out. Equal texts differ by rounding only.
-        sums = likeness.sum_within(index, inside).round(9)
-        return cls(workers, int(workers[np.argmax(sums)]))
+        sums = similarities.sum_similarities(question, is_member).round(9)
+        return cls(members, int(members[np.argmax(sums)]))
 
 
-def _build_result(separation: Floats, members: dict[int, tuple[_Camp, _Camp]]) -> QuestionCamps:
-    """Return the test result from each question's separation and the camps of listed ones."""
+def _build_result(
+    separation: Floats, members: dict[int, tuple[_AnswerCamp, _AnswerCamp]]
+) -> QuestionCamps:
+    """Return the result of the test, from each question's separation and its camps' members."""
     tested = int(np.count_nonzero(~np.isnan(separation)))
     listed = np.array(sorted(members, key=lambda q: (-separation[q], q)), dtype=np.int64)
     # The larger one first; halves of equal size are told in the order of their first worker.
@@ -382,28 +399,28 @@ def _build_result(separation: Floats, members: dict[int, tuple[_Camp, _Camp]]) -
     )
 
 
-def _compute_leading_signs(likeness: Likeness) -> Booleans:
-    """Return a first split of each question's answers, by signs of the leading eigenvector.
+def _compute_leading_signs(similarities: SimilarityMatrices) -> Booleans:
+    """Return a first split of each question's answers: signs of the leading eigenvector.
 
     Shape (B, m). The eigenvector is of the doubly centred Gram matrix; one row per question.
 
     By power steps, which converge because the matrices have no negative eigenvalues; the ones of
     the unit vectors' lengths are put back on the diagonal for that.
     """
-    start = np.random.default_rng(0).standard_normal(likeness.shape)
-    return likeness.run_power_steps(start, POWER_STEPS) >= 0
+    start = np.random.default_rng(0).standard_normal(similarities.shape)
+    return similarities.iterate_power_method(start, POWER_STEPS) >= 0
 
 
-def _reassign_answers(likeness: Likeness, in_first: Booleans) -> Booleans:
-    """Move each answer to the half with the higher mean cosine to it; one row per question.
+def _reassign_answers(similarities: SimilarityMatrices, in_first: Booleans) -> Booleans:
+    """Return the split after moving answers to the half they are more similar to, until stable.
 
     Shape (B, m).
     """
-    size = likeness.shape[1]
-    sums = likeness.sums
+    size = similarities.shape[1]
+    sums = similarities.sums
     for _ in range(MOST_MOVES):
-        to_first = likeness.times(in_first.astype(np.float64))
-        # An answer is no evidence for its own half: likeness has zeros on the diagonal, and the
+        to_first = similarities.multiply(in_first.astype(np.float64))
+        # An answer is no evidence for its own half: similarities has zeros on the diagonal, and the
         # counts leave it out as well.
         count = in_first.sum(axis=1, keepdims=True) - in_first
         others = size - 1 - count
@@ -417,15 +434,15 @@ def _reassign_answers(likeness: Likeness, in_first: Booleans) -> Booleans:
     return in_first
 
 
-def _compute_separation(likeness: Likeness, in_first: Booleans) -> Floats:
-    """Return the separation of the two halves of each question's answers; 0 if one is too small.
+def _compute_separation(similarities: SimilarityMatrices, in_first: Booleans) -> Floats:
+    """Return how far apart the two halves of each question's answers are; 0 for a small half.
 
     Shape (B,). The separation is (within - across) / (1 - across).
     """
-    size = likeness.shape[1]
+    size = similarities.shape[1]
     v = in_first.astype(np.float64)
-    to_first = likeness.times(v)
-    total, within = likeness.sums.sum(axis=1), np.einsum("bi,bi->b", v, to_first)
+    to_first = similarities.multiply(v)
+    total, within = similarities.sums.sum(axis=1), np.einsum("bi,bi->b", v, to_first)
     across = to_first.sum(axis=1) - within
     second_total = total - within - 2 * across
     n_first = in_first.sum(axis=1)
@@ -444,8 +461,8 @@ def _compute_separation(likeness: Likeness, in_first: Booleans) -> Floats:
 
 
 @dataclass(frozen=True)
-class CampedAnswers:
-    """How clearly a question's answers form two camps of similar answers, with examples.
+class AnswerCamps:
+    """Separation of the two camps of answers to a question, with camp sizes and examples.
 
     Attributes
     ----------
@@ -460,10 +477,8 @@ class CampedAnswers:
     nearest: tuple[int, int] | None = None
 
 
-def build_camps_summary(
-    camps: dict[Any, CampedAnswers], questions: Iterable[Any]
-) -> dict[str, Any]:
-    """Return counts of questions with and without two camps of answers, for the run's summary.
+def build_camps_summary(camps: dict[Any, AnswerCamps], questions: Iterable[Any]) -> dict[str, Any]:
+    """Return the numbers of tested questions and of those with two camps, for the run's summary.
 
     `too_few` counts the questions of `questions` with fewer answers than are needed.
     """
@@ -477,5 +492,5 @@ def build_camps_summary(
 
 
 def clip_separation(value: float) -> float:
-    """Limit a separation of two camps to 0..1, which rounding errors may leave."""
+    """Return the separation of two camps limited to 0..1, against rounding errors."""
     return min(max(value, 0.0), 1.0)

@@ -19,7 +19,7 @@ from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, divid
 from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.grading.alarms.methods.camps import Camps, find_camps
-from evaluation.grading.alarms.methods.copies import Kinship, find_copiers
+from evaluation.grading.alarms.methods.copies import UnexplainedSimilarity, find_copiers
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.grading.alarms.methods.questions import QuestionCamps, find_question_camps
 
@@ -51,7 +51,7 @@ AT_ONCE = 4_000_000
 
 @dataclass(frozen=True)
 class RankingStatistic:
-    """Statistic of a ranking's stability; its alarm is raised below the threshold.
+    """Statistic on a ranking with its threshold; the alarm is raised below the threshold.
 
     Attributes
     ----------
@@ -65,13 +65,13 @@ class RankingStatistic:
     worker: int | None = None
 
     @property
-    def rings(self) -> bool:
+    def is_raised(self) -> bool:
         """Whether the alarm is raised: the statistic is below the threshold."""
         return self.statistic is not None and self.statistic < self.threshold
 
 
 def compute_leverage(aqer: AQER) -> RankingStatistic:
-    """Return the lowest rank correlation of raw scores when one worker is left out.
+    """Return the lowest rank correlation of raw scores after leaving out a single worker.
 
     Over supported workers, with the run's own rules from equal weights, or from those that an
     electorate starts with. In a crowd of more than 60 workers those are tried who have three times
@@ -114,7 +114,7 @@ def compute_leverage(aqer: AQER) -> RankingStatistic:
 
 
 def compute_start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> RankingStatistic:
-    """Return the rank correlation of gradings started from each of the crowd's two camps.
+    """Return the rank correlation of two gradings, each started from one camp of workers.
 
     Below .5 the answers alone do not show who is right.
     """
@@ -128,7 +128,7 @@ def compute_start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> RankingS
 
 
 def compute_stability(agreement: ArrayLike) -> RankingStatistic:
-    """Return the median rank correlation of the bootstrap draws with the run.
+    """Return the median rank correlation between bootstrap draws and the run.
 
     `agreement` is `AQER.draw_agreement_`, (n_draws,), NaN where a draw has none.
     """
@@ -154,7 +154,9 @@ def compute_disagreement(raw: Floats, other: Floats, among: Booleans) -> Ranking
 
 
 def compute_concentration(weights: Floats) -> RankingStatistic:
-    """Return the effective share of voters (above 0, at most 1); low if few workers dominate.
+    """Return the effective share of voters (above 0, at most 1).
+
+    It is low if a few workers hold most of the voting weight.
 
     It is 1 / (M sum of squared weights) for M workers.
 
@@ -177,8 +179,8 @@ MODEL_LIKENESS_AT_ONCE = 20_000
 
 
 @dataclass(frozen=True)
-class ModelLikeness:
-    """Test of all workers against one language model: whose answers resemble the model's.
+class ModelSimilarity:
+    """Test result for one language model: which workers' answers resemble the model's.
 
     Attributes
     ----------
@@ -224,10 +226,10 @@ def compute_model_cosines(
     return cosines
 
 
-def find_model_likeness(
+def find_workers_similar_to_model(
     model: object, pairs: Pairs, cells: Cells, to_model: Floats
-) -> ModelLikeness:
-    """Test which workers answer like a model; `to_model` has one cosine per worker answer.
+) -> ModelSimilarity:
+    """Return which workers answer like a language model.
 
     `to_model` (N,) is the result of `compute_model_cosines`.
     """
@@ -248,11 +250,11 @@ def find_model_likeness(
             statistic[worker] = _compute_paired_z(pairs, cells, to_model, worker, pair)
     model_like = np.flatnonzero(np.nan_to_num(statistic) > THRESHOLD)
     n_tested = int(np.count_nonzero(is_tested))
-    return ModelLikeness(model, statistic, closed, model_like, n_tested=n_tested)
+    return ModelSimilarity(model, statistic, closed, model_like, n_tested=n_tested)
 
 
 def _compute_gap_closed(cells: Cells, known: np.ndarray, value: Floats, n: Floats) -> Floats:
-    """Return how much nearer each worker is to the model than the others, as share of the gap.
+    """Return how much nearer each worker is to the model than other workers, as a share.
 
     The gap is that from the others' mean cosine to 1; shape (M,).
     """
@@ -285,7 +287,7 @@ def _find_nearest_pair(pairs: Pairs) -> Integers:
 def _compute_paired_z(
     pairs: Pairs, cells: Cells, to_model: Floats, worker: int, pair: int
 ) -> float:
-    """Return z of a worker's cosines to the model less those to the worker of `pair`, paired."""
+    """Return z of a worker's cosines to the model minus those to the paired worker."""
     answer_pairs = np.flatnonzero(pairs.pair == pair)
     own_cells = np.flatnonzero(cells.worker == worker)
     to_worker = np.full(pairs.n_questions, np.nan)
@@ -343,7 +345,7 @@ class ModelAnswersInSpace:
 
 
 @dataclass(frozen=True)
-class Survey:
+class RunChecks:
     """Results of all statistical checks of one run.
 
     Attributes
@@ -359,14 +361,14 @@ class Survey:
 
     pairs: Pairs
     camps: Camps
-    kinship: Kinship
+    kinship: UnexplainedSimilarity
     questions: QuestionCamps
     starts: RankingStatistic | None
     leverage: RankingStatistic
     stability: RankingStatistic
     concentration: RankingStatistic
     disagreement: RankingStatistic
-    models: tuple[ModelLikeness, ...]
+    models: tuple[ModelSimilarity, ...]
     heaviest: Integers
     unsupported: Integers
     n_workers: int
@@ -376,7 +378,7 @@ class Survey:
     tolerance: float
 
 
-def survey_run(
+def compute_run_checks(
     aqer: AQER,
     other_raw: Floats | None = None,
     models: Iterable[ModelAnswersInSpace] = (),
@@ -384,8 +386,8 @@ def survey_run(
     other_reason: str = NO_OTHER_GRADER,
     ranked: AQER | None = None,
     left_out: Booleans | None = None,
-) -> Survey:
-    """Run all statistical checks on a graded run and return their results.
+) -> RunChecks:
+    """Return the results of all statistical checks for alarms on a graded run.
 
     Parameters
     ----------
@@ -409,16 +411,20 @@ def survey_run(
     if vectors is not None:
         for model in models:
             to_model = compute_model_cosines(vote.cells, vectors, model.questions, model.vectors)
-            likeness.append(find_model_likeness(model.label, all_pairs, vote.cells, to_model))
+            likeness.append(
+                find_workers_similar_to_model(model.label, all_pairs, vote.cells, to_model)
+            )
     m = len(aqer.workers_)
     # The change of weights shrinks like 1/M; the relative rule multiplies it by M before comparing.
     scale = m if aqer.stopping == "relative" else 1
-    return Survey(
+    return RunChecks(
         pairs=pairs,
         camps=crowd_camps,
         kinship=find_copiers(pairs),
         questions=find_question_camps(vote, aqer.seed, tested),
-        starts=compute_start_agreement(aqer, crowd_camps.members) if crowd_camps.rings else None,
+        starts=compute_start_agreement(aqer, crowd_camps.members)
+        if crowd_camps.is_raised
+        else None,
         leverage=compute_leverage(aqer),
         stability=compute_stability((ranked or aqer).draw_agreement_),
         concentration=compute_concentration(aqer.weights_),
@@ -435,7 +441,7 @@ def survey_run(
 
 
 def _find_heaviest(weights: Floats) -> Integers:
-    """Return the fewest workers (codes) who hold half of the voting weight, heaviest first."""
+    """Return the smallest set of workers (codes) with half of the voting weight."""
     order = np.argsort(-np.nan_to_num(weights), kind="stable")
     total = np.cumsum(np.nan_to_num(weights)[order])
     if not len(total) or total[-1] <= 0:

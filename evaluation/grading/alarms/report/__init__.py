@@ -16,10 +16,10 @@ from evaluation.grading.alarms.report.marks import (
 )
 from evaluation.grading.alarms.report.outcomes import (
     Became,
-    FalseRings,
+    FalseAlarmRates,
     OutcomesReport,
     build_outcomes_report,
-    find_false_rings,
+    find_false_alarm_rates,
 )
 from evaluation.grading.alarms.report.report import (
     AlarmEntry,
@@ -40,7 +40,7 @@ __all__ = [
     "Became",
     "Check",
     "ChecksOfResult",
-    "FalseRings",
+    "FalseAlarmRates",
     "Mark",
     "Marks",
     "OutcomesReport",
@@ -48,7 +48,7 @@ __all__ = [
     "build_checks",
     "build_outcomes_report",
     "count_alarms",
-    "find_false_rings",
+    "find_false_alarm_rates",
     "group_checks",
     "iterate_alarms",
     "read_alarms_and_marks",

@@ -36,7 +36,7 @@ REPORTED_SEVERITIES = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
 
 @dataclass(frozen=True)
 class Mark:
-    """A badge beside a worker's name: an open alarm or notice that names the worker.
+    """A badge beside a worker's name for an open alarm or notice that names the worker.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ Marks = dict[UUID, tuple[Mark, ...]]
 
 
 def read_marks(run: Run, workers: Iterable[UUID]) -> Marks:
-    """Return the badges (open alarms) to show beside these workers' names; one query."""
+    """Return the badges (open alarms and notices) beside these workers' names; one query."""
     return _build_marks(
         _read_mark_rows(_filter_naming(run).filter(workers__public_id__in=list(workers)))
     )
@@ -76,7 +76,7 @@ def read_marks(run: Run, workers: Iterable[UUID]) -> Marks:
 def read_alarms_and_marks(
     run: Run, question: UUID, workers: Iterable[UUID]
 ) -> tuple[AlarmsReport, Marks]:
-    """Return the alarms that name a question, and these workers' open alarms; two queries."""
+    """Return the alarms that name a question, and the badges of these workers; two queries."""
     rows = Alarm.objects.filter(run=run)
     naming_question = rows.filter(questions__public_id=question)
     is_about = Exists(naming_question.filter(pk=OuterRef("pk")))
@@ -100,7 +100,7 @@ def read_alarms_and_marks(
 
 
 def read_all_marks(run: Run) -> Marks:
-    """Return the badges (open alarms) to show beside each worker's name in a run; one query."""
+    """Return the badges (open alarms and notices) of every worker in a run; one query."""
     return _build_marks(_read_mark_rows(_filter_naming(run)))
 
 
@@ -114,7 +114,7 @@ class NamingAlarm:
 
 
 def read_marks_and_naming(run: Run, worker: Worker) -> tuple[Marks, list[NamingAlarm]]:
-    """Return the open alarms of all workers, and those naming one worker with evidence."""
+    """Return the badges of all workers, and the alarms that name one worker, with evidence."""
     # Evidence is long: it is read once an alarm, with the row of the worker.
     own = Case(When(workers=worker, then="evidence"))
     columns = ("place", "kind", "severity", "workers__public_id")
@@ -133,7 +133,7 @@ def read_marks_and_naming(run: Run, worker: Worker) -> tuple[Marks, list[NamingA
 
 
 def read_marks_and_counts(run: Run) -> tuple[Marks, dict[str, int] | None]:
-    """Return the open alarms of all workers, and alarm counts by severity; one query.
+    """Return the badges of all workers, and the numbers of alarms by severity; one query.
 
     The counts are None if the run has no checks.
     """
@@ -156,7 +156,7 @@ def read_marks_and_counts(run: Run) -> tuple[Marks, dict[str, int] | None]:
 
 
 def build_marks_of_report(report: AlarmsReport) -> Marks:
-    """Return the open alarms by worker from a report that lists every alarm of the run."""
+    """Return the badges by worker, from a report that lists every alarm of the run."""
     return _build_marks(
         (alarm.place, alarm.kind, alarm.severity, worker.id)
         for alarm in sorted(report.alarms, key=attrgetter("place"))
@@ -166,7 +166,7 @@ def build_marks_of_report(report: AlarmsReport) -> Marks:
 
 
 def _is_marking(alarm: AlarmEntry) -> bool:
-    """Return whether an alarm is shown beside names: an open alarm or notice."""
+    """Return whether an alarm is shown as a badge: an open alarm or notice."""
     is_settled = alarm.answered or alarm.state == Alarm.State.DISMISSED
     return alarm.severity in REPORTED_SEVERITIES and not is_settled
 
@@ -184,7 +184,7 @@ def _read_mark_rows(rows: QuerySet[Alarm]) -> QuerySet[Alarm, Any]:
 
 
 def _build_marks(rows: Iterable[tuple[int, str, str, UUID]]) -> Marks:
-    """Group open alarms by worker; the rows hold an alarm's number, kind, severity, worker."""
+    """Return the badges by worker, from rows of alarm number, kind, severity and worker."""
     marks: Marks = {}
     for place, kind, severity, worker in rows:
         case = choose_case(kind, severity, has_workers=True)

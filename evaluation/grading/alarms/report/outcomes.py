@@ -55,7 +55,9 @@ ANY = "any"
 
 @dataclass(frozen=True)
 class Rate:
-    """False-alarm rate of one alarm in random groups of one crowd, with a 95% interval.
+    """Rate at which one alarm was raised in random groups of a crowd without a known problem.
+
+    A 95% interval is included.
 
     Attributes
     ----------
@@ -89,7 +91,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class CaseRates:
-    """False-alarm rates of one alarm, one for each crowd."""
+    """False-alarm rates of one alarm in several crowds."""
 
     case: str
     severity: str
@@ -106,14 +108,14 @@ class CaseRates:
         return SEVERITIES[self.severity]
 
     @property
-    def rings_often(self) -> bool:
-        """Whether the false-alarm rate is high in at least one crowd."""
+    def has_high_rate(self) -> bool:
+        """Whether the alarm's false-alarm rate is high in at least one crowd."""
         return any(rate.is_high for rate in self.rates)
 
 
 @dataclass(frozen=True)
-class FalseRings:
-    """False-alarm rates for the measured group size that is nearest to a crowd's size.
+class FalseAlarmRates:
+    """False-alarm rates of all alarms, for the measured group size nearest to a crowd's size.
 
     Attributes
     ----------
@@ -126,8 +128,8 @@ class FalseRings:
 
     @property
     def often(self) -> list[CaseRates]:
-        """The alarms (without notices) with a high false-alarm rate in groups of this size."""
-        return [case for case in self.cases if case.severity == "alarm" and case.rings_often]
+        """Alarms (not notices) with a high false-alarm rate in groups of this size."""
+        return [case for case in self.cases if case.severity == "alarm" and case.has_high_rate]
 
     @property
     def crowds(self) -> list[str]:
@@ -136,15 +138,15 @@ class FalseRings:
 
     def describe(self, case: str) -> str:
         """Return one alarm's false-alarm rates in sentences; "" if none were measured."""
-        case_rates = next((one for one in self.cases if one.case == case), None)
+        case_rates = next((rates for rates in self.cases if rates.case == case), None)
         if case_rates is None:
             return ""
         rates = [(rate.name, rate.said) for rate in case_rates.rates]
-        return format_case_rates(self.size, rates, often=case_rates.rings_often)
+        return format_case_rates(self.size, rates, often=case_rates.has_high_rate)
 
 
-def find_false_rings(n_workers: int) -> FalseRings | None:
-    """Return the false-alarm rates for a crowd of so many workers; None below 3 workers.
+def find_false_alarm_rates(n_workers: int) -> FalseAlarmRates | None:
+    """Return the false-alarm rates for a crowd of this size; None below 3 workers.
 
     The nearest size is that of the least ratio: 14 are compared with 10, 15 with 20.
     """
@@ -152,8 +154,11 @@ def find_false_rings(n_workers: int) -> FalseRings | None:
         return None
     # Ratios, not differences: 10 and 20 workers differ more than 100 and 110.
     sizes = _read_rates()
-    size = min(sizes, key=lambda one: (max(one, n_workers) / min(one, n_workers), one))
-    return FalseRings(size, n_workers, sizes[size])
+    size = min(
+        sizes,
+        key=lambda candidate: (max(candidate, n_workers) / min(candidate, n_workers), candidate),
+    )
+    return FalseAlarmRates(size, n_workers, sizes[size])
 
 
 @cache
@@ -190,7 +195,7 @@ REPORTED_SEVERITIES = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
 
 @dataclass(frozen=True)
 class Became:
-    """What became of an alarm after a remedy or in a later run: settled or still open.
+    """Outcome of an alarm after a remedy or in a later run: settled or still open.
 
     Attributes
     ----------
@@ -234,7 +239,7 @@ class Became:
 
 @dataclass(frozen=True)
 class OutcomesReport:
-    """Outcomes of all alarms of a run and of the earlier run that it was made from."""
+    """Outcomes of the alarms of a run and of the earlier run on which it is based."""
 
     rows: list[Became]
     made_from: UUID | None
@@ -252,7 +257,7 @@ class OutcomesReport:
 
 @dataclass(frozen=True)
 class _AlarmIdentity:
-    """Facts that identify the same alarm in another run: kind, severity, workers, model."""
+    """Values that identify the same alarm in another run: kind, severity, workers, model."""
 
     kind: str
     severity: str
@@ -268,7 +273,7 @@ class _AlarmIdentity:
         return cls(kind, severity, frozenset(workers), values.get("model"))
 
     def is_same(self, other: _AlarmIdentity) -> bool:
-        """Return whether this is the other run's alarm: same kind, and mostly the same workers."""
+        """Return whether two runs' alarms are the same: equal kind, and mostly the same workers."""
         mine = (self.kind, self.severity, self.model, bool(self.workers))
         if mine != (other.kind, other.severity, other.model, bool(other.workers)):
             return False
@@ -279,7 +284,9 @@ class _AlarmIdentity:
 
 
 def build_outcomes_report(run: Run) -> OutcomesReport | None:
-    """Return the outcomes of a run's alarms; None without a remedy, an earlier run or alarms.
+    """Return the outcomes of a run's alarms after remedies.
+
+    None for a run without a remedy, an earlier run or alarms.
 
     At most six queries. A run by words that follows a `grader_disagreement` needs some more, to
     compare experts' grades with both runs.
@@ -343,25 +350,25 @@ def _read_worker_names(workers: list[UUID]) -> dict[UUID, str]:
 
 
 def _iterate_outcomes(
-    here: list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]],
+    alarms: list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]],
     gone: Iterable[GoneAlarm],
-    there: list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]],
+    earlier_alarms: list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]],
     summary: AqerSummary,
     names: dict[UUID, str],
 ) -> Iterator[Became]:
-    """Yield outcomes of this run's alarms, of alarms that remedies ended, and of earlier ones."""
+    """Yield the outcomes of a run's alarms, of settled ones, and of the earlier run's alarms."""
     # An alarm of the run before answers to one alarm of this run at most.
-    unmatched = list(there)
+    unmatched = list(earlier_alarms)
 
     def take_matching(seen: _AlarmIdentity) -> dict[str, Any]:
-        """Return number and review of the same alarm in the earlier run; empty if it had none."""
+        """Return the earlier run's review of the same alarm, and remove it from the unmatched."""
         for row in unmatched:
             if row[1].is_same(seen):
                 unmatched.remove(row)
                 return _read_review(row[0])
         return {}
 
-    for alarm, seen, workers in here:
+    for alarm, seen, workers in alarms:
         known = take_matching(seen)
         outcome = alarm.outcome or (known and {"code": "outcome.still", "values": {}})
         if outcome:
@@ -389,7 +396,7 @@ def _iterate_outcomes(
 
 
 def _read_review(alarm: Alarm) -> dict[str, Any]:
-    """Return the number, review state and note of an alarm of the earlier run."""
+    """Return number, review state and note of an earlier run's alarm as outcome fields."""
     state = "" if alarm.state == Alarm.State.OPEN else Alarm.State(alarm.state).label
     note = getattr(alarm, "note", "") or ""
     return {"before": alarm.place, "said": state, "note": note}
@@ -402,7 +409,7 @@ def _explain_absence(
     name = {"clique": "copies"}.get(seen.kind, seen.kind)
     if seen.kind == "two_camps" and not seen.workers:
         name = "two_camps_of_questions"
-    check = next((one for one in checks if one.check == name), None)
+    check = next((candidate for candidate in checks if candidate.check == name), None)
     if check is not None and seen.kind == TWO_WAYS and check.reason == BY_WORDS:
         return Message("outcome.by_words", {"workers": 0, "agreement": statistic})
     if check is not None and check.statistic is None:
@@ -411,7 +418,7 @@ def _explain_absence(
 
 
 def _add_expert_judgement(outcome: Became, run: Run, before: Run) -> Became:
-    """Return the outcome with whether expert grades confirm this run against the earlier one.
+    """Return the outcome with whether experts' grades fit this run better than the earlier one.
 
     Settled where they agree with the scores of this run, and better than with those before.
     """
@@ -445,6 +452,6 @@ def _build_outcome(
     **more: Any,
 ) -> Became:
     """Return the outcome row of an alarm, with the names of its first few workers."""
-    first_workers = tuple(Named(*one) for one in list(workers.items())[:NAMED])
+    first_workers = tuple(Named(*worker) for worker in list(workers.items())[:NAMED])
     case = choose_case(seen.kind, seen.severity, bool(seen.workers))
     return Became(case, seen.severity, first_workers, len(workers), outcome, is_settled, **more)

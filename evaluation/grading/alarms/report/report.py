@@ -17,8 +17,8 @@ from evaluation.grading.alarms.messages import (
     RESULTS,
     SEVERITIES,
     choose_case,
-    format_measured,
     format_needs,
+    format_statistic,
     format_unchecked,
     get_title,
 )
@@ -93,7 +93,7 @@ class AlarmEntry:
     @property
     def measured(self) -> str:
         """Sentence that compares the statistic with its threshold; "" without a statistic."""
-        return format_measured(self.case, self.statistic, self.threshold)
+        return format_statistic(self.case, self.statistic, self.threshold)
 
     @property
     def state_word(self) -> str:
@@ -155,7 +155,7 @@ class Check:
     @property
     def measured(self) -> str:
         """Sentence that compares the statistic with its threshold; "" without a statistic."""
-        return format_measured(self.name, self.statistic, self.threshold)
+        return format_statistic(self.name, self.statistic, self.threshold)
 
     @property
     def why(self) -> str:
@@ -177,7 +177,9 @@ def group_checks(checks: Iterable[Check]) -> list[ChecksOfResult]:
     listed = list(checks)
     order: tuple[Result, ...] = ("problem", "not_enough_data", "good", "not_applicable")
     groups = (
-        ChecksOfResult(result, RESULTS[result], [one for one in listed if one.result == result])
+        ChecksOfResult(
+            result, RESULTS[result], [check for check in listed if check.result == result]
+        )
         for result in order
     )
     return [group for group in groups if group.checks]
@@ -185,7 +187,9 @@ def group_checks(checks: Iterable[Check]) -> list[ChecksOfResult]:
 
 @dataclass(frozen=True)
 class AlarmsReport:
-    """Alarms of a run (all, or those naming one worker or question), worst first, and its checks.
+    """A page of a run's alarms, most severe first, with the run's checks.
+
+    The alarms are all of the run, or those that name one worker or question.
 
     Attributes
     ----------
@@ -201,20 +205,20 @@ class AlarmsReport:
 
     @property
     def n(self) -> int:
-        """Number of alarms, including those not on this page."""
+        """Total number of alarms, including those on other pages."""
         return sum(self.counts.values())
 
     @property
     def open_counts(self) -> dict[str, int] | None:
-        """Alarm counts by severity or review state; None if the run has no checks."""
+        """Numbers of alarms by severity, or by review state if reviewed; None without checks."""
         if not self.looked:
             return None
         return count_by_severity(
             ((alarm.severity, alarm.state, alarm.answered), 1) for alarm in self.alarms
         )
 
-    def first(self, most: int) -> AlarmsReport:
-        """Return the report cut to its first `most` alarms, with at most 6 workers in each."""
+    def select_first(self, most: int) -> AlarmsReport:
+        """Return the report with its first `most` alarms only, and at most 6 workers in each."""
         alarms = [replace(alarm, workers=alarm.workers[:NAMED]) for alarm in self.alarms[:most]]
         return replace(self, alarms=alarms)
 
@@ -231,7 +235,7 @@ class AlarmsReport:
 
     @property
     def camps_ring(self) -> bool:
-        """Whether the alarm "two camps in the crowd" (opposed groups) is listed."""
+        """Whether the alarm for two camps (opposed groups of workers) is among the alarms."""
         return any(alarm.case == "two_camps" for alarm in self.alarms)
 
 
@@ -296,7 +300,10 @@ def build_report(
     most: int | None = MOST,
     skip: int = 0,
 ) -> AlarmsReport:
-    """Return a page of a run's alarms (after `skip`, at most `most`), with names from `named`."""
+    """Return a report with one page of a run's alarms.
+
+    `skip` alarms come before the page, which has at most `most`; `named` holds the names.
+    """
     # What a remedy answers comes last.
     answered_last = sorted(entries, key=lambda entry: entry.answered)
     counts: dict[str, int] = {}
@@ -318,7 +325,7 @@ def build_report(
 
 
 def read_checks(run: Run) -> list[Check]:
-    """Return the checks of a run; [] for a run from before there were such. One query."""
+    """Return the checks of a run; empty for runs that are older than the checks. One query."""
     columns = ("kind", "severity", "n_workers", "answered", "state")
     rows = annotate_numbers(Alarm.objects.filter(run=run)).order_by().values_list(*columns)
     raised = (
@@ -329,7 +336,7 @@ def read_checks(run: Run) -> list[Check]:
 
 
 def build_checks(run: Run, raised: Iterable[tuple[str, bool]]) -> list[Check]:
-    """Return every declared check of a run in order; [] for a run from before there were such.
+    """Return every declared check of a run in order; empty for runs older than the checks.
 
     `raised` are the run's alarms, each with its case and whether a remedy of the run settles it.
     Runs of older versions stored fewer checks: a missing one is a problem if it has raised an alarm
@@ -344,7 +351,7 @@ def build_checks(run: Run, raised: Iterable[tuple[str, bool]]) -> list[Check]:
     }
     any_answered = any(answered for _, answered in cases)
     agreement = read_summary(run).draw_agreement
-    known = {one.check: _build_check(one, agreement) for one in stored}
+    known = {stored_check.check: _build_check(stored_check, agreement) for stored_check in stored}
     explained = {case for check in ALARM_CHECKS if check.name in known for case in check.raises}
     # Where several checks can have raised an alarm, it is the first of them.
     blamed = {find_raising_checks(case)[0] for case, _ in cases if case not in explained}
@@ -361,7 +368,7 @@ def build_checks(run: Run, raised: Iterable[tuple[str, bool]]) -> list[Check]:
 
 
 def _build_check(looked: Looked, agreement: float | None) -> Check:
-    """Return a stored check for the report, with the stability of older runs filled in.
+    """Return a stored check for the report.
 
     Older runs with remedies checked the stability on the plain grading, which has no bootstrap
     draws, and stored no statistic. The agreement of their own draws (`agreement`) is stored.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.core.stats.cells import Booleans, Floats, Integers
-from evaluation.grading.alarms.methods import Survey
+from evaluation.grading.alarms.methods import RunChecks
 from evaluation.grading.alarms.methods.copies import PARTLY_THRESHOLD
 from evaluation.grading.alarms.methods.survey import OPEN
 from evaluation.grading.alarms.methods.survey import THRESHOLD as NEAR_MODEL
@@ -33,7 +33,7 @@ def compute_dont_know_shares(worker: Integers, n_workers: int, is_dont_know: Boo
 
 
 def check_dont_know(worker: Integers, shares: Floats) -> Looked:
-    """Return the check for workers who often answer no more than that they do not know.
+    """Return the check for workers who often answer only "I don't know".
 
     Its statistic is the largest of the `shares` (`compute_dont_know_shares`).
     """
@@ -43,41 +43,48 @@ def check_dont_know(worker: Integers, shares: Floats) -> Looked:
     return Looked("dont_know", largest, DONT_KNOW, largest >= DONT_KNOW)
 
 
-def build_checks(survey: Survey, *of_texts: Looked) -> tuple[Looked, ...]:
-    """Return all checks of a run in their declared order; `of_texts` are those of the texts."""
+def build_checks(survey: RunChecks, *of_texts: Looked) -> tuple[Looked, ...]:
+    """Return all checks of a run in their declared order.
+
+    `of_texts` are the checks on the answers' texts; `survey` holds the statistical ones.
+    """
     made = [*of_texts, *_check_groups(survey), _check_models(survey), *_check_ranking(survey)]
     by_name = {check.check: check for check in made}
     return tuple(by_name[name] for name in CHECK_NAMES)
 
 
-def _check_groups(survey: Survey) -> list[Looked]:
-    """Return the checks for camps and for copies."""
+def _check_groups(survey: RunChecks) -> list[Looked]:
+    """Return the checks for camps (opposed groups of workers) and for copied answers."""
     camps, questions, copies = survey.camps, survey.questions, survey.kinship
     starts = survey.starts
     excess = None
     if copies.reason is None:
         excess = max((group.statistic for group in copies.partly), default=0.0)
     return [
-        Looked("two_camps", camps.statistic, camps.threshold, camps.rings, camps.reason),
+        Looked("two_camps", camps.statistic, camps.threshold, camps.is_raised, camps.reason),
         Looked(
             "two_camps_of_questions",
             questions.statistic,
             questions.threshold,
-            questions.rings,
+            questions.is_raised,
             questions.reason,
         ),
         Looked("agreement_of_starts", None, OPEN, False, "no_two_camps")
         if starts is None
         else Looked(
-            "agreement_of_starts", starts.statistic, starts.threshold, starts.rings, starts.reason
+            "agreement_of_starts",
+            starts.statistic,
+            starts.threshold,
+            starts.is_raised,
+            starts.reason,
         ),
         Looked("copies", copies.statistic, copies.threshold, bool(copies.groups), copies.reason),
         Looked("copies_in_part", excess, PARTLY_THRESHOLD, bool(copies.partly), copies.reason),
     ]
 
 
-def _check_models(survey: Survey) -> Looked:
-    """Return the check for answers near to a language model's.
+def _check_models(survey: RunChecks) -> Looked:
+    """Return the check for workers whose answers resemble a language model's.
 
     Its statistic is the largest of all workers and models, 0 if no worker is nearer to a model than
     to every other worker.
@@ -92,10 +99,10 @@ def _check_models(survey: Survey) -> Looked:
     return Looked(name, max(0.0, largest), NEAR_MODEL, is_raised)
 
 
-def _check_ranking(survey: Survey) -> list[Looked]:
-    """Return the checks of the ranking, of the iterations and of the number of answers."""
+def _check_ranking(survey: RunChecks) -> list[Looked]:
+    """Return the checks of the ranking's stability, the convergence and the amount of data."""
     checks = [
-        Looked(name, check.statistic, check.threshold, check.rings, check.reason)
+        Looked(name, check.statistic, check.threshold, check.is_raised, check.reason)
         for name, check in (
             ("leverage", survey.leverage),
             ("grader_disagreement", survey.disagreement),

@@ -26,12 +26,12 @@ from evaluation.grading.alarms.methods import (
     Finding,
     ModelAnswersInSpace,
     QuestionCamps,
-    Survey,
+    RunChecks,
     build_findings,
+    compute_run_checks,
     sort_findings,
-    survey_run,
 )
-from evaluation.grading.alarms.methods.questions import CampedAnswers, clip_separation
+from evaluation.grading.alarms.methods.questions import AnswerCamps, clip_separation
 from evaluation.grading.alarms.run.checks import (
     DONT_KNOW,
     build_checks,
@@ -67,7 +67,7 @@ ANSWERS = frozenset(
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Two answers to one question that a page shows side by side as evidence of an alarm.
+    """Two answers to one question, displayed side by side as evidence for an alarm.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class SideBySide:
 
 @dataclass(frozen=True)
 class Alarm:
-    """An alarm, notice or information of a grading, with the worker and question ids it names.
+    """An alarm, notice or information about a grading, with ids of its workers and questions.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class Alarm:
 
 @dataclass(frozen=True)
 class Alarms:
-    """All alarms, notices and information of a grading, and the statistical checks behind them.
+    """All alarms of a grading, with the statistical checks that raised them.
 
     Attributes
     ----------
@@ -135,12 +135,12 @@ class Alarms:
 
     found: tuple[Alarm, ...]
     checks: tuple[Looked, ...]
-    camps: dict[Any, CampedAnswers] = field(default_factory=dict)
+    camps: dict[Any, AnswerCamps] = field(default_factory=dict)
     gone: tuple[Alarm, ...] = ()
     camps_now: tuple[Any, ...] = ()
 
     def convert_checks(self) -> list[dict[str, Any]]:
-        """Return the checks as dictionaries for the JSON of the run's summary."""
+        """Return the checks as dictionaries for the run's summary (JSON)."""
         return [
             {**asdict(check), "result": check.result, "needed": check.needed}
             for check in self.checks
@@ -168,7 +168,7 @@ def choose_crowd(
     answers: GradedAnswers,
     outside: OutsideInformation | None = None,
 ) -> tuple[AQER, GradedAnswers]:
-    """Return the grading without remedies, and its answers, in which to look for alarms.
+    """Return the grading and the answers in which to look for alarms.
 
     Without remedies these are the run's own. With remedies it is the plain grading, because a
     remedy corrects the grades and not the crowd. Excluded workers do not belong to the crowd: the
@@ -193,7 +193,7 @@ def choose_crowd(
 def restore_plain_vectors(
     answers: GradedAnswers, outside: OutsideInformation | None
 ) -> GradedAnswers:
-    """Return the answers with vectors of the texts as written; models' answers are dropped.
+    """Return the answers with vectors of the texts as written, and without models' answers.
 
     Returned unchanged if no such vectors were kept.
     """
@@ -203,7 +203,7 @@ def restore_plain_vectors(
 
 
 def select_rows(answers: GradedAnswers, rows: Integers) -> GradedAnswers:
-    """Return the chosen answers; `rows` of the result keeps their numbers for the caller."""
+    """Return the answers at the given rows; each keeps its original row number."""
     row_numbers = rows.tolist()
     return replace(
         answers,
@@ -216,8 +216,8 @@ def select_rows(answers: GradedAnswers, rows: Integers) -> GradedAnswers:
 
 
 def join_ids(ids: Iterable[object]) -> str:
-    """Join ids into one CSV cell, separated by semicolons; semicolons in an id are escaped."""
-    return ";".join(str(one).replace("\\", "\\\\").replace(";", "\\;") for one in ids)
+    """Return ids joined by semicolons for one CSV cell; semicolons in an id are escaped."""
+    return ";".join(str(identifier).replace("\\", "\\\\").replace(";", "\\;") for identifier in ids)
 
 
 def detect_alarms(
@@ -228,7 +228,7 @@ def detect_alarms(
     model_names: Mapping[Any, str] | None = None,
     ranking: AQER | None = None,
 ) -> Alarms:
-    """Return the alarms of a grading, the checks behind them, and camps on single questions.
+    """Return the alarms of a grading, its checks, and the camps of answers on each question.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def detect_alarms(
     givers = (codes.worker, codes.question, len(codes.workers))
     junk = find_junk(answers.texts, answers.vectors, *givers, is_dont_know, parameters.seed)
     model_answers = _collect_model_answers(codes, answers.models)
-    survey_result = survey_run(
+    survey_result = compute_run_checks(
         aqer, other_raw, model_answers, answers.vectors, reason, ranking, junk.workers
     )
     proven = [
@@ -328,7 +328,9 @@ def _collect_model_answers(
 def _compute_other_raw(
     parameters: AqerParameters, aqer: AQER, answers: GradedAnswers
 ) -> tuple[Floats | None, str]:
-    """Return each worker's raw score by word counts (TF-IDF); None and a reason if impossible.
+    """Return each worker's raw score from word counts (TF-IDF) instead of embeddings.
+
+    None with a reason if it cannot be computed.
 
     Shape (M,). The electorate and the start are those of the run.
     """
@@ -354,7 +356,7 @@ def _compute_other_raw(
 
 
 def _find_dont_know(codes: _RunCodes, is_dont_know: Booleans, share: Floats) -> list[Finding]:
-    """Return the finding on workers who often answer "I don't know"; empty if there are none."""
+    """Return the finding on workers who often answer "I don't know"; empty if none do."""
     named = np.flatnonzero(share >= DONT_KNOW)
     if not len(named):
         return []
@@ -373,8 +375,8 @@ def _find_dont_know(codes: _RunCodes, is_dont_know: Booleans, share: Floats) -> 
     ]
 
 
-def _count_nearly_identical(survey_result: Survey) -> dict[tuple[int, ...], tuple[int, int]]:
-    """Return, by group of copiers, the counts of nearly identical and of all answer pairs.
+def _count_nearly_identical(survey_result: RunChecks) -> dict[tuple[int, ...], tuple[int, int]]:
+    """Return, by group of copiers, the numbers of nearly identical and of all answer pairs.
 
     Nearly identical: a cosine of .9 or more. Keys are the codes of the members.
     """
@@ -438,7 +440,7 @@ def _build_message(finding: Finding, model_names: Mapping[Any, str]) -> Message:
 
 
 def _pair_with_model(codes: _RunCodes, finding: Finding) -> list[SideBySide]:
-    """Return up to 50 pairs of a worker's and a model's answer, as evidence of an alarm."""
+    """Return up to 50 pairs of a worker's and a model's answer as evidence for an alarm."""
     rows = codes.model_rows[finding.figures["model"]]
     side_by_side = [
         SideBySide(codes.questions[question], codes.row_of[worker, question], None, row)
@@ -451,10 +453,10 @@ def _pair_with_model(codes: _RunCodes, finding: Finding) -> list[SideBySide]:
 
 def _build_question_camps(
     codes: _RunCodes, question_camps: QuestionCamps
-) -> dict[Any, CampedAnswers]:
-    """Return, by question, how clearly its answers form two camps, with sizes and examples."""
+) -> dict[Any, AnswerCamps]:
+    """Return, by question, the separation of its two camps of answers, with sizes and examples."""
     camps = {
-        codes.questions[code]: CampedAnswers(clip_separation(value))
+        codes.questions[code]: AnswerCamps(clip_separation(value))
         for code, value in enumerate(question_camps.separation.tolist())
         if not np.isnan(value)
     }

@@ -30,7 +30,7 @@ from evaluation.consensus.methods.votes import scale_to_unit_length
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.text.quality import fold
-from evaluation.grading.alarms.methods import Finding, Group, Survey
+from evaluation.grading.alarms.methods import Finding, Group, RunChecks
 from evaluation.grading.alarms.methods.copies import find_groups
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.grading.summary import Looked
@@ -54,15 +54,15 @@ def extract_sequences(text: str) -> frozenset[str]:
     )
 
 
-def compute_likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the Dice coefficient (0 to 1) of two texts' sets of character sequences."""
-    return 2 * len(one & other) / (len(one) + len(other))
+def compute_likeness(sequences: frozenset[str], other: frozenset[str]) -> float:
+    """Return the Dice coefficient (0 to 1) of two sets of character sequences."""
+    return 2 * len(sequences & other) / (len(sequences) + len(other))
 
 
 def is_copied_group(
     group: Group, texts: Sequence[str], worker: Integers, question: Integers, seed: int = 0
 ) -> bool:
-    """Return whether at least half of a group's answer pairs are the same but for light edits.
+    """Return whether at least half of a group's answer pairs are equal up to light edits.
 
     Their share must also exceed, by .4, that of pairs of a member and another worker.
 
@@ -99,7 +99,7 @@ def is_copied_group(
 
 
 def _compute_share_alike(texts: Sequence[str], rows: Sequence[tuple[int, int]]) -> float:
-    """Return the share of answer pairs whose texts are the same but for light edits."""
+    """Return the share of answer pairs whose texts are equal up to light edits."""
     same = [
         compute_likeness(extract_sequences(texts[a]), extract_sequences(texts[b])) >= SAME
         for a, b in rows
@@ -119,9 +119,9 @@ CHECK = "identical_answers"
 
 
 def find_identical_texts(
-    seen: Survey, texts: Sequence[str], worker: Integers, question: Integers, left_out: Booleans
+    seen: RunChecks, texts: Sequence[str], worker: Integers, question: Integers, left_out: Booleans
 ) -> tuple[tuple[Finding, ...], Looked]:
-    """Find groups of workers who gave the same texts, ignoring case and punctuation.
+    """Return findings on groups of workers who gave the same texts, and the check for them.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ MAX_SHOWN = 50
 
 @dataclass(frozen=True)
 class Junk:
-    """Workers with mostly junk answers, the check for repeated answers, and its finding.
+    """Workers whose answers are mostly junk, with the check and finding on repeated answers.
 
     Attributes
     ----------
@@ -259,7 +259,7 @@ def find_junk(
     seed : of the sample of others' answers, for questions with more than 1,000.
     """
     plain = [fold(text) for text in texts]
-    likeness = _Likeness.of_answers(texts, plain, vectors)
+    likeness = _AnswerComparison.from_answers(texts, plain, vectors)
     is_counted = ~is_dont_know & ~_find_shared_texts(plain, worker, question)
     n_alike = np.zeros(len(texts), dtype=np.int64)
     suspects, is_testable = [], bool((np.bincount(worker) >= FEWEST_REPEATED).any())
@@ -311,12 +311,12 @@ def find_junk(
 
 
 def _is_repeating(n_alike: Integers) -> bool:
-    """Return whether enough of a worker's answers have another one like them."""
+    """Return whether enough of a worker's answers resemble another of the same worker."""
     return int((n_alike > 0).sum()) >= FEWEST_REPEATED
 
 
 def _split_by(codes: Integers, rows: Integers) -> list[Integers]:
-    """Return the rows of each code, in the order of the rows."""
+    """Return the rows grouped by code, each group in the original order."""
     ordered = rows[np.argsort(codes[rows], kind="stable")]
     return np.split(ordered, np.flatnonzero(np.diff(codes[ordered])) + 1)
 
@@ -336,21 +336,26 @@ class _Likeness:
     numbers: Integers
 
     @classmethod
-    def of_answers(cls, texts: Sequence[str], plain: Sequence[str], vectors: Vectors) -> _Likeness:
-        """Return the likeness of answers, from their texts as written and as compared."""
+    def from_answers(
+        cls, texts: Sequence[str], plain: Sequence[str], vectors: Vectors
+    ) -> _AnswerComparison:
+        """Return the comparison data of answers.
+
+        `texts` are the answers as written, `plain` without case and punctuation.
+        """
         numbers = ["|".join(_NUMBER.findall(text)) for text in texts]
         return cls(vectors, _encode(plain), _encode(numbers))
 
     def count_alike(self, rows: Integers) -> Integers:
-        """Return, per row, how many of the other rows hold an answer like it. Shape (R,)."""
+        """Return, per row, the number of other rows with an equal or nearly equal answer."""
         return self._count(rows, rows) - 1
 
     def is_like_any(self, rows: Integers, others: Integers) -> Booleans:
-        """Return, per row, whether one of the `others`, or itself, is like it. Shape (R,)."""
+        """Return, per row, whether one of `others` or the row itself has a nearly equal answer."""
         return self._count(rows, others) > 0
 
     def find_shared(self, rows: Integers, question: Integers, seed: int) -> Booleans:
-        """Return, per row, whether a third of the other answers to its question are like it.
+        """Return, per row, whether a third of the question's other answers are nearly equal to it.
 
         Shape (R,).
         """
@@ -370,7 +375,7 @@ class _Likeness:
         return is_shared
 
     def _count(self, rows: Integers, others: Integers) -> Integers:
-        """Return, per row, how many of the `others` hold an answer like it, itself too."""
+        """Return, per row, the number of `others` with a nearly equal answer, including itself."""
         x = scale_to_unit_length(self.vectors[others]).astype(np.float32)
         y = x
         if others is not rows:
@@ -389,7 +394,7 @@ class _Likeness:
 
 
 def _encode(labels: Sequence[str]) -> Integers:
-    """Return integer codes of labels, equal for equal labels. Shape (N,)."""
+    """Return integer codes of labels; equal labels have equal codes. Shape (N,)."""
     codes: dict[str, int] = {}
     return np.array([codes.setdefault(label, len(codes)) for label in labels], dtype=np.int64)
 

@@ -47,7 +47,7 @@ class _ExtractedAnswer:
 
 @dataclass(frozen=True)
 class RequestedSlots:
-    """Share of a question's answers that state each kind of fact, and the median length.
+    """Shares of a question's answers that state each kind of fact, and the median word count.
 
     Attributes
     ----------
@@ -59,16 +59,19 @@ class RequestedSlots:
 
     @classmethod
     def from_texts(cls, texts: Sequence[str], read: Sequence[Sequence[Stated]]) -> RequestedSlots:
-        """Return the shares for texts and the facts extracted from each of them."""
+        """Return the shares of answers that state each kind of fact.
+
+        `read` holds the facts extracted from each text.
+        """
         counts: dict[str, int] = {}
         for facts in read:
-            for slot in dict.fromkeys(one.slot for one in facts):
+            for slot in dict.fromkeys(fact.slot for fact in facts):
                 counts[slot] = counts.get(slot, 0) + 1
         words = float(median(len(text.split()) for text in texts))
         return cls({slot: count / len(texts) for slot, count in counts.items()}, words)
 
     def select_slots(self, stated: float) -> list[str]:
-        """Return the kinds of facts that at least the share `stated` of the answers states."""
+        """Return the kinds of facts that at least a share of `stated` of the answers state."""
         return [slot for slot, share in self.shares.items() if share >= stated]
 
 
@@ -89,7 +92,7 @@ def find_crowd_facts(
     stated: float = STATED,
     read_by: ReadBy | None = None,
 ) -> CrowdFacts:
-    """Return the values that the workers agree on, and a verdict on every answer's values.
+    """Return the values that workers agree on, with verdicts on the values of every answer.
 
     Workers vote, each left out of what their own answer is judged by; models are judged only.
 
@@ -117,7 +120,9 @@ def find_crowd_facts(
         spoken_questions.append(found.question)
         for slot in found.slots:
             crowd += slot.iterate_rows()
-            answer_facts += (fact for one in found.answers for fact in slot.iterate_verdicts(one))
+            answer_facts += (
+                fact for answer in found.answers for fact in slot.iterate_verdicts(answer)
+            )
     return CrowdFacts(crowd, answer_facts, spoken_questions, silent)
 
 
@@ -127,7 +132,7 @@ def find_consensus_slots(
     weights: Mapping[Any, float] | None = None,
     excluded: Collection[Any] = (),
 ) -> dict[Any, list[SlotConsensus]]:
-    """Return the workers' consensus on each kind of fact, by question with facts.
+    """Return, by question, the workers' consensus on each kind of fact.
 
     Parameters as of `find_crowd_facts`.
     """
@@ -139,8 +144,8 @@ def find_consensus_slots(
 
 
 @dataclass(frozen=True)
-class _QuestionFound:
-    """A question's extracted answers and kinds of facts; or the reason code why it has none."""
+class _ExtractedQuestion:
+    """A question's answers with their facts grouped by kind, or the reason code for no facts."""
 
     question: Any
     answers: Sequence[_ExtractedAnswer]
@@ -156,8 +161,8 @@ def _iterate_questions(
     excluded: Collection[Any],
     stated: float = STATED,
     read_by: ReadBy | None = None,
-) -> Iterator[_QuestionFound]:
-    """Yield what is found on each question that workers answered; see `find_crowd_facts`."""
+) -> Iterator[_ExtractedQuestion]:
+    """Yield each answered question with the facts extracted from its answers."""
     model_answers = None if models is None else models.with_text()
     all_texts = [*answers.texts, *(model_answers.texts if model_answers else ())]
     reader = Reader(all_texts if read_by is None else [])
@@ -196,10 +201,10 @@ def _iterate_questions(
         slots = asked_for.select_slots(stated)
         if not slots or (read_by is None and asked_for.words > LONGEST):
             reason = LONG_ANSWERS if slots else NO_SHARED_SLOT
-            yield _QuestionFound(question, extracted_answers, (), reason)
+            yield _ExtractedQuestion(question, extracted_answers, (), reason)
             continue
         request = QuestionRequest.from_question(wording)
-        yield _QuestionFound(
+        yield _ExtractedQuestion(
             question,
             extracted_answers,
             [_Slot.from_answers(question, name, extracted_answers, request) for name in slots],
@@ -240,25 +245,25 @@ class _Slot:
         extracted_answers: Sequence[_ExtractedAnswer],
         request: QuestionRequest,
     ) -> _Slot:
-        """Compute the consensus of the voting workers on one kind of fact."""
+        """Return the voting workers' consensus on one kind of fact of a question."""
         facts: list[Stated] = []
         voters: list[int] = []
         for code, one in enumerate(extracted_answers):
             if one.votes:
                 facts += one.slots.get(slot, [])
                 voters += [code] * len(one.slots.get(slot, []))
-        weights = np.array([one.weight for one in extracted_answers])
+        weights = np.array([answer.weight for answer in extracted_answers])
         return cls(question, SlotConsensus.from_facts(slot, facts, voters, weights, request.names))
 
     def iterate_rows(self) -> Iterator[CrowdFact]:
-        """Yield a record (row of facts.csv) for each value of the crowd, best supported first."""
+        """Yield a row of facts.csv for each value that workers state, best supported first."""
         crowd, shown = self.consensus.crowd, self.consensus.shown
         for at, state in enumerate(crowd.states):
             backed = int(crowd.backed[at])
             yield CrowdFact(self.question, self.consensus.slot, shown[at], backed, crowd.n, state)
 
     def iterate_verdicts(self, extracted: _ExtractedAnswer) -> Iterator[AnswerFact]:
-        """Yield a verdict for each value of an answer, and for each agreed value it lacks."""
+        """Yield a row of answer_facts.csv for each value of an answer and each value it lacks."""
         own = extracted.slots.get(self.consensus.slot, [])
         for one in self.consensus.judge(own, extracted.weight, extracted.votes):
             stated = None if one.value is None else own[one.value]

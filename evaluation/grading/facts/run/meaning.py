@@ -35,8 +35,8 @@ MOST_FACTS = 5
 Pair = tuple[str, str]
 
 
-class ReadsPairs(Protocol):
-    """Interface of a model that rates contradiction and entailment between two texts."""
+class EntailmentRater(Protocol):
+    """Protocol of a model that rates contradiction and entailment between two texts."""
 
     name: str
     revision: str
@@ -44,7 +44,7 @@ class ReadsPairs(Protocol):
     def both_ways(
         self, pairs: Sequence[Pair], progress: Callable[[int, int], None] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return probabilities of contradiction and of entailment (in either order), per pair.
+        """Return each pair's probabilities of contradiction and of entailment, in either order.
 
         Shape (n,).
         """
@@ -52,7 +52,7 @@ class ReadsPairs(Protocol):
 
 @dataclass(frozen=True)
 class _Answer:
-    """An answer to compare with claims; `row` is its row in `Answers`, None for a model's."""
+    """An answer to compare with the crowd's claims; `row` is its row in `Answers`."""
 
     kind: str
     name: Any
@@ -64,7 +64,7 @@ class _Answer:
 
 @dataclass
 class _Question:
-    """The answers to a question, and which of them serve as the crowd's claims.
+    """The answers to a question, and the indices of those used as the crowd's claims.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class _Question:
         return {index for index, answer in enumerate(self.answers) if answer.votes}
 
     def iterate_pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield index pairs (answer, claim) to compare, where at least 3 others vote.
+        """Yield index pairs (answer, claim) to compare, if at least 3 other workers vote.
 
         No answer is compared with itself.
         """
@@ -102,12 +102,12 @@ def add_meaning(
     models: ModelAnswers | None,
     scores: Floats,
     nearest: Mapping[Any, int],
-    model: ReadsPairs,
+    model: EntailmentRater,
     weights: Mapping[Any, float] | None = None,
     excluded: Collection[Any] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> CrowdFacts:
-    """Return the facts with an entailment model's verdicts on each answer added.
+    """Return the facts with an entailment model's verdict on each answer added.
 
     An answer contradicts the claim with the greatest probability of contradiction, if that is at
     least .5 read either way round; it is contested where max(2, 25%) or more of the others
@@ -173,7 +173,7 @@ def add_meaning(
 
 
 def copy_meaning(facts: CrowdFacts, other: CrowdFacts) -> CrowdFacts:
-    """Return `facts` with the entailment model's verdicts of `other`, on the same answers."""
+    """Return `facts` with the entailment verdicts that `other` holds on the same answers."""
     crowd: dict[Any, list[CrowdFact]] = defaultdict(list)
     verdicts: dict[Any, list[AnswerFact]] = defaultdict(list)
     for claim in other.crowd:
@@ -198,7 +198,7 @@ def _collect_questions(
     nearest: Mapping[Any, int],
     excluded: Collection[Any],
 ) -> dict[Any, _Question]:
-    """Return the answers to compare, by question, and the crowd's claims among them."""
+    """Return, by question, the answers to compare and those that serve as claims."""
     questions_with_answers: dict[Any, _Question] = {question: _Question() for question in nearest}
     for row, question in enumerate(answers.questions):
         if question in questions_with_answers:
@@ -247,11 +247,11 @@ def _collect_questions(
 
 
 def _find_stating_answers(facts: CrowdFacts) -> dict[Any, dict[tuple[str, str], set[Any]]]:
-    """Return, by question, the agreed values and the answers that state each."""
+    """Return, by question, each agreed value with the answers that state it."""
     keys_of_facts: dict[Any, dict[tuple[str, str], set[Any]]] = defaultdict(dict)
-    agreed = [one for one in facts.crowd if one.state == State.AGREED]
-    for one in sorted(agreed, key=lambda one: -one.mentions):
-        keys_of_facts[one.question][one.slot, one.value] = set()
+    agreed = [fact for fact in facts.crowd if fact.state == State.AGREED]
+    for fact in sorted(agreed, key=lambda fact: -fact.mentions):
+        keys_of_facts[fact.question][fact.slot, fact.value] = set()
     for answer_fact in facts.answers:
         keys = keys_of_facts.get(answer_fact.question, {}).get(
             (answer_fact.slot, answer_fact.crowd)
@@ -271,20 +271,20 @@ class _Comparison:
 
     Attributes
     ----------
-    said : by the indices of an answer and a claim, the probabilities of contradiction and of
+    probabilities : by the indices of an answer and a claim, those of contradiction and of
         entailment in either direction; empty with too few answers.
     """
 
     question: Any
-    asked: _Question
-    said: dict[tuple[int, int], tuple[float, float]]
+    compared: _Question
+    probabilities: dict[tuple[int, int], tuple[float, float]]
     weights: Mapping[Any, float]
 
     def iterate_rows(self) -> Iterator[CrowdFact]:
-        """Yield a record for each claim with the number of workers who agree with it."""
-        voters = self.asked.voters
+        """Yield a row of facts.csv for each claim, with the number of workers who agree with it."""
+        voters = self.compared.voters
         total = sum(map(self._get_weight, voters))
-        for claim in self.asked.claims if self.said else ():
+        for claim in self.compared.claims if self.probabilities else ():
             backers = [
                 voter for voter in voters if voter == claim or self._is_agreement(voter, claim)
             ]
@@ -292,16 +292,16 @@ class _Comparison:
             agreed = is_agreed(np.array([float(n)]), np.array([weight]), len(voters), total)[0]
             contested = is_contested(n, len(voters))
             state = State.AGREED if agreed else State.CONTESTED if contested else State.OPEN
-            text = self.asked.answers[claim].text
+            text = self.compared.answers[claim].text
             yield CrowdFact(self.question, MEANING, text, n, len(voters), state)
 
     def iterate_verdicts(self) -> Iterator[AnswerFact]:
-        """Yield a record with the verdict on each answer by meaning."""
+        """Yield a row of answer_facts.csv for each answer, with its verdict by meaning."""
         claims_of_answer = defaultdict(list)
-        for index, claim in self.said:
+        for index, claim in self.probabilities:
             claims_of_answer[index].append(claim)
-        voters = self.asked.voters
-        for index, answer in enumerate(self.asked.answers):
+        voters = self.compared.voters
+        for index, answer in enumerate(self.compared.answers):
             others = voters - {index}
             row = AnswerFact(
                 *(answer.kind, answer.name, self.question, MEANING, "", Verdict.TOO_FEW),
@@ -317,15 +317,15 @@ class _Comparison:
     def _judge(
         self, row: AnswerFact, index: int, claims: Sequence[int], others: Collection[int]
     ) -> AnswerFact:
-        """Return an answer's record with its verdict, from the claim it contradicts most."""
-        worst = max(claims, key=lambda claim: self.said[index, claim][0])
-        row = replace(row, value=f"{self.said[index, worst][0]:.3f}", verdict=Verdict.OPEN)
+        """Return the record of an answer with its verdict, from the claim it contradicts most."""
+        worst = max(claims, key=lambda claim: self.probabilities[index, claim][0])
+        row = replace(row, value=f"{self.probabilities[index, worst][0]:.3f}", verdict=Verdict.OPEN)
         claim_compared = worst if self._is_contradiction(index, worst) else claims[0]
         n_crowd = sum(
             other == claim_compared or self._is_agreement(other, claim_compared) for other in others
         )
         # Of the author of the exemplary answer it is known who agrees with that.
-        own_claim = self.asked.claims[0] if index == self.asked.claims[0] else None
+        own_claim = self.compared.claims[0] if index == self.compared.claims[0] else None
         n_alike = (
             sum(self._is_agreement(other, own_claim) for other in others)
             if own_claim is not None
@@ -343,33 +343,35 @@ class _Comparison:
             n_crowd = n_back
         else:
             return row
-        crowd = self.asked.answers[claim_compared].text
+        crowd = self.compared.answers[claim_compared].text
         return replace(row, verdict=verdict, mentions=n_back, crowd=crowd, n_crowd=n_crowd)
 
     def _is_contradiction(self, index: int, claim: int) -> bool:
-        """Return whether an answer contradicts a claim; both are indices of answers."""
-        return self.said.get((index, claim), (0.0, 0.0))[0] >= THRESHOLD
+        """Return whether the answer at `index` contradicts the answer at index `claim`."""
+        return self.probabilities.get((index, claim), (0.0, 0.0))[0] >= THRESHOLD
 
     def _is_agreement(self, index: int, claim: int) -> bool:
-        """Return whether an answer agrees with a claim: entailment without contradiction."""
-        contradict, entail = self.said.get((index, claim), (0.0, 0.0))
+        """Return whether the answer at `index` entails the claim and does not contradict it."""
+        contradict, entail = self.probabilities.get((index, claim), (0.0, 0.0))
         return entail >= THRESHOLD > contradict
 
     def _get_weight(self, index: int) -> float:
         """Return the voting weight of the worker who gave the answer at index `index`."""
-        return self.weights.get(self.asked.answers[index].name, 0.0)
+        return self.weights.get(self.compared.answers[index].name, 0.0)
 
 
-def _is_equal_text(one: str, other: str) -> bool:
+def _is_equal_text(text: str, other: str) -> bool:
     """Return whether two texts are equal, ignoring case and extra spaces."""
-    return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
+    return " ".join(text.casefold().split()) == " ".join(other.casefold().split())
 
 
-def _merge_by_question(rows: Sequence[Any], more: Mapping[Any, Sequence[Any]]) -> list[Any]:
-    """Return the rows grouped by question, with the rows of `more` after the others."""
-    rows_of_question: dict[Any, list[Any]] = {question: [] for question in more}
+def _merge_by_question(rows: Sequence[Any], added_rows: Mapping[Any, Sequence[Any]]) -> list[Any]:
+    """Return all rows grouped by question; rows of `added_rows` come last in each group."""
+    rows_of_question: dict[Any, list[Any]] = {question: [] for question in added_rows}
     for row in rows:
         rows_of_question.setdefault(row.question, []).append(row)
     return [
-        row for question, own in rows_of_question.items() for row in (*own, *more.get(question, ()))
+        row
+        for question, own in rows_of_question.items()
+        for row in (*own, *added_rows.get(question, ()))
     ]

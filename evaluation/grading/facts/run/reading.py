@@ -36,7 +36,7 @@ NO_SHARED_SLOT, LONG_ANSWERS = "no_shared_slot", "long_answers"
 
 @dataclass(frozen=True, slots=True)
 class CrowdFact:
-    """A row of facts.csv: a value that workers state on a question, and their number.
+    """A row of facts.csv: a value that workers state on a question, and the number who do.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class CrowdFact:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFact:
-    """A row of answer_facts.csv: a value that an answer states or lacks, with its verdict.
+    """A row of answer_facts.csv: a value that an answer states or lacks, with the verdict.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class AnswerFact:
 
 @dataclass(frozen=True)
 class CrowdFacts:
-    """All facts of a run: values that the crowd states, and verdicts on all answers.
+    """All facts of a run: the values that workers state, and verdicts on every answer.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class CrowdFacts:
 def compute_agreements(
     verdicts: Iterable[tuple[str, Any, str]],
 ) -> dict[tuple[str, Any], Agreement]:
-    """Return each worker's and model's agreement with the crowd, from verdicts on their facts."""
+    """Return the share of agreeing facts of each worker and model, by (kind, name)."""
     counts = Counter(verdicts)
     authors = dict.fromkeys((kind, name) for kind, name, _ in counts)
     return {
@@ -134,7 +134,7 @@ def compute_agreements(
 
 
 def count_facts(facts: CrowdFacts) -> FactTotals:
-    """Count agreed and contested values, and questions with and without facts, for the summary."""
+    """Return the numbers of agreed and contested values, and of questions with facts."""
     states = Counter(fact.state for fact in facts.crowd if fact.slot != MEANING)
     return FactTotals(
         questions=len(facts.questions) + len(facts.silent),
@@ -177,7 +177,7 @@ PROMPTS = f"{SLOTS.hash[:12]}+{FACTS.hash[:12]}"
 
 
 @dataclass(frozen=True)
-class Quoted:
+class QuotedFact:
     """A fact that a chat model returned, with its quote and the quote's start in the answer."""
 
     slot: str
@@ -188,18 +188,21 @@ class Quoted:
 
 @dataclass
 class ModelReader:
-    """Facts that a chat model extracted, as a function for `find_crowd_facts` (`read_by`).
+    """Facts that a chat model extracted, to pass to `find_crowd_facts` as `read_by`.
 
     Attributes
     ----------
     found : facts by question and text of an answer. about : counts for the run's summary.
     """
 
-    found: Mapping[tuple[Hashable, str], Sequence[Quoted]]
+    found: Mapping[tuple[Hashable, str], Sequence[QuotedFact]]
     about: ReadByModel
 
     def __call__(self, question: Any, texts: Sequence[str]) -> list[list[Stated]]:
-        """Return the facts of each text; kinds whose quotes are all numbers become numeric."""
+        """Return the facts of each text.
+
+        A kind of fact whose quotes are all numbers becomes numeric.
+        """
         each = [self.found.get((question, text), ()) for text in texts]
         numeric = _find_numeric_slots([fact for facts in each for fact in facts])
         return [_drop_repeated([_build_fact(fact, numeric) for fact in facts]) for facts in each]
@@ -212,12 +215,12 @@ class _Tally:
     counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     def add(self, name: str, n: int = 1) -> None:
-        """Add n to the counter of that name."""
+        """Add n to the counter `name`."""
         self.counts[name] += n
 
 
-def extract_by_model(answers: AnswerColumns, ask: Ask, model: str = "") -> ModelReader:
-    """Ask a chat model for the facts of all answers with a text; raises what `ask` raises.
+def extract_facts_by_model(answers: AnswerColumns, ask: Ask, model: str = "") -> ModelReader:
+    """Return the facts of all answers, extracted by a chat model; raise what `ask` raises.
 
     `ask` gets "slots" and "facts" as names of steps, and each once more with " again".
     """
@@ -238,14 +241,14 @@ def extract_by_model(answers: AnswerColumns, ask: Ask, model: str = "") -> Model
         ask, "facts", FACTS, fact_items, parse_facts, EMPTY
     )
     tally = _Tally()
-    quoted_of: dict[tuple[Hashable, str], Sequence[Quoted]] = {}
+    quoted_of: dict[tuple[Hashable, str], Sequence[QuotedFact]] = {}
     for row, item in zip(rows_with_slots, fact_items, strict=True):
         facts, why = fact_replies[item.id, 0]
         if facts is None:
             tally.add("errors" if why == AnswerStatus.ERROR.value else "unread")
             continue
         question, text = answers.questions[row], answers.texts[row]
-        quoted_facts = _keep_quoted(facts, slots[question], text, tally)
+        quoted_facts = _select_quoted_facts(facts, slots[question], text, tally)
         quoted_of[question, text] = quoted_facts
         tally.add("facts", len(quoted_facts))
     about = ReadByModel(
@@ -262,7 +265,7 @@ def extract_by_model(answers: AnswerColumns, ask: Ask, model: str = "") -> Model
 
 
 def parse_slots(reply: str) -> tuple[list[str] | None, str | None]:
-    """Return the kinds of facts named in a model's reply, or None and the reason code."""
+    """Return the kinds of facts listed in a model's reply, or None and a reason code."""
     listed, why = _parse_list(reply, "slots")
     if listed is None:
         return None, why
@@ -272,7 +275,7 @@ def parse_slots(reply: str) -> tuple[list[str] | None, str | None]:
 
 
 def parse_facts(reply: str) -> tuple[list[Mapping[str, str]] | None, str | None]:
-    """Return the facts in a model's reply, possibly none; or None and the reason code.
+    """Return the facts listed in a model's reply, or None and a reason code.
 
     A number as value is taken as its digits; an entry of another form makes the reply unreadable.
     """
@@ -313,10 +316,13 @@ def _parse_list(reply: str, name: str) -> tuple[list[Any] | None, str | None]:
     return (listed, None) if isinstance(listed, list) else (None, NO_LIST)
 
 
-def _keep_quoted(
+def _select_quoted_facts(
     facts: Sequence[Mapping[str, str]], slots: Sequence[str], text: str, tally: _Tally
-) -> list[Quoted]:
-    """Return the facts of the requested kinds whose quotes are in the answer; count the others."""
+) -> list[QuotedFact]:
+    """Return the facts of the requested kinds whose quotes occur in the answer.
+
+    The other facts are counted in `tally`.
+    """
     quoted_facts = []
     for fact in facts:
         slot = fold_spaces(fact["slot"])[:SLOT_LETTERS].strip()
@@ -327,18 +333,18 @@ def _keep_quoted(
             tally.add("not_in_text")
         else:
             value = " ".join(fact["value"].split())[:VALUE_LETTERS]
-            quoted_facts.append(Quoted(slot, value, fact["quote"], start))
+            quoted_facts.append(QuotedFact(slot, value, fact["quote"], start))
     return quoted_facts
 
 
 def _read_number(quote: str) -> Stated | None:
-    """Return the one number, year or measure that a quote states; None for none or several."""
+    """Return the number, year or measure in a quote; None without exactly one."""
     facts = Reader([]).read("", [quote])[0]
     return facts[0] if len(facts) == 1 else None
 
 
-def _find_numeric_slots(facts: Sequence[Quoted]) -> dict[str, dict[str, Stated]]:
-    """Return numbers by quote, for kinds of facts whose quotes all state one number."""
+def _find_numeric_slots(facts: Sequence[QuotedFact]) -> dict[str, dict[str, Stated]]:
+    """Return, for kinds of facts whose quotes are all numbers, the number of each quote."""
     by_slot: dict[str, dict[str, Stated | None]] = defaultdict(dict)
     for one in facts:
         by_slot[one.slot].setdefault(one.quote, _read_number(one.quote))
@@ -349,32 +355,34 @@ def _find_numeric_slots(facts: Sequence[Quoted]) -> dict[str, dict[str, Stated]]
         }
         if (
             len(numbers) == len(numbers_of_quote)
-            and len({one.slot for one in numbers.values()}) == 1
+            and len({number.slot for number in numbers.values()}) == 1
         ):
             numbers_of_slot[slot] = numbers
     return numbers_of_slot
 
 
-def _build_fact(one: Quoted, numeric: Mapping[str, Mapping[str, Stated]]) -> Stated:
-    """Return a fact to vote on; a number is read from the quote, not from the model's value."""
-    spans = ((one.start, one.start + len(one.quote)),)
-    number = numeric.get(one.slot, {}).get(one.quote)
+def _build_fact(quoted_fact: QuotedFact, numeric: Mapping[str, Mapping[str, Stated]]) -> Stated:
+    """Return the fact to vote on; a number is taken from the quote, not from the model's value."""
+    spans = ((quoted_fact.start, quoted_fact.start + len(quoted_fact.quote)),)
+    number = numeric.get(quoted_fact.slot, {}).get(quoted_fact.quote)
     if number is None:
-        return Stated(one.slot, 0.0, 0.0, one.value, spans, key=normalise(one.value))
-    return Stated(one.slot, number.low, number.high, number.shown, spans, number.bound)
+        return Stated(
+            quoted_fact.slot, 0.0, 0.0, quoted_fact.value, spans, key=normalise(quoted_fact.value)
+        )
+    return Stated(quoted_fact.slot, number.low, number.high, number.shown, spans, number.bound)
 
 
 def _drop_repeated(facts: Sequence[Stated]) -> list[Stated]:
-    """Return the facts, leaving out each that is compatible with an earlier one."""
+    """Return the facts without those that are compatible with an earlier one."""
     distinct_facts: list[Stated] = []
     for fact in facts:
-        if not any(fact.fits(other) for other in distinct_facts):
+        if not any(fact.is_compatible(other) for other in distinct_facts):
             distinct_facts.append(fact)
     return distinct_facts
 
 
 def _build_slots_item(answers: AnswerColumns, question: Any, rows: Sequence[int]) -> Item:
-    """Return the request for the kinds of facts of a question, with up to 12 answers."""
+    """Return the request to a model for the kinds of facts of a question (up to 12 answers)."""
     people = [row for row in rows if answers.people[row]] or rows
     texts = list(dict.fromkeys(" ".join(answers.texts[row].split()) for row in people))[:SHOWN]
     excerpts = "\n".join(f"- {text[:SHOWN_LETTERS]}" for text in texts)
@@ -383,7 +391,7 @@ def _build_slots_item(answers: AnswerColumns, question: Any, rows: Sequence[int]
 
 
 def _build_facts_item(answers: AnswerColumns, row: int, slots: Sequence[str]) -> Item:
-    """Return the request for the facts of one answer, of the given kinds."""
+    """Return the request to a model for the facts of one answer, limited to given kinds."""
     fields = {
         "question": answers.fields(row)["question"],
         "answer": answers.texts[row],

@@ -10,7 +10,7 @@ import numpy as np
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.grading.facts.methods import (
     Consensus,
-    Judged,
+    JudgedValue,
     Mentions,
     State,
     compute_consensus,
@@ -48,13 +48,13 @@ class SlotConsensus:
         weights: Floats,
         asks_names: bool,
     ) -> SlotConsensus:
-        """Compute the consensus from the facts that voters state.
+        """Return the consensus on one kind of fact, from the facts that voters state.
 
         Parameters
         ----------
         voters : code of each fact's voter. weights : of the voters, by code.
         """
-        codes = {key: at for at, key in enumerate(dict.fromkeys(one.key for one in facts))}
+        codes = {key: at for at, key in enumerate(dict.fromkeys(fact.key for fact in facts))}
         low, high, bound = build_columns(facts, codes)
         crowd = compute_consensus(
             Mentions(np.array(voters, dtype=np.int64), low, high, bound), weights
@@ -70,8 +70,8 @@ class SlotConsensus:
 
     def judge(
         self, own: Sequence[Stated], weight: float = 0.0, is_voter: bool = False
-    ) -> list[Judged]:
-        """Return a verdict on each value of an answer, and on each agreed value it lacks.
+    ) -> list[JudgedValue]:
+        """Return a verdict for each value of an answer, and for each agreed value it lacks.
 
         `weight` is that of the answer's voter, who is left out of the crowd.
         """
@@ -106,11 +106,14 @@ class SlotConsensus:
 def build_columns(
     facts: Sequence[Stated], codes: Mapping[str, int]
 ) -> tuple[Floats, Floats, Integers]:
-    """Return low ends, high ends and bounds of values as arrays; a name becomes its code."""
+    """Return the lower ends, upper ends and bounds of values as arrays.
+
+    A name is replaced by its integer code.
+    """
     # -1 for a name that no voter states: no interval of the crowd holds it.
-    lows = [codes.get(one.key, -1) if one.key else one.low for one in facts]
-    highs = [codes.get(one.key, -1) if one.key else one.high for one in facts]
-    bounds = [one.bound for one in facts]
+    lows = [codes.get(fact.key, -1) if fact.key else fact.low for fact in facts]
+    highs = [codes.get(fact.key, -1) if fact.key else fact.high for fact in facts]
+    bounds = [fact.bound for fact in facts]
     return (
         np.array(lows, dtype=np.float64),
         np.array(highs, dtype=np.float64),

@@ -36,8 +36,8 @@ _NEVER = (
 )
 
 
-class Named(NamedTuple):
-    """A name in a text: the index of its token, and the key that all its spellings share."""
+class NameInText(NamedTuple):
+    """A name in a text: the index of its token, and the key shared by all its spellings."""
 
     at: int
     key: str
@@ -45,7 +45,7 @@ class Named(NamedTuple):
 
 @dataclass
 class WordCounts:
-    """How often each word of some texts has a capital, inside and at the start of sentences.
+    """Counts of capitalised and small uses of each word, inside and at the start of sentences.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class WordCounts:
     words: int = 0
 
     def add(self, tokens: Sequence[Token]) -> None:
-        """Count the words of a text."""
+        """Add the words of one text to the counts."""
         is_at_start = True
         words_of_text = [token for token in tokens if token.kind == WORD]
         if len(words_of_text) > FEW:
@@ -80,20 +80,22 @@ class WordCounts:
             is_at_start = False
 
     def copy(self) -> WordCounts:
-        """Return a copy that can be added to."""
-        inside, first, small = (Counter(one) for one in (self.inside, self.first, self.small))
+        """Return an independent copy of the counts."""
+        inside, first, small = (
+            Counter(counter) for counter in (self.inside, self.first, self.small)
+        )
         return WordCounts(inside, first, small, self.capitals, self.words)
 
     def keep(self, words: Collection[str]) -> WordCounts:
-        """Return the counts of these words only; `capitals` and `words` stay those of all texts."""
+        """Return the counts of the given words only; the totals stay those of all texts."""
         inside, first, small = (
-            Counter({word: n for word, n in one.items() if word in words})
-            for one in (self.inside, self.first, self.small)
+            Counter({word: n for word, n in counter.items() if word in words})
+            for counter in (self.inside, self.first, self.small)
         )
         return WordCounts(inside, first, small, self.capitals, self.words)
 
     def find_names(self) -> dict[str, int]:
-        """Return the words that are names, with the number of times they have a capital."""
+        """Return the words that are names, each with the number of its capitalised uses."""
         return {
             word: self.inside[word] + self.first[word]
             for word in (*self.inside, *self.first)
@@ -106,7 +108,7 @@ class WordCounts:
 
 
 class Lexicon:
-    """Names that occur in a run's answers, learnt from the use of capital letters.
+    """Names in a run's answers, recognised by their capital letters.
 
     A word is a name if inside sentences it has a capital more often than not; if it only begins
     sentences, it must never be small and be no common word of the dictionary. Its other spellings
@@ -125,7 +127,7 @@ class Lexicon:
         # German, or text in capitals only: then a capital does not mark a name.
         self.is_off = counts.capitals > MOST_CAPITALS * counts.words
         self._counts: dict[str, int] = {} if self.is_off else counts.find_names()
-        self._near = _NearIndex(self._counts)
+        self._near = _SpellingIndex(self._counts)
         self._keys: dict[str, str] = {}
 
     def __len__(self) -> int:
@@ -133,18 +135,18 @@ class Lexicon:
         return len(self._counts)
 
     def find_key(self, token: Token) -> str:
-        """Return the key that all spellings of a name share; "" for any other word."""
+        """Return the key shared by all spellings of a name; "" if the word is no name."""
         key = self._keys.get(token.lower)
         if key is None:
             key = self._keys[token.lower] = self._find_key(_strip_genitive(token.lower))
         return key
 
     def _find_key(self, word: str) -> str:
-        """Return the key of a lower-case word: the frequent spelling if it is misspelt."""
+        """Return the key of a lower-case word; for a misspelt name, the frequent spelling."""
         if not self._counts:
             return ""
         if word in self._counts:
-            return self._near.find_better(word) or word
+            return self._near.find_frequent_spelling(word) or word
         if len(word) < LONG or not _is_possible_name(word):
             return ""
         if word.endswith("s") and word[:-1] in self._counts:
@@ -152,20 +154,20 @@ class Lexicon:
         # A word that the dictionary knows is itself, and no misspelt name.
         if _get_frequency(word):
             return ""
-        return self._near.find_better(word) or ""
+        return self._near.find_frequent_spelling(word) or ""
 
-    def read(self, tokens: Sequence[Token]) -> Iterator[Named]:
+    def read(self, tokens: Sequence[Token]) -> Iterator[NameInText]:
         """Yield the names in a text, in their order."""
         if self._counts:
             for index, token in enumerate(tokens):
                 if token.kind == WORD and len(token.text) > 1:
                     key = self.find_key(token)
                     if key:
-                        yield Named(index, key)
+                        yield NameInText(index, key)
 
 
-class _NearIndex:
-    """Index of names that finds the most frequent name one typing mistake away."""
+class _SpellingIndex:
+    """Index of names by spelling, to find a more frequent name one typing mistake away."""
 
     def __init__(self, counts: dict[str, int]) -> None:
         self.counts = counts
@@ -177,8 +179,8 @@ class _NearIndex:
                 for part in _build_parts(word):
                     self.by_part.setdefault(part, []).append(word)
 
-    def find_better(self, word: str) -> str:
-        """Return the nearest name that occurs at least twice as often; "" if there is none."""
+    def find_frequent_spelling(self, word: str) -> str:
+        """Return the nearest name that is at least twice as frequent; "" if there is none."""
         if not LONG <= len(word) <= 30:
             return ""
         own = self.counts.get(word, 0)
@@ -193,14 +195,14 @@ class _NearIndex:
             for candidate in candidates
             if self.counts[candidate] >= max(2 * own, 1)
             and candidate != word
-            and _is_near(candidate, word)
+            and _is_one_edit_apart(candidate, word)
         ]
         # The word as well, because a set has no fixed order to break ties by.
         return max(frequent, key=lambda candidate: (self.counts[candidate], candidate), default="")
 
 
 def is_common(word: str) -> bool:
-    """Return whether a word is frequent in the English dictionary."""
+    """Return whether an English word is frequent in the spelling dictionary."""
     return _get_frequency(word) > COMMON
 
 
@@ -223,7 +225,7 @@ def _strip_genitive(word: str) -> str:
 
 
 def _is_possible_name(word: str) -> bool:
-    """Return whether a word is longer than a letter and neither a title nor a month."""
+    """Return whether a word may be a name: more than one letter, no title and no month."""
     return len(word) > 1 and word not in _NEVER
 
 
@@ -232,18 +234,21 @@ def _build_parts(word: str) -> set[str]:
     return {word, *(word[:index] + word[index + 1 :] for index in range(len(word)))}
 
 
-def _is_near(one: str, other: str) -> bool:
-    """Return whether two words are one edit apart; they must share a variant of `_build_parts`."""
-    if one[0] != other[0] or abs(len(one) - len(other)) > 1:
+def _is_one_edit_apart(word: str, other: str) -> bool:
+    """Return whether two words differ by one edit.
+
+    Both must share a variant of `_build_parts`.
+    """
+    if word[0] != other[0] or abs(len(word) - len(other)) > 1:
         return False
-    if len(one) != len(other):
+    if len(word) != len(other):
         return True
-    position = [place for place, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+    position = [place for place, (a, b) in enumerate(zip(word, other, strict=True)) if a != b]
     if len(position) == 1:
         return True
     return (
         len(position) == 2
         and position[1] == position[0] + 1
-        and one[position[0]] == other[position[1]]
-        and one[position[1]] == other[position[0]]
+        and word[position[0]] == other[position[1]]
+        and word[position[1]] == other[position[0]]
     )

@@ -71,7 +71,7 @@ def tokenise(text: str) -> list[Token]:
 
 
 def find_clause(tokens: Sequence[Token], position: int) -> tuple[int, int]:
-    """Return begin and end token of the clause around a token, 40 tokens at most.
+    """Return the first and the end token of the clause around a token (40 tokens at most).
 
     Clauses end at punctuation, conjunctions and relatives.
     """
@@ -170,7 +170,7 @@ def parse_number(tokens: Sequence[Token], position: int) -> Number | None:
 
 
 def _is_list(tokens: Sequence[Token], position: int) -> bool:
-    """Return whether a figure begins a list, as the "1,2" of "1,2, and 3" does."""
+    """Return whether a figure begins a list of numbers, such as "1,2, and 3"."""
     if "," not in tokens[position].text or _THOUSANDS.fullmatch(tokens[position].text):
         return False
     after = tokens[position + 1 : position + 3]
@@ -182,7 +182,7 @@ def _is_list(tokens: Sequence[Token], position: int) -> bool:
 
 
 def _parse_figure(text: str) -> tuple[float, float] | None:
-    """Return value and last significant place of a figure; None for a code such as 1.2.3."""
+    """Return a figure's value and its last significant place; None for a code such as 1.2.3."""
     if len(text) > LONGEST_FIGURE:
         return None
     marks = [mark for mark in text if not mark.isdecimal()]
@@ -252,7 +252,7 @@ def _parse_below_hundred(tokens: Sequence[Token], position: int) -> tuple[float,
 def _extend_number(
     tokens: Sequence[Token], value: float, place: float, position: int, figures: str
 ) -> Number:
-    """Return the number with what follows it: scales ("million"), further words and halves."""
+    """Return the number extended by following tokens: "million", further words, "and a half"."""
     total, current, is_scaled = 0.0, value, False
     while position < len(tokens):
         word = tokens[position].lower

@@ -29,7 +29,7 @@ from evaluation.grading.facts.texts.units import (
     Rate,
     Unit,
     find_bound,
-    is_about,
+    is_approximate,
     parse_rate,
     parse_unit,
 )
@@ -77,8 +77,11 @@ class Quantity:
 
 
 @dataclass(frozen=True, slots=True)
-class Dated:
-    """A year, an interval of years, or a month in a text (for a month low is high, 1 to 12)."""
+class DateInText:
+    """A year, an interval of years or a month in a text, with its position.
+
+    For a month, low and high are its number (1 to 12).
+    """
 
     slot: str
     low: int
@@ -90,7 +93,7 @@ class Dated:
     shown: str
 
 
-def parse_quantities(tokens: Sequence[Token], counts: bool) -> Iterator[Quantity | Dated]:
+def parse_quantities(tokens: Sequence[Token], counts: bool) -> Iterator[Quantity | DateInText]:
     """Yield the quantities and dates in a text, in their order.
 
     Parameters
@@ -103,12 +106,14 @@ def parse_quantities(tokens: Sequence[Token], counts: bool) -> Iterator[Quantity
         if token.kind == WORD and token.lower not in _STARTS:
             month = parse_month(tokens, position)
             if month is not None:
-                yield Dated("month", month, month, False, EXACT, position, position + 1, token.text)
+                yield DateInText(
+                    "month", month, month, False, EXACT, position, position + 1, token.text
+                )
             position += 1
             continue
         century = parse_century(tokens, position)
         if century is not None:
-            yield _build_dated(tokens, position, century)
+            yield _build_date(tokens, position, century)
             position = century.end
             continue
         if token.kind == FIGURE:
@@ -135,14 +140,17 @@ def format_number(value: float) -> str:
     return f"{value:,.10g}"
 
 
-def _build_dated(tokens: Sequence[Token], position: int, year: Year) -> Dated:
-    """Return a parsed year with its bound and whether it is approximate."""
-    about, bound = is_about(tokens, position, year.end), find_bound(tokens, position, year.end)
-    return Dated("year", year.low, year.high, about, bound, position, year.end, year.shown)
+def _build_date(tokens: Sequence[Token], position: int, year: Year) -> DateInText:
+    """Return a parsed year as a date, with its bound and whether it is approximate."""
+    about, bound = (
+        is_approximate(tokens, position, year.end),
+        find_bound(tokens, position, year.end),
+    )
+    return DateInText("year", year.low, year.high, about, bound, position, year.end, year.shown)
 
 
 def _is_list_mark(tokens: Sequence[Token], position: int, mark: int) -> bool:
-    """Return whether a small figure only numbers an item of a list: "1. ...", "2) ..."."""
+    """Return whether a figure is the number of a list item: "1. ...", "2) ..."."""
     return (
         position + 2 < len(tokens)
         and tokens[position + 1].text in (".", ")")
@@ -159,7 +167,7 @@ def _is_list_mark(tokens: Sequence[Token], position: int, mark: int) -> bool:
 
 
 def _skip_code(tokens: Sequence[Token], position: int) -> int:
-    """Return the token after a figure that is no number: H2O, a[0], k+1, terminal 1, a date.
+    """Return the index after a figure that is no quantity: H2O, a[0], k+1, a date.
 
     Return `position` itself for a number.
     """
@@ -214,7 +222,7 @@ def _is_day(tokens: Sequence[Token], position: int) -> bool:
 
 
 def _is_no_unit(tokens: Sequence[Token], position: int) -> bool:
-    """Return whether a word glued to a figure is neither a unit, a scale nor a decade's "s"."""
+    """Return whether a word attached to a figure is no unit, no scale and no decade's "s"."""
     word = tokens[position].lower
     return parse_unit(tokens, position) is None and word not in (
         "s",
@@ -229,7 +237,10 @@ def _is_no_unit(tokens: Sequence[Token], position: int) -> bool:
 
 
 def _skip_date(tokens: Sequence[Token], position: int) -> int:
-    """Return the index of a date's year, or after it; `position` for a fraction or a range."""
+    """Return the index of the year of a date, or the index after the date.
+
+    Return `position` for a fraction or a range.
+    """
     parts = [position]
     while (
         len(parts) < 3
@@ -259,7 +270,7 @@ def _is_fraction(tokens: Sequence[Token], position: int) -> bool:
 
 def _parse_quantity(
     tokens: Sequence[Token], position: int, counts: bool
-) -> Quantity | Dated | None:
+) -> Quantity | DateInText | None:
     """Return the quantity or date that begins at token `position`; None if there is none."""
     word = tokens[position].lower
     if word in ("a", "an", "half", "quarter"):
@@ -288,7 +299,7 @@ def _parse_quantity(
         return None
     year = parse_year(tokens, position, first, counts)
     if year is not None:
-        return _build_dated(tokens, position, year)
+        return _build_date(tokens, position, year)
     return _build_quantity(tokens, position, first, _parse_range_end(tokens, first) or first)
 
 
@@ -306,7 +317,7 @@ def _parse_range_end(tokens: Sequence[Token], first: Number) -> Number | None:
 
 
 def _parse_between(tokens: Sequence[Token], position: int) -> Quantity | None:
-    """Return the range of "between 2 and 3 km"; None if there is none."""
+    """Return the range stated as "between 2 and 3 km"; None for other tokens."""
     first = parse_number(tokens, position + 1) if position + 1 < len(tokens) else None
     if first is None or is_year(first.figures):
         return None
@@ -351,7 +362,7 @@ def _build_quantity(
                     added_value * sub_unit.factor / unit.factor if sub_unit else added_value
                 )
                 place = min(place, (sub_unit.factor / unit.factor) if sub_unit else place)
-    about, bound = is_about(tokens, begin, end), find_bound(tokens, begin, end)
+    about, bound = is_approximate(tokens, begin, end), find_bound(tokens, begin, end)
     if bound == EXACT:
         bound = find_bound(tokens, begin, last.end)
     rate = parse_rate(tokens, end)
@@ -368,7 +379,7 @@ def _build_quantity(
 def _parse_addition(
     tokens: Sequence[Token], position: int, unit: Unit
 ) -> tuple[float, Unit | None, int] | None:
-    """Return the amount added to a measure ("25 min" in "12 h 25 min"), its unit, and the end.
+    """Return the amount added to a measure, as "25 min" in "12 h 25 min", its unit, and the end.
 
     "12 h 25 min", "12 hours and 25 minutes", "6 metres 80", "2 hours and a half" (of the unit).
     """
@@ -409,7 +420,7 @@ def _parse_addition(
 
 
 def _parse_part_of_unit(tokens: Sequence[Token], start: int) -> Quantity | None:
-    """Return a part of a unit: "half an hour", "a quarter of an hour", "an hour and a half"."""
+    """Return a part of a unit, such as "half an hour" or "an hour and a half"; else None."""
     words = [token.lower for token in tokens[start : start + 6]]
     unit, end, value = None, start, 0.0
     if words[0] in ("a", "an") and len(words) > 1 and words[1] in ("half", "quarter"):
@@ -438,7 +449,7 @@ def _parse_part_of_unit(tokens: Sequence[Token], start: int) -> Quantity | None:
             value = 0.5 if words[0] == "half" else 0.25
     if unit is None:
         return None
-    about, bound = is_about(tokens, start, end), find_bound(tokens, start, end)
+    about, bound = is_approximate(tokens, start, end), find_bound(tokens, start, end)
     text = f"{format_number(value)} {unit.symbol}"
     return Quantity(value, value, 0.1, about, bound, unit, None, start, end, text)
 
@@ -471,14 +482,14 @@ def _parse_clock(tokens: Sequence[Token], position: int) -> Quantity | None:
         text, end = f"{text} {after}", end + 1
     unit = Unit(TIME_OF_DAY, 3600.0, "h") if is_time_of_day else BY_WORD["hour"]
     value = hour + minute / 60
-    about, bound = is_about(tokens, position, end), find_bound(tokens, position, end)
+    about, bound = is_approximate(tokens, position, end), find_bound(tokens, position, end)
     if not is_time_of_day:
         text = f"{hour} h {minute} min"
     return Quantity(value, value, 1 / 60, about, bound, unit, None, position, end, text)
 
 
 def _find_noun(tokens: Sequence[Token], position: int) -> tuple[str, int]:
-    """Return the counted noun (a plural within three words), "" if none, and the next token.
+    """Return the counted noun after a number ("" if none), and the index of the next token.
 
     "" where nothing follows that is counted.
     """

@@ -21,7 +21,7 @@ from evaluation.grading.facts.texts.numbers import (
     find_clause,
     tokenise,
 )
-from evaluation.grading.facts.texts.quantities import Dated, Quantity, parse_quantities
+from evaluation.grading.facts.texts.quantities import DateInText, Quantity, parse_quantities
 from evaluation.grading.facts.texts.units import BY_WORD, DURATION, EXACT, Unit, find_rate
 
 NAME = "name"
@@ -29,7 +29,7 @@ NAME = "name"
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A fact in a text: its kind ("slot"), its value or range, and its positions.
+    """A fact stated in a text: its kind ("slot"), its value or range, and its positions.
 
     Attributes
     ----------
@@ -50,8 +50,8 @@ class Stated:
     key: str = ""
     context: frozenset[str] = frozenset()
 
-    def fits(self, other: Stated) -> bool:
-        """Return whether both facts may be the same value of the same kind."""
+    def is_compatible(self, other: Stated) -> bool:
+        """Return whether two facts can be the same value of the same kind."""
         return (
             self.slot == other.slot
             and self.key == other.key
@@ -77,7 +77,7 @@ _SHARE = re.compile(r"\b(?:percent|percentage|proportion|per cent)\b", re.IGNORE
 
 @dataclass(frozen=True)
 class QuestionRequest:
-    """What a question asks for, as far as its words show: a number, a name, a unit.
+    """The kind of answer that a question's wording asks for: a number, a name or a unit.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class QuestionRequest:
 
     @classmethod
     def from_question(cls, question: str) -> QuestionRequest:
-        """Return what a question's text asks for; an empty text asks for nothing."""
+        """Return the kind of answer that the question's wording asks for; nothing for no text."""
         counts = bool(_HOW_MANY.search(question)) and not _WHEN.search(question)
         unit = BY_WORD["percent"] if _SHARE.search(question) else None
         for match in _NAMED_UNIT.finditer(question) if unit is None else ():
@@ -102,9 +102,9 @@ class QuestionRequest:
 
 
 def choose_main_unit(
-    request: QuestionRequest, quantities: Iterable[Quantity | Dated]
+    request: QuestionRequest, quantities: Iterable[Quantity | DateInText]
 ) -> Unit | None:
-    """Return the unit of numbers stated without one: the question's, or the most frequent.
+    """Return the unit to assume for numbers without one: the question's, or the most frequent.
 
     The most frequent unit of the answers counts only if it is more frequent than numbers without a
     unit; otherwise None.
@@ -124,9 +124,9 @@ def choose_main_unit(
 
 
 def build_facts(
-    tokens: Sequence[Token], quantities: Sequence[Quantity | Dated], unit: Unit | None
+    tokens: Sequence[Token], quantities: Sequence[Quantity | DateInText], unit: Unit | None
 ) -> list[Stated]:
-    """Return the facts in a text's quantities, leaving out repeats of an earlier fact.
+    """Return the facts in a text's quantities, without repetitions.
 
     Parameters
     ----------
@@ -136,16 +136,16 @@ def build_facts(
     facts: list[Stated] = []
     for quantity in quantities:
         fact = (
-            _build_dated_fact(tokens, quantity)
-            if isinstance(quantity, Dated)
+            _build_date_fact(tokens, quantity)
+            if isinstance(quantity, DateInText)
             else _build_measured_fact(tokens, quantity, unit)
         )
-        if not any(fact.fits(other) for other in facts):
+        if not any(fact.is_compatible(other) for other in facts):
             facts.append(fact)
     return facts
 
 
-def _build_dated_fact(tokens: Sequence[Token], dated: Dated) -> Stated:
+def _build_date_fact(tokens: Sequence[Token], dated: DateInText) -> Stated:
     """Convert a year, an interval of years or a month to a fact."""
     low, high = float(dated.low), float(dated.high)
     text = f"about {dated.shown}" if dated.about else dated.shown
@@ -203,12 +203,14 @@ def _add_bound(text: str, bound: int) -> str:
     return text if bound == EXACT else f"{'at least' if bound > 0 else 'at most'} {text}"
 
 
-def _find_span(tokens: Sequence[Token], quantity: Quantity | Dated) -> tuple[tuple[int, int], ...]:
+def _find_span(
+    tokens: Sequence[Token], quantity: Quantity | DateInText
+) -> tuple[tuple[int, int], ...]:
     """Return the position of a quantity in the text, as one (start, end) pair of characters."""
     return ((tokens[quantity.begin].start, tokens[quantity.end - 1].end),)
 
 
-def _collect_context(tokens: Sequence[Token], dated: Dated) -> frozenset[str]:
+def _collect_context(tokens: Sequence[Token], dated: DateInText) -> frozenset[str]:
     """Return the stems of the words in the clause around a date."""
     return collect_stems(tokens, *find_clause(tokens, dated.begin))
 
@@ -236,7 +238,7 @@ class Reader:
     def read(
         self, question: str, texts: Sequence[str], unit: Unit | None = None
     ) -> list[list[Stated]]:
-        """Return the facts of each answer to a question, without those the question states.
+        """Return the facts of each answer to a question, without facts that the question states.
 
         Parameters
         ----------
@@ -261,14 +263,14 @@ class Reader:
                     *build_facts(tokens, quantities_of_answer, unit),
                     *self._find_names(tokens),
                 )
-                if not any(one.fits(other) for other in question_facts)
+                if not any(one.is_compatible(other) for other in question_facts)
             ]
             for tokens, quantities_of_answer in zip(answers, answer_quantities, strict=True)
         ]
 
     @staticmethod
     def find_unit(question: str, texts: Sequence[str]) -> Unit | None:
-        """Return the unit of numbers that answers to a question state without one."""
+        """Return the unit to assume for numbers without one in answers to a question."""
         request = QuestionRequest.from_question(question)
         quantities = (_parse_text(text, tokenise(text), request) for text in texts)
         return choose_main_unit(request, chain.from_iterable(quantities))

@@ -273,7 +273,7 @@ _ADVERBS = {
 
 
 class Rate(NamedTuple):
-    """The unit that a measure refers to ("per year"), and its first and last tokens."""
+    """The unit per which a measure is stated ("per year"), with its first and last tokens."""
 
     unit: Unit
     begin: int
@@ -373,8 +373,8 @@ _AFTER: dict[tuple[str, ...], int] = {
 }
 
 
-def is_about(tokens: Sequence[Token], position: int, end: int) -> bool:
-    """Return whether the number in tokens `position` to `end` is approximate, as in "about 5"."""
+def is_approximate(tokens: Sequence[Token], position: int, end: int) -> bool:
+    """Return whether the number in tokens `position` to `end` is approximate ("about 5")."""
     before = [token.lower for token in tokens[max(0, position - 2) : position]]
     if any(word in _ABOUT for word in before):
         return True

@@ -29,7 +29,7 @@ from evaluation.core.stats.inference.intervals import compute_t_interval
 
 @dataclass(frozen=True)
 class BystanderScores:
-    """Raw scores and intervals of workers who do not vote, one entry per worker.
+    """Raw scores with intervals of workers who do not vote.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class BystanderScores:
 
 
 class NonVoters:
-    """Answers of workers who do not vote, compared with the voters' exemplary answers.
+    """Answers of workers without a vote, and the voters' exemplary answers to compare them with.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class NonVoters:
         unit: int,
         camps: Integers | None,
     ) -> tuple[Integers, Targets] | None:
-        """Return the answers to compare without the vote of `unit` and their targets, or None."""
+        """Return answers of one unit and the exemplary answers made without its vote, or None."""
         voters = self._voters
         vote, of_voters = voters.vote, voters.kept_vectors
         question_codes = self._question[own_rows]
@@ -117,8 +117,8 @@ class NonVoters:
         chosen = vectors[rows[own_rows]]  # type: ignore[index]
         return own_rows, build_targets(vote, of_voters, chosen, question_codes)
 
-    def similarity(self, votes: Floats) -> Floats:
-        """Return each answer's similarity to exemplary answers, per column of voting weights.
+    def compute_similarities(self, votes: Floats) -> Floats:
+        """Return each answer's similarity to the exemplary answer, one column per set of votes.
 
         Shape (R, D).
         """
@@ -127,8 +127,8 @@ class NonVoters:
             out[mine] = targets.similarity(votes)
         return out
 
-    def contrasts(self) -> Contrasts:
-        """Return the question contrast of the answers (R,), without the vote of their unit."""
+    def compute_contrasts(self) -> Contrasts:
+        """Return the question contrast of each answer, without the vote of its own unit."""
         voters, n = self._voters, (len(self._rows), self._n_workers)
         if voters.contrast_obstacle is not None:
             return Contrasts.undefined(*n, voters.contrast_obstacle)
@@ -147,8 +147,8 @@ class NonVoters:
             out.fill(mine, owners, others, np.arange(len(owners)))
         return out
 
-    def scores(self, *, by_contrast: bool = False) -> BystanderScores:
-        """Return raw scores and intervals of the workers who do not vote.
+    def compute_scores(self, *, by_contrast: bool = False) -> BystanderScores:
+        """Return raw scores with intervals of the workers who do not vote.
 
         With `by_contrast` the raw scores are their question contrast. Without a share in the
         exemplary answer, an interval needs no widening: Student's t, as for leave-one-out scores.
@@ -156,12 +156,12 @@ class NonVoters:
         """
         voters = self._voters
         if by_contrast:
-            return self._score_by_contrast(voters.drawn)
+            return self._compute_contrast_scores(voters.drawn)
         vote, rules = voters.vote, voters.rules
         means = WorkerMeans(vote.cells, rules)
         of_voters = vote.similarity(voters.previous, leave_one_out=rules.leave_one_out)
         effects, weight = means.of_questions(of_voters)
-        scores = self.similarity(voters.previous)
+        scores = self.compute_similarities(voters.previous)
         raw = self._compute_means(scores, effects, weight)
         n = np.bincount(self._worker[~np.isnan(scores[:, 0])], minlength=self._n_workers)
         undefined = np.full(self._n_workers, np.nan)
@@ -181,9 +181,9 @@ class NonVoters:
             raw[:, 0], interval.low, interval.high, list(interval.reasons), None, n
         )
 
-    def _score_by_contrast(self, drawn: DrawnVotes | None) -> BystanderScores:
-        """Return the question contrast of the workers who do not vote as their raw scores."""
-        contrasts = self.contrasts()
+    def _compute_contrast_scores(self, drawn: DrawnVotes | None) -> BystanderScores:
+        """Return the question contrasts of the non-voting workers, to use as raw scores."""
+        contrasts = self.compute_contrasts()
         in_draws = None
         if drawn is not None:
             in_draws = contrasts.average_in_draws(drawn, self._worker, self._question)
@@ -197,7 +197,7 @@ class NonVoters:
         )
 
     def _compute_means(self, s: Floats, effects: Floats, weight: Floats) -> Floats:
-        """Return each worker's mean score, adjusted for effects and weights of questions.
+        """Return each worker's mean score, after question effects and weights.
 
         Shape (B, D).
         """
@@ -212,7 +212,7 @@ class NonVoters:
         return divide_where_positive(total, count)
 
     def _compute_drawn(self, drawn: DrawnVotes, adjusted: bool) -> Floats:
-        """Return each worker's raw score in each bootstrap draw of the voters.
+        """Return each worker's raw score for each bootstrap draw of the voters.
 
         Shape (B, n_draws).
         """
@@ -225,7 +225,9 @@ class NonVoters:
                 scores = vote.similarity(votes, leave_one_out=rules.leave_one_out)
                 effects, weight = means.of_questions(scores)
             # A draw takes questions several times or not at all: `times` is how often.
-            out[:, columns] = self._compute_means(self.similarity(votes), effects, weight * times)
+            out[:, columns] = self._compute_means(
+                self.compute_similarities(votes), effects, weight * times
+            )
         return out
 
     def _compute_errors(

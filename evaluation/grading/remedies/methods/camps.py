@@ -44,7 +44,7 @@ FEWEST_WORKERS = 6
 
 @dataclass(frozen=True)
 class Candidate:
-    """A ranking that AQER may reach, with the voting weights that lead to it.
+    """A possible ranking of the workers, with the voting weights that produce it.
 
     Attributes
     ----------
@@ -60,7 +60,9 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Candidates:
-    """All rankings that AQER may reach in a crowd, its camps, and the test for camps.
+    """All possible rankings of a crowd with camps, the camps, and the test for camps.
+
+    A camp is a group of workers with one opinion.
 
     Attributes
     ----------
@@ -81,9 +83,9 @@ class Candidates:
 
 
 def find_camps_within(pairs: Pairs, seed: int, depth: int = DEPTH) -> tuple[Camps, list[Integers]]:
-    """Return the test for two camps, and the camps; one with camps inside is split again."""
+    """Return the test for two camps, and the camps; a camp that contains camps is split again."""
     alarm = find_camps(pairs, seed)
-    if not alarm.rings:
+    if not alarm.is_raised:
         return alarm, []
     leaves: list[Integers] = []
     for members in alarm.members:
@@ -99,7 +101,10 @@ def find_camps_within(pairs: Pairs, seed: int, depth: int = DEPTH) -> tuple[Camp
 def find_candidates(
     pairs: Pairs, fit: Callable[[Electorate], AQER], seed: int, cap: float | None = None
 ) -> Candidates:
-    """Return the candidate rankings of a crowd; `fit` grades it with given voting rules."""
+    """Return the possible rankings of a crowd with camps.
+
+    `fit` grades the crowd with given voting rules.
+    """
     alarm, groups = find_camps_within(pairs, seed)
     default = Candidate("default", EVERYBODY, fit(EVERYBODY))
     # Without two camps there is only the default: grading by a part of an honest crowd harms it.
@@ -120,7 +125,7 @@ def find_candidates(
 def _iterate_electorates(
     groups: list[Integers], n_units: int, cap: float | None
 ) -> Iterable[tuple[str, Electorate]]:
-    """Yield candidates' voting rules: AQER started from a camp, or with its votes only."""
+    """Yield (name, voting rules) of each candidate: started from a camp, or only a camp votes."""
     for alone in (False, True):
         for number, members in enumerate(groups, 1):
             inside = np.zeros(n_units)
@@ -133,14 +138,14 @@ def _iterate_electorates(
                 yield f"only_camp_{number}", Electorate(factor=inside, start=start)
 
 
-def _is_same(one: Floats, other: Floats) -> bool:
-    """Return whether two sets of raw scores rank workers alike (Spearman >= .9)."""
-    correlation = spearman(one, other)
+def _is_same(raw: Floats, other: Floats) -> bool:
+    """Return whether two sets of raw scores rank the workers alike (Spearman at least 0.9)."""
+    correlation = spearman(raw, other)
     if correlation is not None:
         return correlation >= SAME
-    is_compared = ~np.isnan(one) & ~np.isnan(other)
+    is_compared = ~np.isnan(raw) & ~np.isnan(other)
     # Without a correlation one of them has no spread: alike if both have none.
-    return not is_compared.any() or bool(np.ptp(one[is_compared]) == np.ptp(other[is_compared]))
+    return not is_compared.any() or bool(np.ptp(raw[is_compared]) == np.ptp(other[is_compared]))
 
 
 # Correlations closer than this are tied.
@@ -153,7 +158,7 @@ NO_SCORES = "no_scores"
 
 @dataclass(frozen=True)
 class Choice:
-    """The candidate ranking that expert grades chose, and each candidate's correlation with them.
+    """The ranking that experts' grades selected, and every ranking's correlation with them.
 
     Attributes
     ----------
@@ -168,7 +173,7 @@ class Choice:
 
 
 def choose_candidate(scores: Sequence[Floats], grades: Floats) -> Choice:
-    """Choose the candidate ranking whose answer scores correlate best with expert grades.
+    """Return the ranking whose answer scores correlate best with experts' grades.
 
     Parameters
     ----------
@@ -191,7 +196,7 @@ def choose_candidate(scores: Sequence[Floats], grades: Floats) -> Choice:
 
 
 def suggest_anchors(candidates: Sequence[Candidate], vectors: Vectors, count: int) -> Integers:
-    """Return rows of answers that an expert should grade to separate candidate rankings.
+    """Return the rows of answers whose grading by an expert best separates the rankings.
 
     Question by question, from the one where the candidates' favourites are farthest apart (mean of
     1 - cosine over pairs of candidates; ties keep the questions' order), every favourite once.
@@ -212,7 +217,7 @@ def suggest_anchors(candidates: Sequence[Candidate], vectors: Vectors, count: in
 
 
 def _compute_distances(vectors: Vectors, favourites: Integers) -> Floats:
-    """Return, per question, how far apart the candidates' favourite answers are.
+    """Return, per question, the mean distance between the rankings' favourite answers.
 
     Shape (Q,). The mean of 1 - cosine over pairs of candidates.
     """
@@ -226,8 +231,8 @@ def _compute_distances(vectors: Vectors, favourites: Integers) -> Floats:
 
 
 @dataclass(frozen=True)
-class CampedQuestion:
-    """A question whose answers fall into two camps of similar answers, with their sizes.
+class QuestionWithCamps:
+    """A question whose answers form two camps of similar answers, with the camps' sizes.
 
     Attributes
     ----------
@@ -242,8 +247,8 @@ class CampedQuestion:
 
 def label_camps(
     vote: MeanVote, vectors: Vectors, seed: int
-) -> tuple[Integers, list[CampedQuestion]]:
-    """Label each answer with its camp on the question: 1 in the smaller camp, else 0.
+) -> tuple[Integers, list[QuestionWithCamps]]:
+    """Return the camp of each answer (1 in the smaller camp, else 0), and the divided questions.
 
     The labels are (N,), in the order of the input rows. Also return the questions with two camps.
     Where a question's camps were found on a sample of its answers, the other answers join the camp
@@ -273,7 +278,7 @@ def label_camps(
         camp[question_cells] = in_second
         count = int(in_second.sum())
         listed.append(
-            CampedQuestion(
+            QuestionWithCamps(
                 question,
                 float(question_camps.separation[question]),
                 (len(worker) - count, count),

@@ -37,8 +37,8 @@ FEWEST_OUTSIDE = 3
 
 
 @dataclass(frozen=True)
-class Units:
-    """The voters of a crowd (workers, or groups of copies), and which answers vote for each.
+class VotingUnits:
+    """The units that vote (workers, or groups of copiers with one vote), and their answers.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Units:
 
     @property
     def n_units(self) -> int:
-        """Number of voters: workers, or groups of copies that vote as one."""
+        """Number of units that vote: workers, or groups of copiers with one vote."""
         return int(self.unit.max(initial=-1)) + 1
 
     @property
@@ -68,7 +68,7 @@ class Units:
 
     @property
     def collapsed(self) -> Booleans:
-        """Whether each voter is a group of copies.
+        """Whether each unit is a group of copiers.
 
         Shape (U,).
         """
@@ -77,7 +77,7 @@ class Units:
         return out
 
     def build_electorate(self, group_vote: float, base: Electorate) -> Electorate:
-        """Return the voting rules `base` with the reduced vote of each group of copies."""
+        """Return the voting rules `base` with a reduced vote for each group of copiers."""
         if not self.groups:
             return base
         collapsed = self.collapsed
@@ -101,8 +101,8 @@ def build_units(
     sources: Sequence[int | None] = (),
     *,
     euclidean: bool = False,
-) -> Units:
-    """Return the voters of a crowd: each group as one, excluded workers left out.
+) -> VotingUnits:
+    """Return the units that vote: each group of copiers as one, excluded workers left out.
 
     Parameters
     ----------
@@ -143,13 +143,13 @@ def build_units(
         raise RemedyError("few_outside_groups", outside=n_outside, fewest=FEWEST_OUTSIDE)
     unit_of_owner = np.full(n_workers + 1, NO_WORKER)  # its last place is that of the excluded
     unit_of_owner[owners.astype(np.int64)] = np.arange(len(owners))
-    return Units(unit_of_owner[unit_head], tuple(groups), rows, unit.astype(np.int64))
+    return VotingUnits(unit_of_owner[unit_head], tuple(groups), rows, unit.astype(np.int64))
 
 
 def find_medoids(
     vectors: Vectors, worker: Integers, question: Integers, rows: Integers, *, euclidean: bool
 ) -> Integers:
-    """Return the row of the most central answer to each question, among `rows`.
+    """Return the row of the most central answer (medoid) to each question, among `rows`.
 
     It has the highest sum of similarities to the other answers to its question among `rows`; the
     first row wins a tie, as always between two answers.
@@ -168,7 +168,7 @@ def find_medoids(
 
 
 def _sum_similarities(vote: MeanVote) -> Floats:
-    """Return, per answer, its summed similarity to the other answers to the question.
+    """Return, per answer, its summed similarity to the question's other answers.
 
     Shape (N,).
     """
@@ -209,7 +209,7 @@ class Source:
 def find_source(
     members: Integers, worker: Integers, question: Integers, times: Floats
 ) -> Source | None:
-    """Return the group member who was first on most questions; None if times do not show it.
+    """Return the group member who answered first on most questions; None if times do not tell.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ LEFT = "not_asked_for"
 
 @dataclass(frozen=True)
 class NamedGroup:
-    """A group of workers with similar answers, and the verdict whether it is collapsed.
+    """A group of workers with similar answers, and the decision whether it has one vote only.
 
     Attributes
     ----------
@@ -269,12 +269,12 @@ class NamedGroup:
 
     @property
     def is_collapsed(self) -> bool:
-        """Whether the group is collapsed to one voter."""
+        """Whether the group has one vote instead of one per worker."""
         return self.verdict in (COPIES, PROVED)
 
     @property
-    def is_asked_for(self) -> bool:
-        """Whether the group is among those that the caller asked to collapse."""
+    def is_requested(self) -> bool:
+        """Whether the caller asked to give the group one vote."""
         return self.verdict != LEFT
 
 
@@ -284,7 +284,7 @@ def find_named_groups(
     seed: int = 0,
     of_workers: Integers | None = None,
 ) -> list[NamedGroup]:
-    """Return groups of similar workers, each with a verdict whether it is collapsed.
+    """Return the groups of similar workers, each with the decision whether it has one vote.
 
     Parameters
     ----------

@@ -27,14 +27,14 @@ from evaluation.consensus.methods.votes import convert_vectors
 from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, T, encode_labels
 from evaluation.core.stats.grams import Vectors
 from evaluation.grading.remedies.methods.bystanders import NonVoters
-from evaluation.grading.remedies.methods.copies import Units
+from evaluation.grading.remedies.methods.copies import VotingUnits
 
 EXCLUDED = "excluded"
 
 
 @dataclass(frozen=True, kw_only=True)
-class FittedPart(Fitted):
-    """A fitted AQER in which some answers do not vote.
+class PartialCrowdFit(Fitted):
+    """A fitted AQER estimator in which some answers have no vote.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class FittedPart(Fitted):
     """
 
     voters: FittedCrowd
-    units: Units
+    units: VotingUnits
     asked: Integers
     others: Integers
     bystanders: NonVoters
@@ -54,19 +54,19 @@ class FittedPart(Fitted):
 
     @property
     def crowd(self) -> FittedCrowd:
-        """The fit of the voters, where a group of copies is one voter."""
+        """The fit of the units that vote; a group of copiers is one unit."""
         return self.voters
 
     @property
     def out_of_ranking(self) -> list[str | None]:
-        """Status per worker: "excluded" for excluded workers, None for the others.
+        """Status per worker: "excluded" for excluded workers, None for others.
 
         Shape (M,).
         """
         return [EXCLUDED if out else None for out in self.units.excluded.tolist()]
 
     def exemplars(self) -> Vectors:
-        """Return the voters' exemplary answers, one per question; NaN without votes.
+        """Return the exemplary answer of each question, from the voters only; NaN without votes.
 
         Shape (Q, d). Sparse ones are zero there.
         """
@@ -80,7 +80,7 @@ class FittedPart(Fitted):
 
     @cached_property
     def scores(self) -> Floats:
-        """Similarity of each answer to the exemplary answer that produced the raw scores.
+        """Similarity of each answer to the exemplary answer used for the raw scores.
 
         Shape (N,).
         """
@@ -88,7 +88,7 @@ class FittedPart(Fitted):
 
     @cached_property
     def final_scores(self) -> Floats:
-        """Similarity of each answer to the exemplary answer of the final voting weights.
+        """Similarity of each answer to the exemplary answer with the final voting weights.
 
         Shape (N,).
         """
@@ -96,7 +96,7 @@ class FittedPart(Fitted):
 
     @cached_property
     def leave_one_out_scores(self) -> Floats:
-        """Similarity of each answer to the others' exemplary answer, with final weights.
+        """Similarity of each answer to the exemplary answer made without its own author.
 
         Shape (N,).
         """
@@ -108,14 +108,14 @@ class FittedPart(Fitted):
         out = Contrasts.undefined(int(self.n_answers.sum()), len(self.workers), "no_exemplar")
         members, voters = np.flatnonzero(self.voting), self.voters.contrasts
         out.fill(self.units.rows, members, voters, self.units.of_worker[members])
-        of_others = self.bystanders.contrasts()
+        of_others = self.bystanders.compute_contrasts()
         everybody = np.arange(len(self.bystander_workers))
         out.fill(self.others, self.bystander_workers, of_others, everybody)
         return out
 
     @cached_property
     def nearest(self) -> Integers:
-        """Row of the voting answer nearest to each question's exemplary answer, -1 for none.
+        """Row of the voting answer nearest to each question's exemplary answer; -1 for none.
 
         Shape (Q,).
         """
@@ -130,21 +130,21 @@ class FittedPart(Fitted):
         return self._expand_to_questions(self.voters.dispersion, np.nan)
 
     def _expand_to_questions(self, values: NDArray[T], missing: float) -> NDArray[T]:
-        """Spread values of the voters' questions to all questions, `missing` elsewhere."""
+        """Return an array over all questions, with `missing` where no voter answered."""
         return _place_values(values, self.asked, len(self.questions), missing)
 
     def _merge_scores(self, of_voters: Floats, votes: Floats) -> Floats:
-        """Return the score of each answer: of voters, and of answers without a vote.
+        """Return the score of each answer, from voters' scores and from non-voters'.
 
         Shape (N,).
         """
         out = _place_values(of_voters, self.units.rows, int(self.n_answers.sum()), np.nan)
         # The medoids' rows are among these: as a member's answer each is compared with the others.
-        out[self.others] = self.bystanders.similarity(votes)[:, 0]
+        out[self.others] = self.bystanders.compute_similarities(votes)[:, 0]
         return out
 
 
-def fit_part(
+def fit_partial_crowd(
     aqer: AQER,
     vectors: ArrayLike | Vectors,
     workers: ArrayLike,
@@ -153,7 +153,7 @@ def fit_part(
     progress: Progress | None = None,
     draw_store: DrawStore | None = None,
     *,
-    units: Units,
+    units: VotingUnits,
     # Measured: with a quarter the others keep their order in all runs, with a full vote in 80% or
     # more where the copied answer is a good one.
     group_vote: float = 0.25,
@@ -161,7 +161,7 @@ def fit_part(
     camps: ArrayLike | None = None,
     question_groups: ArrayLike | None = None,
 ) -> AQER:
-    """Grade all workers by the exemplary answers of those who vote; return `aqer`, fitted.
+    """Return `aqer`, fitted to all workers while only some of them vote.
 
     The voters are graded exactly as if the others had not answered. An excluded worker has a raw
     score against their exemplary answers, weight 0, and neither grade nor rank. A group of copies
@@ -170,11 +170,11 @@ def fit_part(
     members are scored by their own answers against the exemplary answers of the other units, their
     grades clipped to 0..1.
 
-    The result `aqer.fitted_` is a `FittedPart`. It differs from that of `AQER.fit` over all workers
-    and answers: `weights_` of a group's members are equal parts of its weight, so that all sum to
-    1; `exemplars`, `ceiling_`, the iterations and the comparison with models are those of the
-    voters; `scores_` of answers without a vote compare them with the others' exemplary answers, NaN
-    without one; `n_workers_of_question_` counts units, 0 without a voter.
+    The result `aqer.fitted_` is a `PartialCrowdFit`. It differs from that of `AQER.fit` over all
+    workers and answers: `weights_` of a group's members are equal parts of its weight, so that all
+    sum to 1; `exemplars`, `ceiling_`, the iterations and the comparison with models are those of
+    the voters; `scores_` of answers without a vote compare them with the others' exemplary answers,
+    NaN without one; `n_workers_of_question_` counts units, 0 without a voter.
 
     Parameters
     ----------
@@ -218,15 +218,15 @@ def fit_part(
 
 def _add_bystanders(
     voters: FittedCrowd,
-    units: Units,
+    units: VotingUnits,
     vectors: Vectors,
     workers: ArrayLike,
     labels: NDArray[np.generic],
     camps: Integers | None,
     *,
     by_contrast: bool,
-) -> FittedPart:
-    """Return the fit of all workers: voters' values, and scores of workers without a vote."""
+) -> PartialCrowdFit:
+    """Return the fit of all workers: the voters' fit, and scores of workers without a vote."""
     worker, worker_labels = encode_labels(workers)
     asked_codes, questions = encode_labels(labels)
     m = len(worker_labels)
@@ -259,9 +259,10 @@ def _add_bystanders(
         unit[worker[others]],
         camps,
     )
-    bystander_scores = bystanders.scores(by_contrast=by_contrast)
+    bystander_scores = bystanders.compute_scores(by_contrast=by_contrast)
 
     def merge(of_units: NDArray[T], of_others: NDArray[T]) -> NDArray[T]:
+        """Return one array over all workers, from voters' values and non-voters'."""
         out = np.empty((m, *of_units.shape[1:]), dtype=of_units.dtype)
         out[voting], out[bystander_workers] = of_units[unit[voting]], of_others
         return out
@@ -294,7 +295,7 @@ def _add_bystanders(
     is_ranked = supported & ~excluded & (voters.reason != DISCONNECTED)
     cells = Cells.from_codes(worker, asked_codes, m, len(questions))
     groups = number_groups(cells, ~excluded)
-    return FittedPart(
+    return PartialCrowdFit(
         workers=worker_labels,
         questions=questions,
         n_answers=np.bincount(worker, minlength=m).astype(np.int64),
@@ -328,7 +329,7 @@ def _add_bystanders(
 
 
 def _place_values(values: NDArray[T], index: Integers, n: int, missing: float) -> NDArray[T]:
-    """Return an array of length `n` with `values` at indices `index`, `missing` elsewhere.
+    """Return an array of length `n` with `values` at `index` and `missing` elsewhere.
 
     Shape (n, ...).
     """

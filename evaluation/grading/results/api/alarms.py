@@ -69,13 +69,13 @@ FIRST = (
 
 
 class AlarmEntriesSerializer(PageSerializer):
-    """A page of alarms, most severe first, with the first workers and questions of each."""
+    """A page of alarms, most severe first, each with its first workers and questions."""
 
     results = AlarmEntrySerializer(many=True)
 
 
 class AlarmsReportSerializer(AboutAlarms):  # type: ignore[misc, valid-type]
-    """The alarms of a run, their outcomes after remedies, and all checks."""
+    """The alarms of a run with their outcomes after remedies, and all checks."""
 
     checks = CheckSerializer(many=True)
     outcomes = BecameSerializer(many=True)
@@ -83,25 +83,25 @@ class AlarmsReportSerializer(AboutAlarms):  # type: ignore[misc, valid-type]
 
 
 class AlarmWorkersSerializer(PageSerializer):
-    """The first page of the workers that an alarm names, best grade first."""
+    """First page of the workers that an alarm names, best grade first."""
 
     results = WorkerRowSerializer(many=True)
 
 
 class AlarmQuestionsSerializer(PageSerializer):
-    """The first page of the questions that an alarm names, in the order of the set."""
+    """First page of the questions that an alarm names, in the order of the question set."""
 
     results = QuestionRowSerializer(many=True)
 
 
 class PairsSerializer(PageSerializer):
-    """A page of pairs of answers to the same question, the evidence of an alarm."""
+    """A page of pairs of answers to the same question, as evidence of an alarm."""
 
     results = build_serializer(Exhibit)(many=True)
 
 
 class AlarmSerializer(AlarmAlone):  # type: ignore[misc, valid-type]
-    """An alarm with the workers and questions it names and pairs of answers as evidence."""
+    """An alarm with the workers and questions it names, and pairs of answers as evidence."""
 
     workers = AlarmWorkersSerializer()
     questions = AlarmQuestionsSerializer()
@@ -190,7 +190,10 @@ class AlarmViewSet(GradingViewSet):
 def _build_first_page(
     request: Request, run: Run, place: int, name: str, page: Page[Any]
 ) -> dict[str, Any]:
-    """Return the first workers or questions that an alarm names; `next` is the URL of more."""
+    """Return the first page of the workers or questions that an alarm names.
+
+    `next` is the URL of the following page.
+    """
     body = build_page_body(request, ROWS[name](page.rows, many=True).data, None)
     if page.next is not None:
         address = reverse(f"api:results-{name}", kwargs={"run_id": run.public_id})
@@ -222,7 +225,7 @@ class RunFactsSerializer(AboutRunFacts):  # type: ignore[misc, valid-type]
 
 
 class FactsOfQuestionSerializer(AboutQuestionFacts):  # type: ignore[misc, valid-type]
-    """Agreed and contested values on a question; `why` is the reason if there are none."""
+    """Agreed and contested values on a question; `why` is the reason if it has none."""
 
 
 class FactsOnQuestionsSerializer(PageSerializer):
@@ -232,7 +235,7 @@ class FactsOnQuestionsSerializer(PageSerializer):
 
 
 class FactsOfAnswersSerializer(serializers.Serializer[Any]):
-    """How far a worker's or model's facts agree with the crowd, and a page of facts."""
+    """Agreement of a worker's or model's facts with the crowd, and a page of the facts."""
 
     standing = FactStandingSerializer()
     facts = FactsOnQuestionsSerializer()
@@ -321,7 +324,7 @@ class FactViewSet(GradingViewSet):
     def _respond(
         self, request: Request, run: Run, by: By, author: Any, standing: FactStanding | None
     ) -> Response:
-        """Return agreement and a page of facts of a worker or model; 404 if it is unknown."""
+        """Return a worker's or model's agreement with a page of facts; raise 404 if unknown."""
         if standing is None:
             raise Http404
         page = read_answer_facts(run, by, author, read_cursor(request), read_limit(request))

@@ -24,7 +24,7 @@ from annotations.web.rest.serializers import build_serializer
 from evaluation.core.estimates import CORRECTED_BY, HOLM
 from evaluation.grading.results.consensus_files import iterate_zip
 from evaluation.grading.results.pages import OF_ALARM, GradingViewSet, read_alarm_key
-from evaluation.grading.results.report.against import RunComparison, build_against_report
+from evaluation.grading.results.report.against import RunComparison, build_run_comparison
 from evaluation.grading.results.report.changes import WhatIf, WorkerChange, build_what_if
 from evaluation.grading.results.report.comparisons import (
     PAIRS_SHOWN,
@@ -108,7 +108,7 @@ class ResultViewSet(GradingViewSet):
         responses=REPORT,
     )
     def retrieve(self, request: Request, run_id: Any) -> Response:
-        """Return a run's report without lists of workers or questions, as its run type defines."""
+        """Return a run's report in its run type's form, without lists of workers or questions."""
         run = self.done(request, run_id, summary=RunSummary)
         report = self.kind_of(run).load_result(run)
         return Response(build_serializer(report.__class__)(report).data)
@@ -230,14 +230,14 @@ def _respond_with_page(request: Request, page: Page[Any], row: Any) -> Response:
 
 
 def _require(report: T | None) -> T:
-    """Return the report; raise 404 if it is None."""
+    """Return the report, or raise 404 if it is None."""
     if report is None:
         raise Http404
     return report
 
 
 def _build_body(request: Request, report: Any, about: Any, answer: Any) -> dict[str, Any]:
-    """Return the response body of a report; `about` and `answer` define its parts' fields.
+    """Return the response body of a report with one page of its answers.
 
     `about` is the serializer of the report without answers, `answer` the record of an answer.
     """
@@ -271,7 +271,7 @@ class WorkerChangesSerializer(PageSerializer):
 
 
 class AgainstReportSerializer(AboutAgainst):  # type: ignore[misc, valid-type]
-    """Comparison of two runs of a question set, the earlier one first."""
+    """Comparison of two runs of a question set; the earlier run comes first."""
 
     workers = WorkerChangesSerializer()
 
@@ -300,7 +300,7 @@ class ComparisonViewSet(GradingViewSet):
         responses=ComparisonsReportSerializer,
     )
     def comparisons(self, request: Request, run_id: Any) -> Response:
-        """Return the pairs of models with their score differences, intervals and p."""
+        """Return the pairs of models with score differences, intervals and p-values."""
         run = self.done(request, run_id)
         correction: Any = parse_choice(request.query_params, "correction", CORRECTED_BY, HOLM)
         report = build_comparisons_report(
@@ -318,7 +318,7 @@ class ComparisonViewSet(GradingViewSet):
         responses=PairReportSerializer,
     )
     def comparison(self, request: Request, run_id: Any, first: UUID, second: UUID) -> Response:
-        """Return a pair of models and the questions on which they differ most."""
+        """Return one pair of models, and the questions on which their scores differ most."""
         report = build_pair_report(self.done(request, run_id), first, second)
         if report is None:
             raise Http404
@@ -339,7 +339,7 @@ class ComparisonViewSet(GradingViewSet):
         of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=GRADING)
         other = self.done(request, other_id, of_set.exclude(pk=run.pk))
         start, limit = read_start(request, "moved"), read_limit(request)
-        report = build_against_report(run, other)
+        report = build_run_comparison(run, other)
         rows = WorkerChangeSerializer(report.workers[start : start + limit], many=True).data
         workers = build_slice_body(request, "moved", rows, start, len(report.workers))
         return Response({**AboutAgainst(report).data, "workers": workers})

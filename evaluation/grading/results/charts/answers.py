@@ -30,11 +30,12 @@ TIP = 300
 def build_answers_chart(
     answers: Sequence[QuestionAnswer], models: Sequence[ModelAnswer], n_answers: int
 ) -> Chart:
-    """Return the chart of answer scores: up to 200 workers' answers, and 20 models'."""
+    """Return the chart of answer scores for up to 200 workers' and 20 models' answers."""
     plotted = [answer for answer in answers if answer.score is not None][:MOST]
     scored = [model for model in models if model.score is not None][:20]
 
     def draw(width: float) -> Drawing:
+        """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in scored])
         description = f"Scores of {len(plotted)} workers' answers and {len(scored)} models' answers"
         scores = [answer.score for answer in plotted] + [model.score for model in scored]
@@ -75,7 +76,7 @@ def build_answers_chart(
 
 
 def _assign_lanes(places: Sequence[float]) -> list[int]:
-    """Return the row of each dot, so that dots that would touch lie above each other."""
+    """Return a lane for each dot, so that dots that would overlap are stacked."""
     ends = [float("inf")] * LANES
     lanes = []
     for x in places:
@@ -106,14 +107,14 @@ MARGIN = 22.0
 
 @dataclass(frozen=True)
 class Plane:
-    """Scale and shift that convert map coordinates to positions in the chart."""
+    """Linear transformation from map coordinates to pixel positions of the chart."""
 
     scale: float
     middle: Place
     centre: Place
 
     def __call__(self, place: Place) -> Place:
-        """Convert a map coordinate to a position in the chart."""
+        """Return the pixel position of a map coordinate."""
         return (
             self.centre[0] + (place[0] - self.middle[0]) * self.scale,
             # Coordinates of a drawing grow downwards.
@@ -124,13 +125,17 @@ class Plane:
 def build_map_chart(
     answers: AnswerMap, index: int | None = None, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the map of a question's answers at iteration `index`, by default the last."""
+    """Return the map of a question's answers at iteration `index` (default: the last one).
+
+    `link` returns the URL of a worker.
+    """
     last = len(answers.iterations) - 1
     index = last if index is None else min(max(index, 0), last)
     most = max((vote for answer in answers.answers for vote in answer.votes or ()), default=1.0)
     unit = min(EQUAL, GREATEST / math.sqrt(most)) if most > 0 else EQUAL
 
     def draw(width: float) -> Drawing:
+        """Return the map drawn at the given width."""
         size = unit if width > 600 else unit * 0.7
         floor = 520.0 if width > 600 else 320.0
         legend = LEGEND if width > 600 else LEGEND + 60
@@ -143,7 +148,7 @@ def build_map_chart(
         drawing.rectangle(0.5, 0.5, width - 1, floor - 1, "frame")
         drawing.path([plane(place) for place in answers.path], "path")
         # Great dots behind small ones, or they would hide them.
-        for answer in sorted(answers.answers, key=lambda one: -_get_vote(one, index)):
+        for answer in sorted(answers.answers, key=lambda drawn: -_get_vote(drawn, index)):
             _draw_answer(drawing, answer, plane, size, index, link(answer.worker))
         for model in answers.models:
             drawing.mark(
@@ -170,7 +175,7 @@ def build_map_chart(
 
 
 def build_notes(answers: AnswerMap) -> list[str]:
-    """Return sentences on what the map shows and what it does not."""
+    """Return sentences on what the map of answers shows and what it leaves out."""
     if answers.share is None:
         sentences = ["All answers to this question have the same vector."]
     else:
@@ -223,7 +228,7 @@ def _format_percent(share: float) -> str:
 
 
 def build_captions(answers: AnswerMap) -> list[str]:
-    """Return a caption for each shown iteration: how far the consensus moved."""
+    """Return a caption for each shown iteration: how far the exemplary answer moved."""
     last = answers.iterations[-1]
     words = []
     for iteration, moved in zip(answers.iterations, answers.moved, strict=True):
@@ -239,7 +244,7 @@ def build_captions(answers: AnswerMap) -> list[str]:
 def _draw_answer(
     drawing: Drawing, answer: MapAnswer, plane: Plane, size: float, index: int, link: str
 ) -> None:
-    """Draw an answer as a dot: its area is the voting weight, its shade the grade."""
+    """Draw an answer as a dot: the area shows its voting weight, the shade its author's grade."""
     lines = [f"score {format_number(answer.score)}"]
     if answer.grades[-1] is not None:
         lines.insert(0, f"grade {format_number(answer.grades[-1])}")
@@ -256,7 +261,7 @@ def _draw_answer(
 
 
 def _draw_consensus(drawing: Drawing, answers: AnswerMap, plane: Plane, index: int) -> None:
-    """Draw the consensus at one iteration as a star, with its path for the animation."""
+    """Draw the exemplary answer at one iteration as a star, with its path over all iterations."""
     places = [plane(place) for place in answers.path]
     x, y = places[index]
     path = " ".join(f"{px - x:.1f},{py - y:.1f}" for px, py in places)
@@ -266,10 +271,11 @@ def _draw_consensus(drawing: Drawing, answers: AnswerMap, plane: Plane, index: i
 
 
 def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, models: bool) -> None:
-    """Draw the legend below the map, in as many lines as the width needs."""
+    """Draw the legend below the map, on as many lines as the width needs."""
     x, y = 8.0, floor + 24
 
     def reserve(words: str) -> float:
+        """Return the x position for a legend entry; begin a new line if it does not fit."""
         nonlocal x, y
         wanted = 16 + estimate_width(words) + 12
         if x + wanted > width:
@@ -297,7 +303,7 @@ def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, mode
 
 
 def _fit_plane(answers: AnswerMap, width: float, floor: float) -> Plane:
-    """Return the largest scale that fits all points of the map into the chart."""
+    """Return the transformation with the largest scale at which all points fit the chart."""
     places = [
         *(answer.place for answer in answers.answers),
         *(model.place for model in answers.models),
@@ -327,7 +333,7 @@ def _compute_radius(vote: float, size: float) -> float:
 
 
 def _choose_shade(grade: float | None) -> str:
-    """Return the number of a grade's colour shade, as text; "none" without a grade."""
+    """Return the number of the colour shade for a grade, as text; "none" without a grade."""
     return "none" if grade is None else str(min(int(grade * len(GRADES)), len(GRADES) - 1))
 
 
@@ -340,7 +346,7 @@ def _format_map_tip(name: str, lines: list[str], text: str) -> str:
 def build_worker_chart(
     answers: Sequence[WorkerAnswer], mean: float | None, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the chart of a worker's leave-one-out scores, one row per question."""
+    """Return the chart of one worker's leave-one-out scores, one row per question."""
     rows = [
         Row(
             name=answer.question_name,
@@ -355,6 +361,7 @@ def build_worker_chart(
     ]
 
     def draw(width: float) -> Drawing:
+        """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows])
         description = f"Scores of {len(rows)} answers"
         drawing = Drawing(width, layout.height, "Answers by question", description)

@@ -24,13 +24,17 @@ MOST = 200
 def build_grades_chart(
     workers: Sequence[WorkerRow], n_workers: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the chart of up to 200 workers' grades with intervals, in the given order."""
+    """Return the chart of up to 200 workers' grades with intervals, in the given order.
+
+    `link` returns the URL of a worker.
+    """
     plotted = [worker for worker in workers if worker.grade.value is not None][:MOST]
     rows = [
         _build_grade_row(worker, link, "" if worker.supported else "-weak") for worker in plotted
     ]
 
     def draw(width: float) -> Drawing:
+        """Return the chart drawn at the given width."""
         description = f"{len(rows)} workers, best grade first, with 95% intervals"
         return _draw_grades(width, rows, "Grades", description)
 
@@ -52,7 +56,7 @@ def build_decision_chart(
     doubtful: Sequence[WorkerRow],
     link: Callable[[UUID], str] = lambda _: "",
 ) -> Chart | None:
-    """Return the grade chart of the best and of doubtful workers; None without a grade."""
+    """Return the chart of the best and the doubtful workers' grades; None without a grade."""
     groups: tuple[tuple[Sequence[WorkerRow], RowStyle], ...] = ((best, ""), (doubtful, "-weak"))
     rows = [
         _build_grade_row(worker, link, css_class)
@@ -64,6 +68,7 @@ def build_decision_chart(
         return None
 
     def draw(width: float) -> Drawing:
+        """Return the chart drawn at the given width."""
         description = f"{len(rows)} workers, the best first, with 95% intervals"
         return _draw_grades(width, rows, "Best and doubtful workers", description)
 
@@ -99,6 +104,7 @@ def build_ranks_chart(
     last = max(max(row.value or 1, row.high or 1) for row in rows)
 
     def draw(width: float) -> Drawing:
+        """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows])
         description = f"{len(rows)} workers, best rank first, with 95% intervals"
         drawing = Drawing(width, layout.height, "Ranks", description)
@@ -134,7 +140,7 @@ def _build_grade_row(worker: WorkerRow, link: Callable[[UUID], str], css_class: 
 
 
 def _draw_grades(width: float, rows: Sequence[Row], title: str, description: str) -> Drawing:
-    """Draw rows of grades on an axis from 0 to 1."""
+    """Return a drawing of rows of grades on an axis from 0 to 1."""
     layout = Layout(width, [row.name for row in rows])
     drawing = Drawing(width, layout.height, title, description)
     scale = Scale(0.0, 1.0, layout.left, layout.right)
@@ -144,7 +150,7 @@ def _draw_grades(width: float, rows: Sequence[Row], title: str, description: str
 
 
 def _build_note(n_shown: int, n_workers: int) -> str:
-    """Return the note below a chart that omits names or shows only the first workers."""
+    """Return the note below a chart on omitted names or omitted workers."""
     notes = []
     if n_shown > NAMED:
         notes.append("Point at a line, or touch it, to see whose it is.")
@@ -176,7 +182,7 @@ MEANING = "0: all answers have the same meaning"
 def build_questions_chart(
     questions: Sequence[QuestionRow], n_questions: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the chart of disagreement on up to 60 questions, in the given order."""
+    """Return the chart of workers' disagreement on up to 60 questions, in the given order."""
     plotted = [question for question in questions if question.dispersion is not None][
         :QUESTIONS_MOST
     ]
@@ -186,6 +192,7 @@ def build_questions_chart(
     )
 
     def draw(width: float) -> Drawing:
+        """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in plotted])
         description = f"{len(plotted)} questions, most disagreement first"
         drawing = Drawing(width, layout.height, "Disagreement", description)
@@ -224,7 +231,7 @@ def build_questions_chart(
 
 
 def _format_question_tip(question: QuestionRow) -> str:
-    """Return the tooltip of a question: dispersion, difficulty, answers, consensus answer."""
+    """Return the tooltip of a question: dispersion, difficulty, answers, nearest answer."""
     lines = [
         f"{question.name}: {question.text}" if question.text else question.name,
         f"dispersion {format_number(question.dispersion)}, "
@@ -243,10 +250,14 @@ LEAST = 1e-17
 
 
 def build_convergence_chart(trace: Sequence[float]) -> Chart:
-    """Return the chart of the changes of the voting weights (`trace`), on a log scale."""
+    """Return the chart of the change of voting weights per iteration, on a logarithmic scale.
+
+    `trace` holds one change per iteration.
+    """
     powers = [math.log10(max(change, LEAST)) for change in trace]
 
     def draw(width: float) -> Drawing:
+        """Return the chart drawn at the given width."""
         description = (
             f"Change of the weights over {len(trace)} iterations, "
             f"at the end {format_number(trace[-1]) if trace else 'unknown'}"
@@ -300,10 +311,10 @@ AGAINST_LEFT, AGAINST_RIGHT, AGAINST_TOP, AGAINST_BOTTOM = 48.0, 14.0, 10.0, 44.
 FAR = 0.1
 
 
-def build_against_chart(
+def build_run_comparison_chart(
     report: RunComparison, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart | None:
-    """Return the chart of up to 1,000 workers' grades in both runs; None without common grades."""
+    """Return the chart of up to 1,000 workers' grades in two runs; None without common grades."""
     with_two_grades = [
         worker
         for worker in report.workers
@@ -314,6 +325,7 @@ def build_against_chart(
         return None
 
     def draw(width: float) -> Drawing:
+        """Return the chart drawn at the given width."""
         side = min(width, 460.0)
         left = (width - side) / 2
         drawing = Drawing(
@@ -356,7 +368,7 @@ def build_against_chart(
 
 
 def _format_change_tip(worker: WorkerChange) -> str:
-    """Return the tooltip of a worker: grades and ranks in both runs."""
+    """Return the tooltip of a worker: grades and ranks in both compared runs."""
     ranks = f"rank {worker.rank_before or 'none'}, then {worker.rank_after or 'none'}"
     if worker.moved is not None:
         ranks += f"; among those in both {worker.place_before}, then {worker.place_after}"

@@ -19,7 +19,7 @@ NAMES = 130.0
 
 @dataclass(frozen=True)
 class Shades:
-    """Colour scale for scores: dark blue below the first bound, yellow from the last bound on.
+    """Colour scale of a heat map: dark blue below the first bound, yellow above the last.
 
     The colours grow lighter step by step, so they are in order without hues too; they are the same
     on light pages and on dark ones. `names` are what each colour means, where the bounds
@@ -30,11 +30,14 @@ class Shades:
     names: Sequence[str] = ()
 
     def __call__(self, score: float) -> str:
-        """Return the CSS class of the colour for a score."""
+        """Return the CSS class of a score's colour."""
         return self.get_css_class(sum(score >= bound for bound in self.bounds))
 
     def get_css_class(self, step: int) -> str:
-        """Return the CSS class of a colour; `step` counts the bounds that a score reaches."""
+        """Return the CSS class of a colour.
+
+        `step` is the number of bounds that the score reaches.
+        """
         return f"heat-{round(step * (SHADES - 1) / max(1, len(self.bounds)))}"
 
     @property
@@ -56,7 +59,7 @@ class Shades:
 
 
 def build_shades(scores: Sequence[float], quantiles: Sequence[float] = ()) -> Shades:
-    """Return a colour scale on which each colour covers about equally many answers.
+    """Return a colour scale in which each colour covers about the same number of answers.
 
     Bounds between equal steps would give nearly all good answers one colour. `quantiles` are those
     of the whole run, so that blocks of it can be compared; without them they are of `scores`.
@@ -77,11 +80,15 @@ def build_block_chart(
     quantiles: Sequence[float] = (),
     worker_link: Callable[[UUID], str] = lambda _: "",
 ) -> Chart:
-    """Return the heat map of some workers and questions, one cell per answer."""
+    """Return the heat map of some workers and questions, one cell per answer.
+
+    `quantiles` are the bounds of the colours.
+    """
     scores = [cell.score for row in block.cells for cell in row if cell and cell.score is not None]
     colours = build_shades(scores, quantiles)
 
     def draw(width: float) -> Drawing:
+        """Return the heat map drawn at the given width."""
         narrow = width <= 600
         left = 84.0 if narrow else NAMES
         wide = min((width - left - 4) / max(1, len(block.questions)), 44.0)
@@ -155,11 +162,15 @@ def build_block_chart(
 def build_overview_chart(
     overview: HeatOverview, link: Callable[[int, int], str] = lambda *_: ""
 ) -> Chart:
-    """Return the heat map of group means; `link` returns the URL of a group's answers."""
+    """Return the heat map of the mean scores of groups of workers and questions.
+
+    `link` returns the URL of a group's answers.
+    """
     rows, columns = len(overview.workers_to), len(overview.questions_to)
     colours = build_overview_shades(overview)
 
     def draw(width: float) -> Drawing:
+        """Return the heat map drawn at the given width."""
         left, top = 8.0, 26.0
         wide = (width - left - 4) / max(1, columns)
         high = min(wide, 14.0)
@@ -212,7 +223,7 @@ def _draw_group(
     colours: Shades,
     link: Callable[[int, int], str],
 ) -> None:
-    """Begin the chart element of a group of answers, with its tooltip and link."""
+    """Begin the chart element of one group of answers, with its tooltip and link."""
     row, column = index
     worker = overview.workers_to[row - 1] if row else 0
     question = overview.questions_to[column - 1] if column else 0
@@ -228,7 +239,7 @@ def _draw_group(
 def _place_entries(
     colours: Shades, width: float, missing: str
 ) -> list[tuple[float, int, str, str]]:
-    """Return x, row, CSS class and text of each legend entry, wrapped to the width."""
+    """Return (x, row, CSS class, text) of each legend entry, wrapped to the width."""
     places, x, row = [], 8.0, 0
     for css_class, words in [*colours.legend, ("missing", missing)]:
         wanted = 20 + estimate_width(words) + 10
@@ -245,7 +256,10 @@ def compute_legend_height(colours: Shades, width: float) -> float:
 
 
 def draw_legend(drawing: Drawing, colours: Shades, floor: float, missing: str) -> None:
-    """Draw the colour legend below `floor`; `missing` is the label of an empty cell."""
+    """Draw the legend of the colours below the height `floor`.
+
+    `missing` is the label of cells without an answer.
+    """
     for x, row, css_class, words in _place_entries(colours, drawing.width, missing):
         y = floor + 12 + row * 20
         drawing.rectangle(x, y, 13, 13, css_class)

@@ -39,6 +39,7 @@ def build_placement_chart(models: Page[ModelRow], ceiling: Ceiling, crowd: Crowd
     ]
 
     def draw(width: float) -> Drawing:
+        """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows], TOP + CROWD + 10)
         description = f"{len(rows)} models with 95% intervals under the scores of {crowd.n} workers"
         drawing = Drawing(width, layout.height, "Models among people", description)
@@ -89,7 +90,7 @@ def _build_row(model: ModelRow) -> Row:
 def _draw_crowd(drawing: Drawing, layout: Layout, scale: Scale, crowd: CrowdScores) -> None:
     """Draw the histogram of the workers' leave-one-out scores."""
     floor = TOP + CROWD
-    bins = crowd.bins(16 if layout.is_narrow else 24)
+    bins = crowd.compute_histogram(16 if layout.is_narrow else 24)
     layout.draw_heading(drawing, floor - 4, f"{crowd.n} workers")
     tallest = max((size for _, _, size in bins), default=1)
     for low, high, size in bins:
@@ -127,7 +128,7 @@ def _draw_ceiling(drawing: Drawing, layout: Layout, scale: Scale, ceiling: Ceili
 
 def build_crowd_table(crowd: CrowdScores) -> Sequence[tuple[str, int]]:
     """Return the histogram of workers' scores as rows: range of scores, number of workers."""
-    return [(format_interval(low, high), size) for low, high, size in crowd.bins(12)]
+    return [(format_interval(low, high), size) for low, high, size in crowd.compute_histogram(12)]
 
 
 TIP = 160
@@ -139,6 +140,7 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
     same = _find_shared_beginning([model.name for model in report.models])
 
     def shorten_name(name: str) -> str:
+        """Return a model's name without the beginning shared by all names."""
         return name[len(same) :]
 
     rows = [
@@ -159,6 +161,7 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
     title = f"{of.name} less each other model" if of else "How far apart the models are"
 
     def draw(width: float) -> Drawing:
+        """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows])
         description = f"{len(rows)} differences between models with 95% intervals"
         drawing = Drawing(width, layout.height, "Model comparison", description)
@@ -186,7 +189,7 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
 
 
 def _find_shared_beginning(names: list[str]) -> str:
-    """Return the words with which all models' names begin; "" if fewer than 6 characters."""
+    """Return the words with which all models' names begin; "" if shorter than 6 characters."""
     # What the first and the last in the alphabet share, all names between share as well.
     first, last = (min(names), max(names)) if len(names) > 1 else ("", "")
     apart = (
@@ -216,6 +219,7 @@ def build_pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _:
     ]
 
     def draw(width: float) -> Drawing:
+        """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows])
         drawing = Drawing(
             width, layout.height, "Where they differ", f"{len(rows)} questions, {first}, {second}"
@@ -239,7 +243,7 @@ def build_pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _:
 
 
 def _format_tip(pair: ModelPair, corrected_by: str) -> str:
-    """Return the tooltip of a pair of models: difference, interval, p, number of questions."""
+    """Return the tooltip of a pair of models: difference, interval, p-value, questions."""
     return "\n".join(
         [
             f"{pair.first_name} less {pair.second_name}",

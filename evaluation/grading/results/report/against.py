@@ -41,7 +41,7 @@ EMBEDDING = ("model", "revision", "precision", "dimension", "max_length")
 
 @dataclass(frozen=True)
 class Exemplars:
-    """Values that identify the exemplary answers of a run, without their vectors.
+    """Values that identify a run's exemplary answers, to tell whether two runs share them.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Exemplars:
 
     @classmethod
     def from_runs(cls, *runs: Run) -> list[Self]:
-        """Read what identifies the exemplary answers of each finished run; one query."""
+        """Return the identifying values of each finished run's exemplary answers; one query."""
         rows = ExemplaryAnswer.objects.filter(run__in=runs).values(
             "pk",
             "run_id",
@@ -76,7 +76,7 @@ class Exemplars:
         ]
 
     def find_other_nearest(self, other: Exemplars) -> list[str]:
-        """Return the common questions whose nearest answer differs between two runs.
+        """Return the common questions whose nearest answer differs between the two runs.
 
         Another version of the set has other rows of answers, so there the workers are compared.
         """
@@ -87,7 +87,7 @@ class Exemplars:
             if self.questions[name][key] != other.questions[name][key]
         ]
 
-    def same_as(self, other: Exemplars) -> bool:
+    def has_equal_scores(self, other: Exemplars) -> bool:
         """Return whether a model's answer would get the same score in both runs."""
         return (
             self.scored_by == other.scored_by
@@ -102,7 +102,7 @@ class Exemplars:
 
 
 def find_embedding_changes(before: Run, after: Run) -> list[tuple[str, Any, Any]]:
-    """Return the embedding settings that differ between two runs, as (name, before, after)."""
+    """Return the embedding settings that two runs do not share, as (name, before, after)."""
     embedding, other = _read_embedding(before), _read_embedding(after)
     return [
         (name, embedding[name], other[name]) for name in EMBEDDING if embedding[name] != other[name]
@@ -110,7 +110,7 @@ def find_embedding_changes(before: Run, after: Run) -> list[tuple[str, Any, Any]
 
 
 def _read_scoring_options(run: Run) -> tuple[Any, ...]:
-    """Return the run options on which a model's score depends."""
+    """Return the values of the run options that affect models' scores."""
     parameters = AqerParameters.completed(run.parameters)
     return tuple(parameters[name] for name in SCORED_BY)
 
@@ -121,11 +121,11 @@ def _read_embedding(run: Run) -> dict[str, Any]:
     return {name: embedding[name] for name in EMBEDDING}
 
 
-def _is_close(one: float | None, other: float | None) -> bool:
-    """Return whether two dispersions are equal up to rounding; None equals None only."""
-    if one is None or other is None:
-        return one is other
-    return abs(one - other) <= SAME
+def _is_close(value: float | None, other: float | None) -> bool:
+    """Return whether two dispersions are equal up to rounding; None equals only None."""
+    if value is None or other is None:
+        return value is other
+    return abs(value - other) <= SAME
 
 
 MOVERS_SHOWN = 20
@@ -135,7 +135,7 @@ RUNS_OFFERED = 50
 
 @dataclass(frozen=True)
 class OtherRun:
-    """A run of the same question set to compare with; `called` is its title."""
+    """Another run of the question set, offered for comparison; `called` is its title."""
 
     run: UUID
     called: str
@@ -151,7 +151,7 @@ class OtherRun:
 
 @dataclass(frozen=True)
 class Change:
-    """A count or setting that differs between the two runs, with both values."""
+    """A count or setting that differs between two runs, with the value in each."""
 
     what: str
     before: Any
@@ -160,7 +160,7 @@ class Change:
 
 @dataclass(frozen=True)
 class DataChanges:
-    """Differences between the answers that the two compared runs read.
+    """Differences between the answers that two compared runs read.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ class DataChanges:
 
 @dataclass(frozen=True)
 class SettingChange:
-    """An option that differs between the two runs: its label, and its values as text."""
+    """An option that differs between two runs: label, and both values as text."""
 
     label: str
     before: str
@@ -192,7 +192,7 @@ class SettingChange:
 
 @dataclass(frozen=True)
 class ModelChange:
-    """Score and rank of a language model in both runs."""
+    """A language model's score and rank in two compared runs."""
 
     name: str
     score_before: float | None
@@ -203,7 +203,7 @@ class ModelChange:
 
 @dataclass(frozen=True)
 class ExemplarChange:
-    """A question whose consensus (nearest) answer differs between the two runs."""
+    """A question whose nearest answer (consensus) differs between two runs."""
 
     question: UUID
     name: str
@@ -213,7 +213,7 @@ class ExemplarChange:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """Comparison of two runs of a question set, the earlier one first.
+    """Comparison of two runs of a question set; the earlier run comes first.
 
     Attributes
     ----------
@@ -260,7 +260,7 @@ class RunComparison:
 
 
 def read_other_runs(run: Run) -> list[OtherRun]:
-    """Return the newest 50 other gradings of the question set; at most four queries."""
+    """Return the newest 50 other gradings of the run's question set; at most four queries."""
     of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=GRADING)
     rows = of_set.exclude(pk=run.pk).select_related("version").defer(*LONG).order_by("-pk")
     runs = list(rows[:RUNS_OFFERED])
@@ -271,8 +271,8 @@ def read_other_runs(run: Run) -> list[OtherRun]:
     ]
 
 
-def build_against_report(run: Run, other: Run) -> RunComparison:
-    """Return the comparison of two finished runs, the earlier one first; at most nine queries."""
+def build_run_comparison(run: Run, other: Run) -> RunComparison:
+    """Return the comparison of two finished runs, earlier one first; at most nine queries."""
     before, after = (run, other) if run.pk < other.pk else (other, run)
     embedding = [Change(*change) for change in find_embedding_changes(before, after)]
     both_crowds = compare_crowds(before, after)
@@ -299,7 +299,7 @@ def build_against_report(run: Run, other: Run) -> RunComparison:
         n_compared=both_crowds.n_graded,
         spearman=spearman([a for a, _ in grade_pairs], [b for _, b in grade_pairs]),
         models=_compare_models(before, after),
-        same_exemplars=exemplars[0].same_as(exemplars[1]),
+        same_exemplars=exemplars[0].has_equal_scores(exemplars[1]),
         n_common_questions=len(common_questions),
         n_other_nearest=len(other_nearest),
         exemplars=_read_exemplar_changes(exemplars, sorted(other_nearest)[:EXEMPLARS_SHOWN]),
@@ -307,7 +307,7 @@ def build_against_report(run: Run, other: Run) -> RunComparison:
 
 
 def _compare_data(before: Run, after: Run) -> DataChanges:
-    """Return the differences between the answers that the two runs read."""
+    """Return how the answers that the two runs read differ."""
     counts = [count_crowd(run) for run in (before, after)]
     same_version = before.version_id == after.version_id
     n_scores = AnswerScore.objects.filter(run__in=(before, after)).aggregate(
@@ -349,13 +349,13 @@ def _compare_data(before: Run, after: Run) -> DataChanges:
 
 
 def _compare_parameters(before: Run, after: Run) -> list[Change]:
-    """Return the run parameters that differ; an unstored one has its default."""
+    """Return the run parameters with different values; a missing one has its default value."""
     one, other = (AqerParameters.completed(run.parameters) for run in (before, after))
     return _find_changes(one, other, list(dict.fromkeys([*one, *other])))
 
 
 def _compare_settings(before: Run, after: Run) -> list[SettingChange]:
-    """Return the run parameters that differ as labels and texts, with names in place of ids."""
+    """Return the options with different values as labels and texts; ids are shown as names."""
     stored = before.parameters, after.parameters
     names = load_names(stored)
     one, other = (AqerParameters.completed(values) for values in stored)
@@ -366,17 +366,17 @@ def _compare_settings(before: Run, after: Run) -> list[SettingChange]:
     ]
 
 
-def _find_changes(one: Mapping[str, Any], other: Mapping[str, Any], names: Any) -> list[Change]:
-    """Return the values under the given names that differ between two mappings."""
+def _find_changes(earlier: Mapping[str, Any], later: Mapping[str, Any], names: Any) -> list[Change]:
+    """Return the names whose values differ between two mappings, with both values."""
     return [
-        Change(name, one.get(name), other.get(name))
+        Change(name, earlier.get(name), later.get(name))
         for name in names
-        if one.get(name) != other.get(name)
+        if earlier.get(name) != later.get(name)
     ]
 
 
 def _compare_models(before: Run, after: Run) -> list[ModelChange]:
-    """Return score and rank of each model that is in both runs, best later score first."""
+    """Return score and rank of each model in both runs, best later score first."""
     scores = LLMScore.objects.filter(run__in=(before, after))
     rows = scores.order_by(F("score").desc(nulls_last=True), "model__name").values_list(
         "model_id", "model__name", "score", "rank", "run_id"
@@ -392,7 +392,7 @@ def _compare_models(before: Run, after: Run) -> list[ModelChange]:
 
 
 def _read_exemplar_changes(exemplars: list[Exemplars], names: list[str]) -> list[ExemplarChange]:
-    """Return the consensus (nearest) answers in both runs for the named questions."""
+    """Return the nearest answers (consensus) of the given questions in both runs."""
     before, after = (part.questions for part in exemplars)
     exemplar_keys = [part[name]["pk"] for part in (before, after) for name in names]
     texts = dict(

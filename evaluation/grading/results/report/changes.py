@@ -30,7 +30,7 @@ from evaluation.models import AnswerScore, LLMResponse, Run, WorkerGrade
 
 @dataclass(frozen=True)
 class DataChange:
-    """Number of answers that a run read, and number that a new run would read now.
+    """Numbers of answers that a run read and that a new run would read now.
 
     Attributes
     ----------
@@ -54,22 +54,22 @@ class DataChange:
 
     @property
     def of_people(self) -> bool:
-        """Whether a new run would read other workers' answers, which may change every grade."""
+        """Whether a new run would read other workers' answers; grades may then change."""
         return bool(self.n_answers_then != self.n_answers_now or self.n_newer or self.n_withdrawn)
 
     @property
     def of_models(self) -> bool:
-        """Whether a new run would read other models' answers; they change no worker's grade."""
+        """Whether a new run would read other models' answers; workers' grades stay the same."""
         return bool(self.n_of_models_then != self.n_of_models_now or self.n_newer_of_models)
 
 
 def read_data_change(run: Run) -> DataChange:
-    """Return how the stored answers changed since a run, by counts and times; one query."""
+    """Return how stored answers changed since a run, by counts and times; one query."""
     return build_data_change(run, read_numbers(build_change_parts(run)))
 
 
 def build_change_parts(run: Run) -> dict[str, TableCounts]:
-    """Return the queries whose counts `build_data_change` needs, by name."""
+    """Return the count queries for `build_data_change`, by name."""
     newer = Q() if run.started_at is None else Q(updated_at__gt=run.started_at)
     # By submission, not by question: a worker's answers lie together, so this is much faster.
     answers = Response.objects.filter(
@@ -100,7 +100,7 @@ def build_change_parts(run: Run) -> dict[str, TableCounts]:
 
 
 def build_data_change(run: Run, numbers: Mapping[str, list[Numbers]]) -> DataChange:
-    """Return how the stored answers changed since a run, from the counts already read."""
+    """Return how stored answers changed since a run, given the counts `numbers`."""
     counts = read_summary(run).counts
     ((n_all, newer),), ((n_beside, newer_beside),) = numbers["answers"], numbers["beside"]
     ((n_scores,),) = numbers["scores"]
@@ -116,7 +116,9 @@ def build_data_change(run: Run, numbers: Mapping[str, list[Numbers]]) -> DataCha
 
 
 def has_same_answers(run: Run) -> bool:
-    """Return whether a new run would read the same workers' answers, by the hash of their texts.
+    """Return whether the workers' answers are those that the run read.
+
+    Their texts are compared by a hash.
 
     Reads every text of the version: some seconds for 1,000,000 answers.
     """
@@ -133,7 +135,7 @@ NAMED = 30
 
 @dataclass(frozen=True)
 class WorkerChange:
-    """Grades and ranks of a worker in two compared runs; None where a run has none.
+    """A worker's grades and ranks in two compared runs; None where a run has none.
 
     Attributes
     ----------
@@ -153,7 +155,7 @@ class WorkerChange:
 
     @property
     def moved(self) -> int | None:
-        """Ranks gained (positive) or lost among common workers; None without two ranks."""
+        """Number of ranks gained (positive) or lost among common workers; None if undefined."""
         if self.place_before is None or self.place_after is None:
             return None
         return self.place_before - self.place_after
@@ -168,7 +170,7 @@ class WorkerChange:
 
 @dataclass(frozen=True)
 class UnpairedWorker:
-    """A worker who is in one run only, with grade and rank in that run.
+    """A worker who is in only one of two compared runs, with grade and rank there.
 
     `excluded` states that the other run left the worker out; else there was no answer to grade.
     """
@@ -182,7 +184,7 @@ class UnpairedWorker:
 
 @dataclass(frozen=True)
 class Crowds:
-    """The workers of two runs: common ones, and those of one run only.
+    """Workers of two compared runs: those in both, and those in only one.
 
     Attributes
     ----------
@@ -196,13 +198,13 @@ class Crowds:
     @property
     def n_graded(self) -> int:
         """Number of workers with a grade in both runs."""
-        pairs = ((one.grade_before, one.grade_after) for one in self.common)
+        pairs = ((change.grade_before, change.grade_after) for change in self.common)
         return sum(None not in pair for pair in pairs)
 
 
 @dataclass(frozen=True)
 class _Row:
-    """Id, name, grade and rank of a worker in one run."""
+    """A worker's id, name, grade and rank in one run."""
 
     worker: UUID
     name: str
@@ -211,7 +213,7 @@ class _Row:
 
 
 def compare_crowds(before: Run, after: Run) -> Crowds:
-    """Compare the grades and ranks of the workers of two runs; one query.
+    """Return the grades and ranks of the workers in two runs, side by side; one query.
 
     A worker excluded by a run is none of its workers, but has a row with scores.
     """
@@ -219,8 +221,8 @@ def compare_crowds(before: Run, after: Run) -> Crowds:
     return _compare(earlier, excluded_earlier, later, excluded_later)
 
 
-def compare_without(run: Run, worker: UUID, outcomes: Mapping[UUID, Outcome]) -> Crowds:
-    """Compare a run with its outcome if one more worker were excluded; one query.
+def compare_with_exclusion(run: Run, worker: UUID, outcomes: Mapping[UUID, Outcome]) -> Crowds:
+    """Return a run's ranks beside those if one more worker were excluded; one query.
 
     `outcomes` are those of all others whom the run does not exclude.
     """
@@ -234,32 +236,36 @@ def compare_without(run: Run, worker: UUID, outcomes: Mapping[UUID, Outcome]) ->
 
 
 def _compare(
-    one: Mapping[UUID, _Row],
-    out_of_one: set[UUID],
-    other: Mapping[UUID, _Row],
-    out_of_other: set[UUID],
+    earlier: Mapping[UUID, _Row],
+    excluded_earlier: set[UUID],
+    later: Mapping[UUID, _Row],
+    excluded_later: set[UUID],
 ) -> Crowds:
-    """Compare the workers of two runs, given the workers that each run excluded."""
-    both = one.keys() & other.keys()
-    places = _rank_common(one, other)
+    """Return the comparison of two runs' workers, given the workers that each run excluded."""
+    both = earlier.keys() & later.keys()
+    places = _rank_common(earlier, later)
     common = [
         WorkerChange(
             id,
-            other[id].name,
-            one[id].grade,
-            other[id].grade,
-            one[id].rank,
-            other[id].rank,
+            later[id].name,
+            earlier[id].grade,
+            later[id].grade,
+            earlier[id].rank,
+            later[id].rank,
             *places.get(id, (None, None)),
         )
         for id in both
     ]
     common.sort(key=lambda row: (-abs(row.moved or 0), -abs(row.grade_change), row.name))
-    return Crowds(common, _find_only(one, other, out_of_other), _find_only(other, one, out_of_one))
+    return Crowds(
+        common,
+        _find_unpaired(earlier, later, excluded_later),
+        _find_unpaired(later, earlier, excluded_earlier),
+    )
 
 
 def _read_workers(*runs: Run) -> list[tuple[dict[UUID, _Row], set[UUID]]]:
-    """Return the workers of each run by id, and the workers it excluded; one query."""
+    """Return, for each run, its workers by id and the ids it excluded; one query."""
     rows_of_run: dict[int, dict[UUID, _Row]] = {run.pk: {} for run in runs}
     rows = WorkerGrade.objects.filter(run__in=rows_of_run).values_list(
         "run_id", "worker__public_id", "worker__external_id", "grade", "rank"
@@ -270,7 +276,7 @@ def _read_workers(*runs: Run) -> list[tuple[dict[UUID, _Row], set[UUID]]]:
 
 
 def _separate_excluded(run: Run, rows: dict[UUID, _Row]) -> tuple[dict[UUID, _Row], set[UUID]]:
-    """Return the workers of a run without the excluded ones, and the excluded ids."""
+    """Return a run's workers without the excluded ones, and the ids of the excluded."""
     names = set(run.parameters.get("exclude_workers") or ())
     # The option takes external ids (files) and public ids (pages and REST).
     excluded = {id for id, row in rows.items() if names & {row.name, str(id)}}
@@ -278,13 +284,13 @@ def _separate_excluded(run: Run, rows: dict[UUID, _Row]) -> tuple[dict[UUID, _Ro
 
 
 def _rank_common(
-    one: Mapping[UUID, _Row], other: Mapping[UUID, _Row]
+    earlier: Mapping[UUID, _Row], later: Mapping[UUID, _Row]
 ) -> dict[UUID, tuple[int, int]]:
-    """Return both runs' ranks of each common worker, counted among common workers only."""
+    """Return the ranks of common workers in both runs, counted among common workers only."""
     ranked = [
-        (id, before.rank, other[id].rank)
-        for id, before in one.items()
-        if before.rank is not None and id in other and other[id].rank is not None
+        (id, before.rank, later[id].rank)
+        for id, before in earlier.items()
+        if before.rank is not None and id in later and later[id].rank is not None
     ]
     ranks_before, ranks_after = (
         sorted(row[1] for row in ranked),
@@ -297,11 +303,11 @@ def _rank_common(
     }
 
 
-def _find_only(
-    here: Mapping[UUID, _Row], there: Mapping[UUID, _Row], excluded: set[UUID]
+def _find_unpaired(
+    own_rows: Mapping[UUID, _Row], other_rows: Mapping[UUID, _Row], excluded: set[UUID]
 ) -> list[UnpairedWorker]:
-    """Return the workers of the first run who are not in the second, best rank first."""
-    rows = [row for id, row in here.items() if id not in there]
+    """Return the workers of the first run who are missing in the second, best rank first."""
+    rows = [row for id, row in own_rows.items() if id not in other_rows]
     rows.sort(key=lambda row: (row.rank is None, row.rank or 0, row.name))
     return [
         UnpairedWorker(row.worker, row.name, row.grade, row.rank, row.worker in excluded)
@@ -314,7 +320,7 @@ MOVERS_SHOWN = 10
 
 @dataclass(frozen=True)
 class WhatIf:
-    """Comparison of a run with the same run without one worker.
+    """Comparison of a run with the same run if one worker were excluded.
 
     Attributes
     ----------
@@ -337,33 +343,33 @@ class WhatIf:
 
     @property
     def why(self) -> str:
-        """Reason why the comparison is not computed at once, as text; "" if it is."""
+        """Reason why the comparison is not available at once, as text; "" if it is."""
         return NOT_AT_ONCE.get(self.reason, "")
 
 
 def build_what_if(run: Run, worker: UUID) -> WhatIf | None:
-    """Return how a run would change without a worker; None for an unknown worker."""
+    """Return how grades and ranks change if a worker is excluded; None for unknown workers."""
     row = Worker.objects.filter(grades__run=run, public_id=worker).first()
     if row is None:
         return None
     try:
-        both_crowds = compare_without(run, worker, compute_without(run, row))
+        both_crowds = compare_with_exclusion(run, worker, compute_without(run, row))
     except NotAtOnceError as error:
         return WhatIf(worker, row.external_id, error.code)
     grade_pairs = [
-        (one.grade_before, one.grade_after)
-        for one in both_crowds.common
-        if one.grade_before is not None and one.grade_after is not None
+        (change.grade_before, change.grade_after)
+        for change in both_crowds.common
+        if change.grade_before is not None and change.grade_after is not None
     ]
-    moved = [one for one in both_crowds.common if one.moved]
+    moved = [change for change in both_crowds.common if change.moved]
     return WhatIf(
         worker=worker,
         name=row.external_id,
         movers=tuple(moved[:MOVERS_SHOWN]),
         n_moved=len(moved),
-        n=sum(one.moved is not None for one in both_crowds.common),
+        n=sum(change.moved is not None for change in both_crowds.common),
         spearman=spearman(
             [before for before, _ in grade_pairs], [after for _, after in grade_pairs]
         ),
-        largest=max((abs(one.grade_change) for one in both_crowds.common), default=0.0),
+        largest=max((abs(change.grade_change) for change in both_crowds.common), default=0.0),
     )

@@ -29,7 +29,7 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True)
 class ModelName:
-    """Name, score and notice of a language model, for a list of models to choose from."""
+    """Name, score and licence notice of a language model, for a list to choose from."""
 
     model: UUID
     name: str
@@ -39,7 +39,7 @@ class ModelName:
 
 @dataclass(frozen=True)
 class ModelPair(Reasoned):
-    """Score difference of two language models on the questions on which both were scored.
+    """Score difference of two language models, on questions on which both were scored.
 
     Attributes
     ----------
@@ -69,8 +69,8 @@ class ModelPair(Reasoned):
             return ""
         return self.first_name if value > 0 else self.second_name
 
-    def turned(self) -> ModelPair:
-        """Return the pair with the second model first, and the difference reversed."""
+    def reverse(self) -> ModelPair:
+        """Return the pair with the models in reverse order and the difference negated."""
         old = self.difference
         value = None if old.value is None else -old.value
         # The other sign swaps the ends of the interval.
@@ -88,7 +88,7 @@ class ModelPair(Reasoned):
 
 @dataclass(frozen=True)
 class ComparisonsReport:
-    """All compared pairs of a run's models, or those with one model.
+    """All pairwise comparisons of a run's models, or those with one model.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class ComparisonsReport:
 
     @property
     def corrected_by(self) -> str:
-        """Name of the correction for multiple tests, for display."""
+        """Name of the correction for multiple tests, as shown on pages."""
         return CORRECTED_BY[self.correction]
 
     @property
@@ -118,7 +118,7 @@ class ComparisonsReport:
 
 @dataclass(frozen=True)
 class QuestionDifference:
-    """A question on which two models were scored, with both answers and scores."""
+    """A question with two models' answers and scores."""
 
     question: UUID
     name: str
@@ -137,7 +137,7 @@ class QuestionDifference:
 
 @dataclass(frozen=True)
 class PairReport:
-    """The questions on which two models differ most, in both directions."""
+    """Two models, and the questions on which each one leads by most."""
 
     pair: ModelPair
     first_better: list[QuestionDifference]
@@ -147,7 +147,7 @@ class PairReport:
 def build_comparisons_report(
     run: Run, model: UUID | None = None, correction: Correction = HOLM
 ) -> ComparisonsReport | None:
-    """Return the compared pairs of models of a run; None for an unknown model; two queries.
+    """Return the pairwise comparisons of a run's models; None for an unknown model; two queries.
 
     Without a model all pairs, if they are at most 60; otherwise those with the best model.
     """
@@ -159,7 +159,7 @@ def build_comparisons_report(
         chosen_model = models[0]
     pairs = read_pairs(run, correction, None if chosen_model is None else chosen_model.model)
     if chosen_model is None:
-        pairs = [_turn_positive(pair) for pair in pairs]
+        pairs = [_put_better_first(pair) for pair in pairs]
     pairs.sort(key=lambda pair: -abs(pair.difference.value or 0.0))
     return ComparisonsReport(build_about(run), models, pairs, n_pairs, chosen_model, correction)
 
@@ -167,7 +167,7 @@ def build_comparisons_report(
 def read_pairs(
     run: Run, correction: Correction = HOLM, model: UUID | None = None
 ) -> list[ModelPair]:
-    """Return all compared pairs of models of a run, or those with one model (then first)."""
+    """Return all compared pairs of models; with `model`, only its pairs, with it first."""
     rows = _query_pairs(run)
     if model is not None and correction == HOLM:  # any other needs the p of every pair
         rows = rows.filter(Q(model_a__public_id=model) | Q(model_b__public_id=model))
@@ -175,14 +175,14 @@ def read_pairs(
     if model is None:
         return pairs
     return [
-        pair if pair.first == model else pair.turned()
+        pair if pair.first == model else pair.reverse()
         for pair in pairs
         if model in (pair.first, pair.second)
     ]
 
 
 def correct_pairs(pairs: list[ModelPair], correction: Correction) -> list[ModelPair]:
-    """Return a run's pairs of models with p adjusted by the given correction."""
+    """Return the pairs of models with p-values adjusted by the given correction."""
     if correction == HOLM:
         return pairs
     raw = [float("nan") if pair.p_value is None else pair.p_value for pair in pairs]
@@ -195,13 +195,13 @@ def correct_pairs(pairs: list[ModelPair], correction: Correction) -> list[ModelP
 def find_pair(
     run: Run, first: UUID, second: UUID, correction: Correction = HOLM
 ) -> ModelPair | None:
-    """Return the comparison of two models, the first one first; None if not compared."""
+    """Return the comparison of two models with `first` first; None if not compared."""
     pairs = (pair for pair in read_pairs(run, correction, first) if pair.second == second)
     return next(pairs, None)
 
 
 def iterate_pairs(run: Run) -> Iterator[ModelPair]:
-    """Yield every compared pair of models of a run, for a file."""
+    """Yield every compared pair of models of a run, for export."""
     for row in _query_pairs(run).iterator(2000):
         yield _build_pair(row)
 
@@ -209,7 +209,7 @@ def iterate_pairs(run: Run) -> Iterator[ModelPair]:
 def build_pair_report(
     run: Run, first: UUID, second: UUID, size: int = QUESTIONS_SHOWN
 ) -> PairReport | None:
-    """Return the questions on which two models differ most; None if not compared."""
+    """Return the questions on which two models' scores differ most; None if not compared."""
     pair = find_pair(run, first, second)
     if pair is None:
         return None
@@ -235,6 +235,7 @@ def build_pair_report(
     )
 
     def build_difference(gap: QuestionGap) -> QuestionDifference:
+        """Return the question with both models' answers and scores."""
         row = question_rows[gap.question]
         return QuestionDifference(
             question=row["public_id"],
@@ -253,7 +254,7 @@ def build_pair_report(
 
 
 class QuestionGap(NamedTuple):
-    """A question on which two models were scored: primary key, both scores, rows of both."""
+    """Scores of two models on one question, with primary keys of the question and the rows."""
 
     question: int
     first_score: float
@@ -263,7 +264,7 @@ class QuestionGap(NamedTuple):
 
 
 def read_question_gaps(run: Run, first: UUID, second: UUID) -> list[QuestionGap]:
-    """Return the questions on which both models were scored, largest difference first.
+    """Return the scores of two models by question, largest difference first.
 
     By two queries: joined in the database, each score would look for its other one.
     """
@@ -290,7 +291,7 @@ def read_question_gaps(run: Run, first: UUID, second: UUID) -> list[QuestionGap]
 
 
 def _read_models(run: Run) -> tuple[list[ModelName], int]:
-    """Return the models of a run, best score first, and the number of compared pairs."""
+    """Return a run's models (best score first) and the number of compared pairs."""
     n_pairs = count_rows_by(LLMComparison.objects.filter(run=run), "run")
     rows = list(
         LLMScore.objects.filter(run=run)
@@ -332,6 +333,6 @@ def _build_pair(row: dict[str, Any]) -> ModelPair:
     return ModelPair(difference=difference, **values)
 
 
-def _turn_positive(pair: ModelPair) -> ModelPair:
-    """Return the pair with the better model first, so that the difference is not negative."""
-    return pair.turned() if (pair.difference.value or 0.0) < 0 else pair
+def _put_better_first(pair: ModelPair) -> ModelPair:
+    """Return the pair of models in the order that makes the difference positive or 0."""
+    return pair.reverse() if (pair.difference.value or 0.0) < 0 else pair

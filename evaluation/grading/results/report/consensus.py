@@ -36,7 +36,7 @@ UNKNOWN = "not stated"
 
 @dataclass(frozen=True)
 class PanelCount:
-    """Number of workers from one panel; the panel is "" if unknown."""
+    """Number of workers from one panel; "" stands for an unknown panel."""
 
     panel: str
     n_workers: int
@@ -44,7 +44,7 @@ class PanelCount:
 
 @dataclass(frozen=True)
 class Datasheet:
-    """Description of a published consensus: its source, method, settings and limits.
+    """Datasheet of a published consensus: source, method, settings and limits.
 
     Attributes
     ----------
@@ -89,13 +89,13 @@ class Datasheet:
     limits: list[str]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the datasheet's fields as plain values for JSON; times in ISO 8601, UTC."""
+        """Return the datasheet as plain values for JSON; times in ISO 8601, UTC."""
         return {
             name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
             for name, value in asdict(self).items()
         }
 
-    def markdown(self) -> str:
+    def format_markdown(self) -> str:
         """Return the datasheet as a Markdown page."""
         return "\n".join(self._iterate_lines()) + "\n"
 
@@ -135,7 +135,7 @@ class Datasheet:
                 "Settings": _describe_settings(self.parameters),
                 "Embedding": _format_pairs(self.embedding),
                 "Human ceiling": UNKNOWN if ceiling is None else f"{ceiling:.3f}",
-                "Two camps of answers": _describe_camps(self.camps),
+                "Two camps of answers": _describe_question_camps(self.camps),
                 "Versions": _format_pairs(self.versions),
             },
         )
@@ -150,11 +150,11 @@ class Datasheet:
 
 
 def _iterate_section(title: str, facts: dict[str, str]) -> Iterator[str]:
-    """Yield the Markdown lines of a section: heading, and a list item for each fact."""
+    """Yield a section as Markdown lines: a heading, then a list item for each fact."""
     yield from ("", f"## {title}", "", *(f"- {name}: {fact}" for name, fact in facts.items()))
 
 
-def _describe_camps(counts: dict[str, Any] | None) -> str:
+def _describe_question_camps(counts: dict[str, Any] | None) -> str:
     """Return the numbers of questions with and without two camps of answers, as text."""
     if counts is None:
         return "not looked for: the run was computed before Crowdgrade did"
@@ -169,12 +169,12 @@ def _describe_camps(counts: dict[str, Any] | None) -> str:
 def _describe_settings(parameters: dict[str, Any]) -> str:
     """Return the run options that differ from their defaults, as text."""
     differing = AqerParameters.differences(parameters)
-    settings = "; ".join(f"{one.label}: {_join_lines(one.value)}" for one in differing)
+    settings = "; ".join(f"{option.label}: {_join_lines(option.value)}" for option in differing)
     return f"{settings}; all else by default" if settings else "all by default"
 
 
 def _format_pairs(values: dict[str, Any]) -> str:
-    """Return names and their values as text, separated by commas."""
+    """Return names with their values as text, separated by commas."""
     return (
         ", ".join(f"{name} {_join_lines(str(value))}" for name, value in values.items()) or UNKNOWN
     )
@@ -186,7 +186,7 @@ def _join_lines(text: str) -> str:
 
 
 def _format_day(value: datetime | None) -> str:
-    """Return the date of a time in UTC, "not stated" for None."""
+    """Return a time's date in UTC; "not stated" for None."""
     return UNKNOWN if value is None else f"{value.astimezone(UTC):%Y-%m-%d}"
 
 
@@ -198,7 +198,7 @@ AT_ONCE = 2000
 
 @dataclass(frozen=True)
 class NearAnswer:
-    """A worker's answer and its similarity to the exemplary answer of the question."""
+    """A worker's answer with its similarity to the question's exemplary answer."""
 
     answer: str
     similarity: float | None
@@ -206,7 +206,7 @@ class NearAnswer:
 
 @dataclass(frozen=True)
 class ConsensusRow(Reasoned):
-    """The consensus answer to a question, with its support, opposed answers and facts.
+    """Consensus on one question: nearest answer, support, opposing answers and facts.
 
     Attributes
     ----------
@@ -244,7 +244,7 @@ class ConsensusRow(Reasoned):
 
 @dataclass(frozen=True)
 class ConsensusReport:
-    """The consensus of a run: a datasheet, and one row per question."""
+    """Consensus of a run: a datasheet, and one row per question."""
 
     run: Run
     datasheet: Datasheet
@@ -271,7 +271,7 @@ class ConsensusReport:
 
 
 def build_consensus_report(run: Run) -> ConsensusReport:
-    """Return the consensus report of a finished run; three queries, and three for its rows.
+    """Return the consensus of a finished run; three queries, and three more for its rows.
 
     Queries: three for the datasheet, three for the rows.
     """
@@ -364,7 +364,7 @@ def _read_facts(run: Run) -> dict[int, list[CrowdValue]]:
 
 
 def _read_answers(run: Run) -> Iterator[tuple[Any, ...]]:
-    """Yield the answers of the run by question, nearest to the exemplary answer first."""
+    """Yield the run's answers grouped by question, nearest to the exemplary answer first."""
     excluded = WorkerGrade.of_excluded(run).values_list("worker_id", flat=True)
     rows: Any = (
         AnswerScore.objects.filter(run=run)
@@ -391,7 +391,7 @@ def _build_row(
     supported: set[int],
     facts: list[CrowdValue],
 ) -> ConsensusRow:
-    """Return the consensus record of a question from its database row and its answers."""
+    """Return the consensus on a question from its database row and its answers."""
     nearest_id = question["nearest_response_id"]
     nearest: NearAnswer | None = None
     others: dict[str, NearAnswer] = {}

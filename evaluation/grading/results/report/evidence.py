@@ -48,7 +48,7 @@ NO_ID = 0
 
 @dataclass(frozen=True)
 class EvidenceAnswer:
-    """An answer shown as evidence beside another one, with its author and grade.
+    """An answer displayed as evidence, with its author and the author's grade.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class EvidenceAnswer:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """Two answers to a question shown side by side; `right` is None for a single answer."""
+    """Two answers to one question for display side by side; `right` may be None."""
 
     question: UUID
     question_name: str
@@ -78,7 +78,7 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Review:
-    """A user's review of an alarm: state, note, author, time and the run with the remedy."""
+    """A user's review of an alarm: state, note, author, time, and the run with the remedy."""
 
     state: str
     note: str
@@ -94,7 +94,7 @@ class Review:
 
 @dataclass(frozen=True)
 class AlarmEvidence:
-    """An alarm with its reviews, and one page each of its workers and its example answers.
+    """An alarm with its reviews, a page of its workers and a page of example answers.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class AlarmEvidence:
 def read_alarm_evidence(
     run: Run, place: int, after: str = "", page: int = 1, size: int = PAGE, limit: int = MAX_SHOWN
 ) -> AlarmEvidence | None:
-    """Return the alarm with number `place` in a run, with its evidence; None if none.
+    """Return a run's alarm number `place` with its evidence; None if it does not exist.
 
     Raises `BadCursorError` for an unknown page of workers; an unknown page of exhibits is empty.
     `size` workers and `limit` exhibits are on a page.
@@ -149,7 +149,7 @@ def _read_reviews(alarm: Alarm) -> Iterable[Review]:
 
 
 class _Text(NamedTuple):
-    """A text of an answer or question with its id, name, and the author's grade."""
+    """Text of an answer or question, with id, name and the author's grade."""
 
     id: UUID
     name: str
@@ -159,7 +159,7 @@ class _Text(NamedTuple):
 
 
 def _build_exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Iterable[Exhibit]:
-    """Yield the pairs of example answers of an alarm whose question still exists."""
+    """Return the pairs of example answers of an alarm whose questions still exist."""
     texts = _read_texts(run, alarm, rows)
     for row in rows:
         question = texts.get(("question", row["question"]))
@@ -171,14 +171,16 @@ def _build_exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Itera
             question=question.id,
             question_name=question.name,
             question_text=shorten_text(question.text, EXCERPT_SHOWN),
-            left=_build_shown(texts.get(("answer", row["left"]))),
-            right=_build_shown(beside, is_model=reply is not None),
+            left=_build_evidence_answer(texts.get(("answer", row["left"]))),
+            right=_build_evidence_answer(beside, is_model=reply is not None),
             is_pair=reply is not None or row["right"] is not None,
         )
 
 
-def _build_shown(author_text: _Text | None, *, is_model: bool = False) -> EvidenceAnswer | None:
-    """Return an answer's text for display; None for a withdrawn answer."""
+def _build_evidence_answer(
+    author_text: _Text | None, *, is_model: bool = False
+) -> EvidenceAnswer | None:
+    """Return an answer for display as evidence; None for a withdrawn answer."""
     if author_text is None:
         return None
     worker = None if is_model else author_text.id
@@ -191,14 +193,15 @@ def _build_shown(author_text: _Text | None, *, is_model: bool = False) -> Eviden
 def _read_texts(
     run: Run, alarm: Alarm, rows: list[dict[str, Any]]
 ) -> dict[tuple[str, int | None], _Text]:
-    """Return the texts of example answers and questions by kind and primary key; one query."""
+    """Return texts of example answers and questions, by kind and primary key; one query."""
     worker = OuterRef("submission__worker")
     grades = WorkerGrade.objects.filter(run=run, worker=worker)
     is_named_alarm = Alarm.workers.through.objects.filter(alarm=alarm, worker=worker)
 
     def query_part(
-        what: str, model: Any, columns: tuple[str, ...], whose: str
+        what: str, model: Any, columns: tuple[str, ...], author_path: str
     ) -> QuerySet[Any, Any]:
+        """Return the query for the texts of one kind."""
         keys = [NO_ID, *(row[name] or NO_ID for row in rows for name in columns)]
         is_answer = what == "answer"
         grade = Subquery(grades.values("grade")[:1]) if is_answer else Value(None, FloatField())
@@ -206,8 +209,8 @@ def _read_texts(
         return models.values_list(
             Value(what, CharField()),
             "pk",
-            f"{whose}public_id",
-            f"{whose}{'name' if what == 'reply' else 'external_id'}",
+            f"{author_path}public_id",
+            f"{author_path}{'name' if what == 'reply' else 'external_id'}",
             select_beginning("text", EXCERPT_SHOWN if what == "question" else ANSWER_SHOWN),
             grade,
             Exists(is_named_alarm) if is_answer else Value(False),
@@ -233,7 +236,7 @@ Rows = QuerySet[Response, Any]
 
 @dataclass(frozen=True)
 class WorkerSignals:
-    """How one worker wrote the answers: counts of pastes, and messages to show.
+    """Signals of how one worker wrote: counts of pasted answers, and messages to show.
 
     Attributes
     ----------
@@ -248,7 +251,7 @@ class WorkerSignals:
 
     @property
     def brief(self) -> Message:
-        """The first message, for a list of workers."""
+        """First message, used in lists of workers."""
         return self.said[0]
 
 
@@ -256,7 +259,7 @@ SignalsByWorker = Mapping[UUID, WorkerSignals]
 
 
 def read_signals(run: Run, workers: Iterable[UUID], *, in_full: bool = False) -> SignalsByWorker:
-    """Return how some workers wrote their answers, by worker; empty if nothing was recorded.
+    """Return the writing signals of some workers, by worker; empty if none were recorded.
 
     Empty if no answer of the run was recorded. A worker without recorded answers gets a message
     that says so, if other workers have some. `in_full` also finds the answer with the smallest
@@ -292,7 +295,7 @@ def read_signals(run: Run, workers: Iterable[UUID], *, in_full: bool = False) ->
 
 
 def query_counted_answers(run: Run) -> Rows:
-    """Return the query for answers of which typing and pasting were recorded."""
+    """Return the query for answers whose typing and pasting were recorded."""
     return _query_answers(run).filter(signals=Response.Counted.COUNTED)
 
 
@@ -312,7 +315,7 @@ def _is_of_workers(workers: list[UUID]) -> Q:
 
 
 def _query_by_worker(run: Run, workers: list[UUID]) -> Rows:
-    """Return the query that sums pastes, page leaves and times by worker.
+    """Return the query for sums of pastes, page leaves and times, by worker.
 
     Of the `workers` also how long their answers with a paste are (`length`), and how much of these
     a paste can be at most (`by_paste`); of the others no text is read.
@@ -336,7 +339,7 @@ def _query_by_worker(run: Run, workers: list[UUID]) -> Rows:
 
 
 def _query_least_typed(run: Run, workers: list[UUID]) -> Rows:
-    """Return the query for the long answer with the most characters that were not typed."""
+    """Return the query for each worker's long answer with the most untyped characters."""
     return (
         query_counted_answers(run)
         .filter(_is_of_workers(workers))
@@ -355,19 +358,23 @@ def _query_least_typed(run: Run, workers: list[UUID]) -> Rows:
     )
 
 
-def _build_pasted_message(mine: dict[str, Any]) -> Message:
-    """Return the message on how many answers a worker pasted into."""
-    share = mine["by_paste"] / mine["length"] if mine["length"] else None
-    return Message("signals.pasted", {"pasted": mine["pasted"], "n": mine["n"], "share": share})
+def _build_pasted_message(worker_sums: dict[str, Any]) -> Message:
+    """Return the message on the number of answers with pasted text."""
+    share = worker_sums["by_paste"] / worker_sums["length"] if worker_sums["length"] else None
+    return Message(
+        "signals.pasted", {"pasted": worker_sums["pasted"], "n": worker_sums["n"], "share": share}
+    )
 
 
-def _build_comparison_messages(mine: dict[str, Any], others: list[dict[str, Any]]) -> list[Message]:
-    """Return messages on how many others pasted less and left the page less often."""
+def _build_comparison_messages(
+    worker_sums: dict[str, Any], others: list[dict[str, Any]]
+) -> list[Message]:
+    """Return messages that compare a worker's pastes and page leaves with other workers'."""
     if len(others) < FEWEST_OTHERS:
         return [Message("signals.few", {"others": len(others)})]
     messages = []
     for code, what in (("signals.pasted_more", "pasted"), ("signals.left_more", "left")):
-        own = mine[what] * 1.0 / mine["n"]
+        own = worker_sums[what] * 1.0 / worker_sums["n"]
         below = sum(other[what] / other["n"] < own for other in others)
         same = sum(other[what] / other["n"] == own for other in others)
         values = {"below": below, "same": same, "above": len(others) - below - same}
@@ -375,7 +382,11 @@ def _build_comparison_messages(mine: dict[str, Any], others: list[dict[str, Any]
     return messages
 
 
-def _build_away_message(mine: dict[str, Any]) -> Message:
-    """Return the message on how often and how long a worker left the page."""
-    values = {"left": mine["left"], "away": mine["away"], "active": mine["active"]}
+def _build_away_message(worker_sums: dict[str, Any]) -> Message:
+    """Return the message on how often and for how long a worker left the page."""
+    values = {
+        "left": worker_sums["left"],
+        "away": worker_sums["away"],
+        "active": worker_sums["active"],
+    }
     return Message("signals.away", values)

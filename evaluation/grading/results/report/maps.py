@@ -37,7 +37,7 @@ ITERATIONS_SHOWN = 30
 
 @dataclass(frozen=True)
 class MapAnswer:
-    """A worker's answer on the map: coordinates, score, and votes and grades by iteration.
+    """A worker's answer on the map: coordinates, score, and weights and grades by iteration.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class MapAnswer:
 
 @dataclass(frozen=True)
 class MapModel:
-    """A model's answer on the map: coordinates and score; it has no vote."""
+    """A model's answer on the map: coordinates and score (models have no vote)."""
 
     name: str
     text: str
@@ -68,7 +68,7 @@ class MapModel:
 
 @dataclass(frozen=True)
 class AnswerMap:
-    """Map of the answers to a question, where similar answers lie close together.
+    """Map of a question's answers, on which similar answers are close together.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class AnswerMap:
 
     @property
     def moved(self) -> list[float]:
-        """Distance on the map that the consensus moved in each shown iteration."""
+        """Distance that the exemplary answer moved on the map in each shown iteration."""
         before = [self.path[0], *self.path]
         return [math.dist(a, b) for a, b in zip(before, self.path, strict=False)]
 
@@ -109,7 +109,7 @@ def read_answer_map(
     question_in_run: QuestionInRun | None = None,
     page: Page[dict[str, Any]] | None = None,
 ) -> AnswerMap | None:
-    """Return the map of a question's answers in a finished run; None if none was recorded.
+    """Return the map of a question's answers; None if the run recorded none.
 
     None for a run of an older version without maps, and for a question without answers.
     `question_in_run` is
@@ -142,7 +142,10 @@ def read_answer_map(
 
 
 def choose_iterations(store: int, most: int = ITERATIONS_SHOWN) -> list[int]:
-    """Return the indices of at most `most` of `store` iterations: the first, some, the last."""
+    """Return the indices of up to `most` iterations to show: the first, some, and the last.
+
+    `store` is the number of stored iterations.
+    """
     if store <= most:
         return list(range(store))
     dense = most // 2
@@ -154,7 +157,7 @@ def choose_iterations(store: int, most: int = ITERATIONS_SHOWN) -> list[int]:
 def _build_answers(
     rows: Iterable[dict[str, Any]], first: int, about: MapAbout, iterations: list[int]
 ) -> list[MapAnswer]:
-    """Convert database rows to the workers' answers on the map."""
+    """Return the workers' answers on the map, from database rows."""
     map_answers = []
     for row in rows:
         weights, worker_grades = (decode_floats(row[part] or b"") for part in ("weights", "grades"))
@@ -182,7 +185,7 @@ def _build_answers(
 def _choose_rows(
     run: Run, question: UUID, n_answers: int, page: Page[dict[str, Any]] | None
 ) -> Iterable[dict[str, Any]]:
-    """Return the rows of the answers to show: all, or the nearest and the farthest ones."""
+    """Return the rows of answers to show: all, or only the nearest and farthest."""
     rows = [] if page is None or page.after else page.rows
     placed = [row for row in rows if row["place"] is not None]
     if page is None or page.after or page.next:
@@ -193,7 +196,10 @@ def _choose_rows(
 def _read_both_ends(
     run: Run, question: UUID, n_answers: int, nearest: list[dict[str, Any]]
 ) -> Iterable[dict[str, Any]]:
-    """Return the answers nearest to and farthest from the consensus; `nearest` if known."""
+    """Return the answers nearest to and farthest from the exemplary answer.
+
+    `nearest` holds the nearest ones if they are already known.
+    """
     rows: QuerySet[AnswerScore, Any] = (
         AnswerScore.objects.filter(
             run=run, response__question__public_id=question, place__isnull=False
@@ -216,7 +222,7 @@ def _read_both_ends(
 
 
 def _build_model(row: dict[str, Any], first: int) -> MapModel:
-    """Convert a database row to a model's answer on the map."""
+    """Return a model's answer on the map, from its database row."""
     return MapModel(
         name=row["name"],
         text=shorten_text(row["text_shown"], ANSWER_SHOWN),
@@ -226,13 +232,13 @@ def _build_model(row: dict[str, Any], first: int) -> MapModel:
 
 
 def _read_place(stored: bytes | memoryview, first: int) -> Place:
-    """Return x and y of a stored map position, from its `first` number on."""
+    """Return x and y of a stored map position; `first` is the index of x."""
     four = decode_floats(stored)
     return four[first], four[first + 1]
 
 
 def decode_floats(stored: bytes | memoryview) -> tuple[float, ...]:
-    """Decode numbers that were stored as little-endian float32."""
+    """Return numbers that were stored as little-endian float32 bytes."""
     return struct.unpack(f"<{len(stored) // 4}f", stored)
 
 
@@ -246,7 +252,7 @@ AT_ONCE = 100
 
 @dataclass(frozen=True)
 class HeatWorker:
-    """A row of a heat map: a worker, with the grade or None."""
+    """A row of a heat map: a worker with grade (or None)."""
 
     pk: int
     worker: UUID
@@ -256,7 +262,7 @@ class HeatWorker:
 
 @dataclass(frozen=True)
 class HeatQuestion:
-    """A column of a heat map: a question, with its answers' mean leave-one-out score."""
+    """A column of a heat map: a question with the mean leave-one-out score of its answers."""
 
     pk: int
     question: UUID
@@ -266,7 +272,7 @@ class HeatQuestion:
 
 @dataclass(frozen=True)
 class HeatCell:
-    """A cell of a heat map: an answer and its leave-one-out score, None for a lone answer."""
+    """A cell of a heat map: an answer with its leave-one-out score (None for a lone answer)."""
 
     score: float | None
     text: str
@@ -274,7 +280,7 @@ class HeatCell:
 
 @dataclass(frozen=True)
 class HeatBlock:
-    """Part of a heat map: up to 40 workers and 24 questions, with their answers.
+    """Part of a heat map: up to 40 workers and 24 questions with their answers.
 
     Attributes
     ----------
@@ -298,7 +304,9 @@ class HeatBlock:
 
 @dataclass(frozen=True)
 class HeatOverview:
-    """Mean scores of groups of neighbouring workers on groups of neighbouring questions.
+    """Mean scores of groups of workers on groups of questions.
+
+    Groups are formed of neighbours in the heat map's order.
 
     Attributes
     ----------
@@ -315,13 +323,13 @@ class HeatOverview:
 
 
 def read_heat_overview(run: Run) -> HeatOverview | None:
-    """Return a run's mean scores by groups; None if none were recorded; one query."""
+    """Return a run's mean scores by groups of workers and questions; None if not recorded."""
     stored = RunData.objects.filter(run=run, name=NAME).values_list("data", flat=True).first()
     return None if stored is None else HeatOverview(**stored)
 
 
 def read_heat_block(run: Run, first_worker: int = 0, first_question: int = 0) -> HeatBlock:
-    """Return the heat-map block that begins at these offsets; five queries."""
+    """Return the part of a heat map that begins at the given worker and question; five queries."""
     workers, questions = _query_workers(run), _query_questions(run)
     rows = [HeatWorker(*row) for row in workers[first_worker : first_worker + ROWS]]
     columns = [HeatQuestion(*row) for row in questions[first_question : first_question + COLUMNS]]

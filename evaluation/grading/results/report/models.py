@@ -67,7 +67,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class ModelRow(Reasoned):
-    """A language model's score, percentile, rank and facts in a run.
+    """A language model's score, percentile, rank and facts in one run.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class ModelRow(Reasoned):
 
 @dataclass(frozen=True)
 class CrowdScores:
-    """Leave-one-out scores of the workers with enough answers, ascending."""
+    """Leave-one-out scores of the workers with enough answers, in ascending order."""
 
     scores: list[float]
 
@@ -116,8 +116,8 @@ class CrowdScores:
         low, middle, high = quantiles(self.scores, n=4, method="inclusive")
         return low, middle, high
 
-    def bins(self, count: int = 24) -> list[tuple[float, float, int]]:
-        """Return the scores' histogram: (from, to, number of workers) of `count` equal bins."""
+    def compute_histogram(self, count: int = 24) -> list[tuple[float, float, int]]:
+        """Return a histogram of the scores: (from, to, number of workers) of `count` equal bins."""
         if not self.scores:
             return []
         low, high = self.scores[0], self.scores[-1]
@@ -133,7 +133,7 @@ class CrowdScores:
 
 @dataclass(frozen=True)
 class ModelsReport:
-    """A page of a run's models by score, with the human ceiling and the workers' scores."""
+    """A page of a run's models by score, with the human ceiling and workers' scores."""
 
     about: RunAbout
     models: Page[ModelRow]
@@ -142,14 +142,14 @@ class ModelsReport:
 
     @property
     def notices(self) -> list[str]:
-        """The notices that the models require to be shown, without repetitions."""
+        """Distinct licence notices that the models require."""
         return list(dict.fromkeys(model.notice for model in self.models.rows if model.notice))
 
 
 def build_models_report(
     run: Run, after: str = "", size: int = MODELS_PAGE, models: Page[ModelRow] | None = None
 ) -> ModelsReport:
-    """Return the report on a run's language models; `models` is their page, if known.
+    """Return the report on a run's language models.
 
     `models` is the page of them, where it is known.
     """
@@ -167,13 +167,17 @@ def build_models_report(
 def read_model_rows(
     run: Run, after: str = "", size: int = MODELS_PAGE, *, counted: bool = False
 ) -> Page[ModelRow]:
-    """Return a page of models by score, unscored last; with `counted`, also their number."""
+    """Return a page of models by score, unscored ones last.
+
+    With `counted`, each row also has the number of models.
+    """
     rows = LLMScore.objects.filter(run=run).order_by().values(*COLUMNS)
     if not counted:
         return ORDER.take(rows, after, size, build_model_row)
     count = 0
 
     def build_counted_row(row: dict[str, Any]) -> ModelRow:
+        """Return a model's row, and remember the number of models."""
         nonlocal count
         count = row["n_models"]
         return build_model_row(row)
@@ -184,15 +188,16 @@ def read_model_rows(
 
 
 def build_first_rows(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> list[ModelRow]:
-    """Return the first page of models by score, from scores already read with their models."""
+    """Return the first page of models by score, from scores that were already read."""
 
     def find_place(score: LLMScore) -> tuple[bool, float, UUID]:
+        """Return the sort key of a score: scored models first, best score first."""
         return score.score is None, -(score.score or 0.0), score.model.public_id
 
     values = attrgetter(*(column.replace("__", ".") for column in COLUMNS))
     # As `ORDER` sorts, so that the next page continues where this one ends.
     first = sorted(scores, key=find_place)[:size]
-    return [build_model_row(dict(zip(COLUMNS, values(one), strict=True))) for one in first]
+    return [build_model_row(dict(zip(COLUMNS, values(score), strict=True))) for score in first]
 
 
 def read_model_row(run: Run, model: UUID) -> ModelRow | None:
@@ -231,7 +236,7 @@ MODEL_ORDER = Keyset(
 
 @dataclass(frozen=True)
 class PlacedAnswer(Marked, Reasoned):
-    """A model's answer to a question, with its score (or a reason code) and facts.
+    """A model's answer to a question with its facts, and its score or a reason code.
 
     Attributes
     ----------
@@ -266,7 +271,7 @@ class ModelReport:
 def build_model_report(
     run: Run, model: UUID, after: str = "", size: int = PAGE
 ) -> ModelReport | None:
-    """Return the report of a model; None if the run has no such model; two queries.
+    """Return the report of a model; None if the run does not have it; two queries.
 
     A run with facts takes two more.
     """
@@ -282,7 +287,7 @@ def build_model_report(
 
 
 def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[PlacedAnswer]:
-    """Return a page (of a paginated list) of the model's answers with their facts."""
+    """Return one page of a model's answers with their facts."""
     rows = (
         LLMAnswerScore.objects.filter(run=run, llm_response__model__public_id=model)
         .order_by()
@@ -316,7 +321,7 @@ def _build_answer(row: dict[str, Any], facts: list[StatedFact]) -> PlacedAnswer:
 
 
 def build_leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair]) -> Message:
-    """Return the message on which models the highest-scoring model is better than.
+    """Return the message on which models score significantly below the best model.
 
     Parameters
     ----------
@@ -361,7 +366,7 @@ def build_leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair])
 
 
 def build_pair_verdict(pair: ModelPair) -> Message:
-    """Return the message on which of two models is better, or that neither is."""
+    """Return the message on whether one of two models scores significantly higher."""
     value = pair.difference.value
     if value is None or pair.adjusted_p_value is None:
         return Message(

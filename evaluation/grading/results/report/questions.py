@@ -38,14 +38,17 @@ WITHDRAWN = "withdrawn"
 
 @dataclass(frozen=True)
 class Camp:
-    """A group of similar answers to a question: its size, and its most typical answer."""
+    """A camp (group of similar answers to a question): its size and its most typical answer."""
 
     size: int
     answer: str | None
 
 
 def find_camps_reason(run: Run, separation: float | None, camps: list[Camp]) -> str:
-    """Return the code why a question has no two camps of answers, or lacks an example; or ""."""
+    """Return the code for why a question has no two camps of answers or no example; "" if it has.
+
+    A camp is a group of similar answers.
+    """
     if camps:
         return WITHDRAWN if any(camp.answer is None for camp in camps) else ""
     if read_summary(run).question_camps is None:
@@ -54,7 +57,7 @@ def find_camps_reason(run: Run, separation: float | None, camps: list[Camp]) -> 
 
 
 def build_camps(sizes: tuple[int | None, int | None], answers: list[str | None]) -> list[Camp]:
-    """Return the larger and the smaller group of similar answers; empty without sizes."""
+    """Return the larger and the smaller camp of similar answers; empty without sizes."""
     return [
         Camp(size, answer) for size, answer in zip(sizes, answers, strict=True) if size is not None
     ]
@@ -71,7 +74,7 @@ ORDERS: dict[By, Keyset] = {
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """A question in a run: its dispersion, difficulty, and consensus (nearest) answer.
+    """A question's dispersion, difficulty and nearest answer (consensus) in one run.
 
     Attributes
     ----------
@@ -95,7 +98,7 @@ class QuestionRow:
 def read_question_rows(
     run: Run, after: str = "", by: By = "position", size: int = PAGE, alarm: int | None = None
 ) -> Page[QuestionRow]:
-    """Return a page of questions in an order of `ORDERS`; `alarm` limits it to those it names.
+    """Return a page of a run's questions in the order `by`.
 
     `alarm` is the key of an alarm that names them.
     """
@@ -112,7 +115,7 @@ def query_disputed_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
 
 
 def build_row_builder(run: Run) -> Callable[[dict[str, Any]], QuestionRow]:
-    """Return the function that converts a database row to a `QuestionRow`."""
+    """Return a function that converts a database row to a `QuestionRow`."""
     # The highest score there is: a negative distance of 0, or a cosine of 1.
     best = 0.0 if run.parameters.get("similarity") == "euclidean" else 1.0
     return lambda values: _build_row(values, best)
@@ -138,7 +141,7 @@ def _query_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
 
 
 def _build_row(row: dict[str, Any], best: float) -> QuestionRow:
-    """Convert a database row to a question of the report; `best` is the highest score."""
+    """Return a question of the report from its database row; `best` is the highest score."""
     mean = row["mean_score"]
     return QuestionRow(
         question=row["question__public_id"],
@@ -153,7 +156,7 @@ def _build_row(row: dict[str, Any], best: float) -> QuestionRow:
 
 
 def read_answered_questions(run: Run) -> list[GradedQuestion]:
-    """Return the questions of a run that have an answer, in their order."""
+    """Return the questions of a run with at least one answer, in their order."""
     # A distance has no likeness to a truth that could be worked out.
     cosine = run.parameters.get("similarity", "cosine") == "cosine"
     return [
@@ -171,7 +174,7 @@ MODELS_SHOWN = 100
 
 @dataclass(frozen=True)
 class QuestionAnswer(Marked):
-    """A worker's answer with its scores and facts, and the worker's grade."""
+    """A worker's answer to a question with scores and facts, and the worker's grade."""
 
     worker: UUID
     worker_name: str
@@ -186,7 +189,7 @@ class QuestionAnswer(Marked):
 
 @dataclass(frozen=True)
 class ModelAnswer(Marked, Reasoned):
-    """A model's answer with its score and facts; `reason` says why a score is missing or 0."""
+    """A model's answer with its score and facts; `reason` explains a missing or zero score."""
 
     model: UUID
     name: str
@@ -200,7 +203,7 @@ class ModelAnswer(Marked, Reasoned):
 
 @dataclass(frozen=True)
 class QuestionReport:
-    """A question in a run: a page of its answers, models' answers, camps and facts.
+    """A question in a run: a page of workers' answers, models' answers, camps and facts.
 
     Attributes
     ----------
@@ -237,7 +240,7 @@ class QuestionReport:
 
 @dataclass(frozen=True)
 class QuestionInRun:
-    """Database rows of a question, its exemplary answer and models' answers, read once.
+    """Database rows of a question, its exemplary answer and its models' answers.
 
     Attributes
     ----------
@@ -250,7 +253,7 @@ class QuestionInRun:
 
 
 def read_question(run: Run, question: UUID) -> QuestionInRun | None:
-    """Read a question with its exemplary answer and models' answers; None if there is none."""
+    """Return a question with its exemplary answer and models' answers, or None."""
     exemplar = (
         ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
         .select_related("question__passage")
@@ -282,7 +285,7 @@ def build_question_report(
     question_in_run: QuestionInRun | None = None,
     page: Page[dict[str, Any]] | None = None,
 ) -> QuestionReport | None:
-    """Return the report of a question; None if there is none; at most four queries.
+    """Return the report on a question; None if the run does not have it; up to four queries.
 
     A run with facts takes two more. `question_in_run` is the question and `page` the
     `answer_page`, where they were read.
@@ -326,19 +329,19 @@ def build_question_report(
 
 
 def build_answers_of_page(page: Page[dict[str, Any]]) -> list[QuestionAnswer]:
-    """Convert a page of answer rows to answers without facts; no query."""
+    """Return the answers of a page of rows, without their facts; no query."""
     return _build_answers(page, {}).rows
 
 
 def build_first_page(page: Page[dict[str, Any]], size: int = PAGE) -> Page[dict[str, Any]]:
     """Return the first page of a longer page of answer rows."""
-    return ORDER.beginning(page, size)
+    return ORDER.cut_first_page(page, size)
 
 
 def read_answer_page(
     run: Run, question: UUID, after: str = "", size: int = PAGE
 ) -> Page[dict[str, Any]]:
-    """Return a page of workers' answer rows by score, for the list and the map; one query."""
+    """Return a page of workers' answer rows by score, for list and map; one query."""
     grades = WorkerGrade.objects.filter(run=run, worker=OuterRef("response__submission__worker"))
     rows = (
         AnswerScore.objects.filter(run=run, response__question__public_id=question)
@@ -362,7 +365,7 @@ def read_answer_page(
 
 
 def build_history_columns(run: Run) -> dict[str, Subquery]:
-    """Return query columns with the stored weights and grades of an answer's worker."""
+    """Return query columns with the stored weights and grades of an answer's author."""
     grades = WorkerGrade.objects.filter(run=run, worker=OuterRef("response__submission__worker"))
     return {column: Subquery(grades.values(column)[:1]) for column in ("weights", "grades")}
 
@@ -389,7 +392,7 @@ def _build_answers(
 
 
 def _build_camps(exemplar: Any) -> list[Camp]:
-    """Return the two groups of similar answers to a question, with sizes and examples."""
+    """Return a question's two camps of similar answers with sizes and examples."""
     return build_camps(
         (exemplar.larger_camp, exemplar.smaller_camp),
         [

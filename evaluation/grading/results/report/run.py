@@ -35,7 +35,7 @@ from evaluation.runs.reports.about import RunAbout, build_about, build_title
 
 @dataclass(frozen=True)
 class Ceiling(Reasoned):
-    """Human ceiling: mean leave-one-out score of the best quarter of the ranked workers.
+    """Human ceiling: the mean leave-one-out score of the best quarter of ranked workers.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Ceiling(Reasoned):
 
     @classmethod
     def of_run(cls, run: HasSummary) -> Self:
-        """Return the human ceiling of a run; undefined if the run has none (yet)."""
+        """Return the human ceiling of a run, with a reason if it is undefined."""
         ceiling = read_summary(run).ceiling
         estimate = Estimate(ceiling.score, ceiling.low, ceiling.high)
         return cls(estimate, ceiling.n_workers, ceiling.n_questions, ceiling.reason)
@@ -58,7 +58,7 @@ class Ceiling(Reasoned):
 
 @dataclass(frozen=True)
 class UndefinedCells(Reasoned):
-    """Number of empty cells in a column of a result table, and the reason's code."""
+    """Number of empty cells in one column of a result table, with the reason code."""
 
     table: str
     column: str
@@ -109,7 +109,7 @@ class RunReport:
 
 
 def build_report_parts(run: Run) -> dict[str, TableCounts]:
-    """Return the queries whose counts `build_run_report` needs, by name.
+    """Return the count queries for `build_run_report`, by name.
 
     Of the workers: all, those with enough answers, those with a grade, those with an answer, those
     with a rank.
@@ -125,7 +125,7 @@ def build_report_parts(run: Run) -> dict[str, TableCounts]:
 
 
 def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = None) -> RunReport:
-    """Return the report of a finished run; `numbers` are its counts, if already read.
+    """Return the report of a finished run; `numbers` are its counts if already read.
 
     `numbers` are the counts of `build_report_parts`, where they were read.
     """
@@ -160,7 +160,7 @@ def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = Non
 
 
 def count_crowd(run: Run) -> dict[str, int]:
-    """Return the counts of answers, workers and questions of a run, without excluded workers."""
+    """Return the numbers of answers, workers and questions of a run, without excluded workers."""
     counts = dict(read_summary(run).shown_counts())
     excluded = WorkerGrade.of_excluded(run)
     excluded_counts = excluded.aggregate(
@@ -214,8 +214,8 @@ class RecordStanding:
 
 
 @dataclass(frozen=True)
-class RecordRuns:
-    """The runs from which the official run of a question set is derived.
+class OfficialRunSources:
+    """The runs that determine a question set's official run: chosen, official and newest.
 
     Attributes
     ----------
@@ -236,7 +236,7 @@ class RecordRuns:
         run, row, newer = self.run, self.row, self.newer
         if run is None:
             return None
-        return RecordStanding(
+        return OfficialRun(
             run=run.public_id,
             called=build_title(run, AqerParameters).title,
             version=run.version.number,
@@ -249,9 +249,9 @@ class RecordRuns:
         )
 
 
-def read_record_runs(
+def read_official_run_sources(
     question_set: QuestionSet | int, others: QuerySet[Run] | None = None
-) -> RecordRuns:
+) -> OfficialRunSources:
     """Return the official and the newest grading of a question set, and `others`; one query."""
     gradings = Run.objects.filter(
         version__question_set=question_set,
@@ -281,17 +281,17 @@ def read_record_runs(
         complete = (run for run in gradings_found if not hasattr(run, "interim"))
         run = next(complete, gradings_found[0] if gradings_found else None)
     newer = gradings_found[0] if run and gradings_found[0].pk > run.pk else None
-    return RecordRuns(run, row, newer, other_type_runs)
+    return OfficialRunSources(run, row, newer, other_type_runs)
 
 
 def read_official_run(
     question_set: QuestionSet | int, latest: QuestionSetVersion | None = None
-) -> RecordStanding | None:
-    """Return the official run of a question set; None without a finished grading.
+) -> OfficialRun | None:
+    """Return the official run of a question set for display; None without a finished grading.
 
     `latest` is the set's latest version, where it is known.
     """
-    runs = read_record_runs(question_set)
+    runs = read_official_run_sources(question_set)
     if runs.run is None:
         return None
     of_set = QuestionSetVersion.objects.filter(question_set=question_set)
@@ -299,6 +299,6 @@ def read_official_run(
     return runs.standing(read_data_change(runs.run), latest)
 
 
-def read_official_run_of(run: Run) -> RecordStanding | None:
+def read_official_run_of(run: Run) -> OfficialRun | None:
     """Return the official run of a run's question set; None if the run is no grading."""
     return read_official_run(run.version.question_set_id) if run.kind == GRADING else None

@@ -50,7 +50,7 @@ from evaluation.runs.reports.planner import build_planner_report
 
 
 def read_workers(run: Run) -> list[WorkerRow]:
-    """Return a row of workers.csv for every worker, in the order of their first answer."""
+    """Return a row of workers.csv for each worker, in the order of first answers."""
     columns = WorkerRow._fields[1:]
     rows = WorkerGrade.objects.filter(run=run).order_by("pk")
     return [
@@ -84,7 +84,7 @@ def read_alarms(run: Run) -> list[Alarm]:
 
 
 def read_gone_alarms(run: Run) -> list[Alarm]:
-    """Return the alarms that vanished when workers were excluded, without their questions."""
+    """Return the alarms that vanished after workers were excluded, without question names."""
     remedies = read_summary(run).remedies
     gone = () if remedies is None else remedies.gone
     names = _read_names(run, {worker for alarm in gone for worker in alarm.workers})
@@ -104,7 +104,7 @@ def read_gone_alarms(run: Run) -> list[Alarm]:
 
 
 def read_changes(run: Run) -> GradeChanges | None:
-    """Return how remedies changed grades (largest movers only); None without remedies."""
+    """Return how remedies changed grades (largest changes only); None without remedies."""
     remedies = read_summary(run).remedies
     if remedies is None:
         return None
@@ -233,20 +233,20 @@ def _build_contrast_cells(row: WorkerReportRow | ModelReportRow) -> Row:
 
 
 def _build_fact_cells(standing: FactStanding) -> Row:
-    """Return the cells on a worker's or model's facts: number, agreement, interval."""
+    """Return a worker's or model's cells on facts: number, agreement and interval."""
     agreement = standing.agreement
     return standing.facts, agreement.value, agreement.low, agreement.high
 
 
 def build_facts_table(run: Run) -> Table:
-    """Return the values that workers state as the table facts.csv; empty without facts."""
+    """Return the table facts.csv: values that workers state; empty without facts."""
     rows = CrowdFact.objects.filter(run=run).order_by("place")
     header = ("question", "slot", "value", "mentions", "of", "state")
     return Table(header, rows.values_list("question__external_id", *header[1:]).iterator(AT_ONCE))
 
 
 def build_answer_facts_table(run: Run) -> Table:
-    """Return each answer's facts as the table answer_facts.csv; empty without facts."""
+    """Return the table answer_facts.csv: facts of each answer; empty without facts."""
     rows = AnswerFact.objects.filter(run=run).order_by("place")
     header = ("kind", "name", "question", "slot", "value", "verdict", "of")
     names = ("response__submission__worker__external_id", "llm_response__model__name")
@@ -261,7 +261,7 @@ def build_answer_facts_table(run: Run) -> Table:
 
 
 def build_model_answers_table(run: Run) -> Table:
-    """Return every scored model answer as the table model_answers.csv, models by name."""
+    """Return the table model_answers.csv: each scored model answer, models by name."""
     rows = (
         LLMAnswerScore.objects.filter(run=run)
         .order_by(
@@ -299,7 +299,7 @@ def build_comparisons_table(run: Run) -> Table:
 
 
 def build_differences_table(run: Run, first: UUID, second: UUID) -> Table:
-    """Return the table of both models' scores by question, largest difference first."""
+    """Return the table of two models' scores by question, largest difference first."""
     return Table(
         ("question", "text", "score_a", "score_b", "difference"), _iterate_gaps(run, first, second)
     )
@@ -325,7 +325,7 @@ def build_heat_map_table(run: Run) -> Table:
 
 
 def build_planner_table(run: Run) -> Table:
-    """Return the expected error by number of answers per question; empty without a plan."""
+    """Return the expected error for each number of answers per question; empty without a plan."""
     report = build_planner_report(run)
     header = ("answers", "similarity", "average_error", "worst_error", "delta")
     rows = [
@@ -335,8 +335,8 @@ def build_planner_table(run: Run) -> Table:
     return Table(header, rows)
 
 
-def build_against_table(report: RunComparison) -> Table:
-    """Return the table of grades and ranks of the workers in both runs, largest change first."""
+def build_run_comparison_table(report: RunComparison) -> Table:
+    """Return the table of workers' grades and ranks in two runs, largest change first."""
     header = (
         *("worker", "rank_before", "rank_after", "ranks_gained"),
         *("grade_before", "grade_after", "common_rank_before", "common_rank_after"),
@@ -359,7 +359,7 @@ def build_convergence_table(run: Run) -> Table:
 
 
 def build_worker_answers_table(run: Run, worker: UUID) -> Table:
-    """Return the table of a worker's answers in full, with scores."""
+    """Return the table of a worker's full answers with their scores."""
     rows: Any = (
         Response.objects.filter(
             submission__worker__public_id=worker,
@@ -425,7 +425,7 @@ def _iterate_answers(run: Run, question: UUID) -> Iterable[Row]:
 
 
 def build_map_table(run: Run, question: UUID) -> Table:
-    """Return map coordinates of the answers to a question, and of the consensus by iteration.
+    """Return the table of map coordinates of a question's answers and its exemplary answer.
 
     `x` and `y` are on the axes of the run, `own_x` and `own_y` on those of the question, in the
     units of the vectors. Empty where the run recorded no map.

@@ -64,7 +64,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class WorkerRow:
-    """A worker's grade, scores and rank in a run; a number is None if undefined.
+    """A worker's grade, scores and rank in one run; a number is None if undefined.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class WorkerRow:
 def read_worker_rows(
     run: Run, after: str = "", search: str = "", size: int = PAGE, alarm: int | None = None
 ) -> Page[WorkerRow]:
-    """Return a page of workers by grade; `search` and `alarm` limit which.
+    """Return a page of workers by grade, limited by `search` and `alarm` if given.
 
     `search` is a part of their ids, `alarm` the key of an alarm that names them.
     """
@@ -151,7 +151,10 @@ def read_worker_row(run: Run, worker: UUID) -> WorkerRow | None:
 def read_counted_row(
     run: Run, worker: UUID, **numbers: Any
 ) -> tuple[WorkerRow, dict[str, int]] | None:
-    """Return a worker with the counts given as subqueries; None for an unknown worker."""
+    """Return a worker's row with the counts of the given subqueries; None if unknown.
+
+    `numbers` are the subqueries by name.
+    """
     row = _query_workers(run).filter(worker__public_id=worker).annotate(**numbers).first()
     return None if row is None else (build_worker_row(row), {name: row[name] for name in numbers})
 
@@ -169,12 +172,12 @@ def query_unranked_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
 
 
 def _query_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
-    """Return the query for a run's workers, with the `COLUMNS`."""
+    """Return the query for a run's workers with the columns of `COLUMNS`."""
     return WorkerGrade.objects.filter(run=run).order_by().values(*COLUMNS)
 
 
 def build_worker_row(row: dict[str, Any]) -> WorkerRow:
-    """Convert a database row with the `COLUMNS` to a worker of the report."""
+    """Return a worker of the report from a database row with the columns of `COLUMNS`."""
     return WorkerRow(
         worker=row["worker__public_id"],
         name=row["worker__external_id"],
@@ -194,17 +197,17 @@ def build_worker_row(row: dict[str, Any]) -> WorkerRow:
 
 
 def build_worker_row_of_grade(grade: WorkerGrade) -> WorkerRow:
-    """Convert a `WorkerGrade`, read with its worker, to a worker of the report."""
+    """Return a worker of the report from a `WorkerGrade` that was read with its worker."""
     return build_worker_row({name: attrgetter(name.replace("__", "."))(grade) for name in COLUMNS})
 
 
 def build_lowest_condition(ranked: int) -> Q:
-    """Return the query condition that a rank interval is in the lowest quarter."""
+    """Return the query condition for workers whose rank interval is in the lowest quarter."""
     return Q(rank__isnull=False, rank_low__gt=(1 - LOWEST) * ranked)
 
 
 def build_lowest_message(row: WorkerRow, ranked: int) -> Message:
-    """Return the message on a worker whose whole rank interval is in the lowest quarter."""
+    """Return the message that a worker's whole rank interval is in the lowest quarter."""
     return Message("look.lowest", {"first": row.rank_low, "last": row.rank_high, "ranked": ranked})
 
 
@@ -214,7 +217,7 @@ WORKER_ORDER = Keyset("position", ("question__position", "question__public_id"))
 
 @dataclass(frozen=True)
 class WorkerAnswer(Marked):
-    """A worker's answer beside the answer nearest to the question's exemplary answer.
+    """A worker's answer, beside the answer nearest to the question's exemplary answer.
 
     Attributes
     ----------
@@ -244,7 +247,7 @@ class WorkerAnswer(Marked):
 
 @dataclass(frozen=True)
 class WorkerReport:
-    """A worker's grade, a page of answers, and the facts that contradict the crowd.
+    """A worker's grade, a page of answers, and facts that contradict the crowd.
 
     Attributes
     ----------
@@ -266,7 +269,7 @@ class WorkerReport:
 def build_worker_report(
     run: Run, worker: UUID, after: str = "", size: int = PAGE
 ) -> WorkerReport | None:
-    """Return the report of a worker; None if the run has no such worker; two queries.
+    """Return the report on a worker; None if the run does not have the worker; two queries.
 
     A run with facts takes two more.
     """
@@ -296,7 +299,7 @@ def build_worker_report(
 
 
 def _read_answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerAnswer]:
-    """Return a page (of a paginated list) of the worker's answers with their facts."""
+    """Return one page of a worker's answers with their facts."""
     rows = (
         Response.objects.filter(
             submission__worker__public_id=worker,
@@ -363,7 +366,10 @@ def _build_answer(row: dict[str, Any], facts: list[StatedFact]) -> WorkerAnswer:
 
 
 def _find_status(row: dict[str, Any]) -> Status:
-    """Return an answer's status: scored, empty, rejected, or not_in_run if newer than the run."""
+    """Return an answer's status in the run: scored, empty, rejected or not_in_run.
+
+    An answer that is newer than the run is not_in_run.
+    """
     if row["scored"] is not None:
         return "scored"
     if row["rejected"]:

@@ -33,7 +33,7 @@ from evaluation.grading.alarms.report import (
     AlarmEntry,
     build_alarms_report,
     build_outcomes_report,
-    find_false_rings,
+    find_false_alarm_rates,
 )
 from evaluation.grading.alarms.report.marks import OF_PEOPLE
 from evaluation.grading.alarms.storage import (
@@ -75,14 +75,14 @@ CAP = 2.0
 
 @dataclass(frozen=True)
 class Remedy:
-    """A suggested remedy: a label, and the URL of the prefilled form that would start it."""
+    """A remedy suggested for an alarm: a label and the URL of the prefilled grading form."""
 
     label: str
     link: str
 
 
 def build_remedies(run: Run, alarm: AlarmEntry, may_start: bool, n_copies: int) -> list[Remedy]:
-    """Return the remedies that an alarm suggests, as links.
+    """Return links to the remedies that suit an alarm; empty if the user may not start runs.
 
     `may_start`: whether the user may start runs. `n_copies`: number of open alarms of copies.
     """
@@ -128,24 +128,24 @@ def build_remedies(run: Run, alarm: AlarmEntry, may_start: bool, n_copies: int) 
 
 
 def build_links_without(run: Run, workers: Iterable[WorkerRow], may_start: bool) -> dict[UUID, str]:
-    """Return, by worker, the URL of the form to grade without that worker."""
+    """Return, by worker, the URL of the form that grades again without the worker."""
     if not may_start:
         return {}
     return {row.worker: build_link_without(run, row.worker, row.name) for row in workers}
 
 
 def build_link_without(run: Run, worker: UUID, name: str) -> str:
-    """Return the URL of the grading form with a worker excluded."""
+    """Return the URL of the grading form in which this worker is excluded."""
     return _build_remedy(run, "", **_build_exclude_field(run, [(worker, name)])).link
 
 
 def build_link_to_add_models(run: Run) -> str:
-    """Return the URL of the grading form with this run's options, to score new models."""
+    """Return the URL of the grading form with the run's options, for scoring new models."""
     return _build_remedy(run, "").link
 
 
 def read_what_if(request: HttpRequest, run: Run) -> WhatIf | None:
-    """Return how the run would be without the worker in the query parameter `without`."""
+    """Return how grades would change without the worker in the query parameter `without`."""
     if not request.GET.get("without"):
         return None
     worker_id = parse_public_id(request.GET, "without")
@@ -156,19 +156,22 @@ def read_what_if(request: HttpRequest, run: Run) -> WhatIf | None:
 
 
 def build_verdict_context(run: Run, workers: Iterable[UUID], may_decide: bool) -> dict[str, Any]:
-    """Return the template context for requesters' verdicts on workers."""
+    """Return the template context for requesters' decisions on workers."""
     return {"verdicts": load_current_verdicts(run, list(workers)), "may_decide": may_decide}
 
 
 def _read_named_workers(run: Run, alarm: AlarmEntry) -> list[tuple[UUID, str]]:
-    """Return public id and external id of the workers that an alarm names, at most 41."""
+    """Return (public id, external id) of the workers that an alarm names, at most 41."""
     named = Alarm.workers.through.objects.filter(alarm__run=run, alarm__place=alarm.place)
     rows = named.order_by("pk").values_list("worker__public_id", "worker__external_id")
     return list(rows[: MOST_EXCLUDED + 1])
 
 
 def _build_collapse_fields(run: Run, workers: list[tuple[UUID, str]]) -> dict[str, str]:
-    """Return form fields that collapse these workers' groups and those of the run."""
+    """Return form fields that count each group of these workers as one voter.
+
+    Groups that the run already collapses are included.
+    """
     # One name stands for a group that is too large for an address.
     own = _choose_ids(workers if len(workers) <= MOST_EXCLUDED else workers[:1])
     before = run.parameters.get("collapse_workers", ())
@@ -179,7 +182,7 @@ def _build_collapse_fields(run: Run, workers: list[tuple[UUID, str]]) -> dict[st
 
 
 def _choose_ids(workers: Iterable[tuple[UUID, str]]) -> list[str]:
-    """Return the workers' ids for a form field that separates ids by spaces or commas.
+    """Return worker ids that a form field separated by spaces or commas can hold.
 
     That is the external id, or the public id where the field would split the external one.
     """
@@ -187,13 +190,13 @@ def _choose_ids(workers: Iterable[tuple[UUID, str]]) -> list[str]:
 
 
 def _build_exclude_field(run: Run, workers: Iterable[tuple[UUID, str]]) -> dict[str, str]:
-    """Return the form field that excludes these workers and those the run excluded."""
+    """Return the form field that excludes these workers, besides those already excluded."""
     before = run.parameters.get("exclude_workers", ())
     return {"exclude_workers": "\n".join(dict.fromkeys([*before, *_choose_ids(workers)]))}
 
 
 def _build_remedy(run: Run, label: str, **preset: str) -> Remedy:
-    """Return a link to the grading form with this run's options and preset fields."""
+    """Return a link to the grading form with the run's options and the preset fields."""
     form = reverse("admin:grade", kwargs={"set_id": run.version.question_set.public_id})
     query = {"version": run.version.number, "like": run.public_id, **preset}
     return Remedy(label, f"{form}?{urlencode(query)}")
@@ -250,7 +253,7 @@ def show_alarms(request: HttpRequest, run: Run) -> Context:
         "title": f"Alarms of {report.about.name}",
         "alarms": report,
         "outcomes": build_outcomes_report(run),
-        "rings": find_false_rings(count_crowd(run)["workers"]),
+        "rings": find_false_alarm_rates(count_crowd(run)["workers"]),
     }
 
 
@@ -304,7 +307,7 @@ def _show_page(
     if evidence is None or evidence.page > evidence.n_pages:
         raise Http404("the run has no such alarm")
     may_edit = rights(request.user, run.version.question_set).edit
-    false_alarm_rates = find_false_rings(count_crowd(run)["workers"])
+    false_alarm_rates = find_false_alarm_rates(count_crowd(run)["workers"])
     alarms_address = reverse("admin:results-alarms", kwargs={"run": run.public_id})
     return {
         **build_verdict_context(run, [row.worker for row in evidence.workers.rows], may_edit),
@@ -324,8 +327,8 @@ def _show_page(
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def show_anchors(request: HttpRequest, run: UUID) -> HttpResponseBase:
-    """Show the answers that experts grade, their progress, and the ranking they chose.
+def show_expert_grading(request: HttpRequest, run: UUID) -> HttpResponseBase:
+    """Show the answers (anchors) that experts grade, their progress, and the selected ranking.
 
     A POST says in `do` what to do: suggest answers, ask an expert, or grade with experts' grades.
     """
@@ -370,7 +373,7 @@ def _show_anchors_page(request: HttpRequest, run: Run, changed: bool = False) ->
 
 
 def _start_suggestion(request: HttpRequest, run: Run) -> HttpResponse:
-    """Start a run with the same options that also suggests answers for experts to grade."""
+    """Start a run with the same options that also selects answers for experts to grade."""
     parameters = replace(
         read_parameters(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
     )
@@ -378,7 +381,7 @@ def _start_suggestion(request: HttpRequest, run: Run) -> HttpResponse:
         options = leave_out_excluded(parameters, run.version)
         started = lifecycle.queue_run(run.version, get_user_id(request), options, made_from=run)
     except OptionError as error:
-        return _refuse(request, run, error)
+        return _show_refusal(request, run, error)
     messages.success(
         request, "The run has started; its page “Settle which camp is right” names the answers."
     )
@@ -386,7 +389,7 @@ def _start_suggestion(request: HttpRequest, run: Run) -> HttpResponse:
 
 
 def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
-    """Ask an expert of the question set, or the user, to grade the suggested answers."""
+    """Ask an expert, or the user, to grade the selected answers."""
     expert_text = request.POST.get("expert", "")
     user_id = get_user_id(request)
     expert = (
@@ -415,16 +418,16 @@ def _start_grading(request: HttpRequest, run: Run) -> HttpResponse:
         options = leave_out_excluded(parameters, run.version)
         started = lifecycle.queue_run(run.version, get_user_id(request), options, made_from=run)
     except OptionError as error:
-        return _refuse(request, run, error)
+        return _show_refusal(request, run, error)
     return redirect("admin:run", started.public_id)
 
 
-def _refuse(request: HttpRequest, run: Run, error: OptionError) -> HttpResponse:
-    """Show why a run cannot be started, and return to the page of experts' grades."""
+def _show_refusal(request: HttpRequest, run: Run, error: OptionError) -> HttpResponse:
+    """Show why a run cannot be started, and redirect to the page of experts' grading."""
     messages.error(request, refusal(AqerParameters, error))
     return redirect(_build_address(run))
 
 
 def _build_address(run: Run) -> str:
-    """Return the URL of the page of experts' grades."""
+    """Return the URL of the page of experts' grading."""
     return reverse("admin:results-anchors", kwargs={"run": run.public_id})

@@ -83,7 +83,7 @@ def show_model(request: HttpRequest, run: Run, model: UUID) -> Context:
 
 @grading_page("evaluation/comparisons.html")
 def show_comparisons(request: HttpRequest, run: Run) -> Context:
-    """Show every pair of models, and the questions on which a chosen pair differs.
+    """Show every pair of models, and the questions on which the chosen pair differs.
 
     `model`, `first`, `second` and `correction` come from the address.
     """
@@ -101,7 +101,7 @@ def show_comparisons(request: HttpRequest, run: Run) -> Context:
 
 
 def read_report(run: Run, query: QueryDict) -> ComparisonsReport:
-    """Return the compared pairs of models, or those with the query parameter `model`."""
+    """Return the compared pairs of models, limited by the query parameter `model`."""
     report = build_comparisons_report(
         run, parse_public_id(query, "model", blank=True), asked_correction(query)
     )
@@ -111,7 +111,7 @@ def read_report(run: Run, query: QueryDict) -> ComparisonsReport:
 
 
 def read_pair(run: Run, query: QueryDict, report: ComparisonsReport) -> PairReport | None:
-    """Return the pair in the query parameters `first` and `second`, else the first pair."""
+    """Return the pair named by the query parameters `first` and `second`; else the first pair."""
     first, second = (
         parse_public_id(query, "first", blank=True),
         parse_public_id(query, "second", blank=True),
@@ -131,7 +131,7 @@ def read_pair(run: Run, query: QueryDict, report: ComparisonsReport) -> PairRepo
 
 
 def read_models(run: Run, query: QueryDict) -> tuple[UUID, UUID]:
-    """Return the ids of the two models in the query parameters, else of the first pair."""
+    """Return the ids of the pair of models in the query parameters; else of the first pair."""
     pair = read_pair(run, query, read_report(run, query))
     if pair is None:
         raise Http404("two models are needed")
@@ -145,16 +145,17 @@ def draw_comparisons(run: Run, query: QueryDict) -> Chart | None:
 
 
 def draw_differences(run: Run, query: QueryDict) -> Chart | None:
-    """Return the chart of the questions on which two models differ; None without a pair."""
+    """Return the chart of questions on which two models differ; None without such a pair."""
     return draw_pair(run, read_pair(run, query, read_report(run, query)))
 
 
 def draw_pair(run: Run, pair: PairReport | None) -> Chart | None:
-    """Return the chart of the questions on which two models differ; None if they never do."""
+    """Return the chart of questions on which two models differ; None if they never differ."""
     if pair is None or not (pair.first_better or pair.second_better):
         return None
 
     def link(question: UUID) -> str:
+        """Return the URL of a question's page."""
         return question_link(run, question)
 
     return build_pair_chart(pair, link)
@@ -167,7 +168,7 @@ MOST = 10_000_000
 
 
 @dataclass(frozen=True)
-class Field:
+class TableCell:
     """A cell of the heat map's table: its CSS class, its short number and its tooltip."""
 
     look: str
@@ -201,7 +202,7 @@ def show_heat_map(request: HttpRequest, run: Run) -> Context:
             zip(
                 block.workers,
                 shorten_distinctly([worker.name for worker in block.workers], LETTERS),
-                _build_fields(block, colours),
+                _build_table_cells(block, colours),
                 strict=True,
             )
         ),
@@ -254,18 +255,18 @@ def _build_colours(block: HeatBlock, overview: HeatOverview | None) -> Shades:
     return build_shades(scores, overview.quantiles if overview else ())
 
 
-def _build_fields(block: HeatBlock, colours: Shades) -> list[list[Field]]:
+def _build_table_cells(block: HeatBlock, colours: Shades) -> list[list[TableCell]]:
     """Return the table cells of a block, a list for each worker."""
     rows = []
     for row in block.cells:
         fields = []
         for cell in row:
             if cell is None:
-                fields.append(Field("heat-none", "–", ""))
+                fields.append(TableCell("heat-none", "–", ""))
             elif cell.score is None:
-                fields.append(Field("heat-none", "1", f"no other worker answered\n{cell.text}"))
+                fields.append(TableCell("heat-none", "1", f"no other worker answered\n{cell.text}"))
             else:
-                fields.append(Field(colours(cell.score), _format_short(cell.score), cell.text))
+                fields.append(TableCell(colours(cell.score), _format_short(cell.score), cell.text))
         rows.append(fields)
     return rows
 
@@ -287,7 +288,7 @@ def _build_overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
                 block.first_question,
             )
             mark = f"{css_class} heat-at" if is_shown else css_class
-            fields.append(Field(mark, "", f"{format_number(mean, 'unknown')} of {count:,}"))
+            fields.append(TableCell(mark, "", f"{format_number(mean, 'unknown')} of {count:,}"))
         rows.append(fields)
     return {
         "chart": build_overview_chart(overview),

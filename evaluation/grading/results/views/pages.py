@@ -34,16 +34,16 @@ from evaluation.grading.results.charts.answers import (
 from evaluation.grading.results.charts.grades import MOST as MOST_WORKERS
 from evaluation.grading.results.charts.grades import QUESTIONS_MOST as MOST_QUESTIONS
 from evaluation.grading.results.charts.grades import (
-    build_against_chart,
     build_convergence_chart,
     build_grades_chart,
     build_questions_chart,
     build_ranks_chart,
+    build_run_comparison_chart,
 )
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.results.report.against import (
     RunComparison,
-    build_against_report,
+    build_run_comparison,
     read_other_runs,
 )
 from evaluation.grading.results.report.changes import has_same_answers
@@ -88,7 +88,7 @@ QUESTIONS_SHOWN = 20
 
 @grading_page("evaluation/run.html")
 def show_results(request: HttpRequest, run: Run) -> Context:
-    """Show grades, questions, convergence, warnings and signature of a run.
+    """Show a run's grades, questions, convergence, warnings and signature.
 
     `workers`, `questions`, `by`, `q` and `check` come from the address.
     """
@@ -133,8 +133,8 @@ def show_results(request: HttpRequest, run: Run) -> Context:
 
 
 @grading_page("evaluation/disagreement.html")
-def questions_by_disagreement(request: HttpRequest, run: Run) -> Context:
-    """Show the questions on which workers disagree, most disagreement first."""
+def list_questions_by_disagreement(request: HttpRequest, run: Run) -> Context:
+    """Show a page of questions, those with the most disagreement among workers first."""
     n_questions = read_summary(run).shown_counts().get("questions", 0)
     rows = read_question_rows(run, by="dispersion", size=QUESTIONS_SHOWN).rows
     return {
@@ -160,9 +160,10 @@ def draw_ranks(run: Run, n_workers: int) -> Chart | None:
 
 
 def _build_worker_link(run: Run) -> Callable[[UUID], str]:
-    """Return the function that gives the URL of a worker's page in a run."""
+    """Return a function that returns the URL of a worker's page in the run."""
 
     def link(worker: UUID) -> str:
+        """Return the URL of a worker's page."""
         return worker_link(run, worker)
 
     return link
@@ -172,6 +173,7 @@ def draw_disagreement(run: Run, n_questions: int) -> Chart | None:
     """Return the chart of the questions with the most disagreement; None without any."""
 
     def link(question: UUID) -> str:
+        """Return the URL of a question's page."""
         return question_link(run, question)
 
     rows = read_question_rows(run, by="dispersion", size=MOST_QUESTIONS).rows
@@ -211,7 +213,7 @@ def read_report(
     source: QuestionInRun | None = None,
     page: Page[dict[str, Any]] | None = None,
 ) -> QuestionReport:
-    """Return a question's report; 404 for an unknown question."""
+    """Return a question's report, or raise 404 for an unknown question."""
     report = build_question_report(run, question, after, question_in_run=source, page=page)
     if report is None:
         raise Http404("the run has no such question")
@@ -236,7 +238,7 @@ def draw_answers(
 
 @dataclass(frozen=True)
 class MapCard:
-    """The map of a question's answers, with captions for its slider over the iterations.
+    """Map of a question's answers with a slider over iterations and its captions.
 
     Attributes
     ----------
@@ -264,13 +266,13 @@ class MapCard:
 
 
 def read_axes(request: HttpRequest) -> Axes:
-    """Return the query parameter `axes` ("run" or "question"), by default "run"."""
+    """Return the query parameter `axes`: "run" (default) or "question"."""
     axes: Any = parse_choice(request.GET, "axes", get_args(Axes), "run")
     return axes
 
 
 def draw_map(run: Run, report: AnswerMap, index: int | None = None) -> Chart:
-    """Return the chart of a question's map at an iteration, by default the last."""
+    """Return a question's map of answers at an iteration (default: the last one)."""
     return build_map_chart(report, index, lambda worker: worker_link(run, worker))
 
 
@@ -296,7 +298,7 @@ def show_worker(request: HttpRequest, run: Run, worker: UUID) -> Context:
 
 
 def read_worker_report(run: Run, worker: UUID, after: str = "") -> WorkerReport:
-    """Return a worker's report; 404 for an unknown worker."""
+    """Return a worker's report, or raise 404 for an unknown worker."""
     report = build_worker_report(run, worker, after)
     if report is None:
         raise Http404("the run has no such worker")
@@ -307,6 +309,7 @@ def draw_scores(run: Run, report: WorkerReport) -> Chart | None:
     """Return the chart of a worker's answers by score; None without a leave-one-out score."""
 
     def link(question: UUID) -> str:
+        """Return the URL of a question's page."""
         return question_link(run, question)
 
     if all(answer.score_leave_one_out is None for answer in report.answers.rows):
@@ -315,7 +318,7 @@ def draw_scores(run: Run, report: WorkerReport) -> Chart | None:
 
 
 @grading_page("evaluation/against.html")
-def show_against(request: HttpRequest, run: Run) -> Context:
+def show_run_comparison(request: HttpRequest, run: Run) -> Context:
     """Show what changed between this run and another one, and why.
 
     `with` in the address names the other run; by default it is the newest one.
@@ -325,7 +328,7 @@ def show_against(request: HttpRequest, run: Run) -> Context:
     if other is None:
         done = next((entry.run for entry in runs if entry.is_done), None)
         other = None if done is None else _get_other_or_404(request, run, done)
-    report = build_against_report(run, other) if other and _is_done(other) else None
+    report = build_run_comparison(run, other) if other and _is_done(other) else None
     movers = report.movers if report else []
     may_edit = rights(request.user, run.version.question_set).edit
     alarms_here, *alarms_there = count_alarms(run, *([other] if other and report else []))
@@ -343,30 +346,34 @@ def show_against(request: HttpRequest, run: Run) -> Context:
 
 
 def read_other_run(request: HttpRequest, run: Run) -> Run | None:
-    """Return the run in the query parameter `with`; None without it, 404 if not visible."""
+    """Return the run named by the query parameter `with`, or None.
+
+    Raise 404 if the user may not see it.
+    """
     run_id = parse_public_id(request.GET, "with", blank=True)
     return None if run_id is None else _get_other_or_404(request, run, run_id)
 
 
 def build_comparison(request: HttpRequest, run: Run) -> RunComparison:
-    """Return the comparison of two runs, for a file; 404 if one has no results."""
+    """Return the comparison of two runs for a file; raise 404 if a run has no results."""
     other = read_other_run(request, run)
     if other is None or not _is_done(other):
         raise Http404("another run with results is needed")
-    return build_against_report(run, other)
+    return build_run_comparison(run, other)
 
 
 def draw_grade_changes(report: RunComparison, run: Run) -> Chart | None:
     """Return the chart of the workers' grades in both runs; None without common grades."""
 
     def link(worker: UUID) -> str:
+        """Return the URL of a worker's page."""
         return worker_link(run, worker)
 
-    return build_against_chart(report, link)
+    return build_run_comparison_chart(report, link)
 
 
 def _get_other_or_404(request: HttpRequest, run: Run, run_id: UUID) -> Run:
-    """Return another grading of the question set that the user may see; 404 for other ids."""
+    """Return another grading of the question set, or raise 404 if the user may not see it."""
     runs = Run.objects.select_related("version__question_set").exclude(pk=run.pk)
     of_set = runs.filter(version__question_set=run.version.question_set_id, kind=GRADING)
     return get_visible_or_404(request, of_set, run_id)

@@ -24,7 +24,7 @@ from django.db.models import Max, Q
 
 from annotations.models import is_operator
 from annotations.models.access import AnyUser
-from annotations.outgoing.addresses import vetting, written_address
+from annotations.outgoing.addresses import build_network_check, parse_url_address
 from annotations.outgoing.connections import Vet
 from evaluation.core.backends.chat.contract import ChatModel
 from evaluation.core.backends.chat.local import SAME_TWICE
@@ -101,7 +101,7 @@ def find_lane(models: Iterable[LanguageModel]) -> Lane:
 
 def build_address_check() -> Vet:
     """Return a function that checks whether models at a network address are allowed."""
-    return vetting(settings.MODEL_NETWORKS)
+    return build_network_check(settings.MODEL_NETWORKS)
 
 
 def _find_refusals(options: ModelOptions, user: AnyUser) -> list[Problem]:
@@ -113,7 +113,7 @@ def _find_refusals(options: ModelOptions, user: AnyUser) -> list[Problem]:
     url = parse_url(spec)
     # Only an address written as numbers is checked here. A name may resolve to another address at
     # any time, so it is checked at each connection (`vet` in `open_chat`).
-    address = written_address(url) if url else None
+    address = parse_url_address(url) if url else None
     if address is not None and not build_address_check()(address):
         problems.append(build_problem("address", "spec", address=str(address)))
     if variable and not _may_send(variable, url, user):

@@ -83,7 +83,7 @@ class Command(BaseCommand):
             )
 
     def _open_sockets(self) -> list[socket.socket]:
-        """Return listening sockets; `CommandError` if the port is in use."""
+        """Return listening sockets; raise `CommandError` if the port is in use."""
         try:
             return listen(HOST, self._port)
         except OSError:
@@ -92,7 +92,7 @@ class Command(BaseCommand):
             ) from None
 
     def _report_when_finished(self) -> bool:
-        """Show progress, and once the run ends its tables; return whether the demo may end."""
+        """Print progress, and the tables once the run ends; return whether the demo may end."""
         if self._printed:
             return not self._serve
         self._graded_run.refresh_from_db()

@@ -69,7 +69,7 @@ class Command(BaseCommand):
             self.stdout.write(f"\n{STOPPED}")
 
     def _serve(self, address: str) -> None:
-        """Print the model's URL and wait for a signal; the caller runs and ends the server."""
+        """Print the model's URL and wait for a signal."""
         self.stdout.write(f"{smollm2.MODEL} answers at {address}/v1, a chat address as OpenAI has.")
         self.stdout.write("Ctrl-C ends it.")
         self.stdout.flush()

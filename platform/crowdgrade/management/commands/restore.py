@@ -46,6 +46,7 @@ class Command(BaseCommand):
         from crowdgrade.backups.restoring import restore_backup
 
         def confirm(data: dict[str, int]) -> bool:
+            """Return whether the user confirms that the data is replaced."""
             if not options["interactive"]:
                 return True
             n = sum(data.values())

@@ -58,7 +58,7 @@ class Command(BaseCommand):
 
 
 def open_sockets(host: str, port: int) -> list[socket.socket]:
-    """Return listening sockets; `CommandError` with the reason if that fails."""
+    """Return listening sockets; raise `CommandError` with the reason if that fails."""
     try:
         return listen(host, port)
     except OSError as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.grading.alarms.messages import BRIEFLY, MEASURED, TITLES, format_measured
+from evaluation.grading.alarms.messages import BRIEFLY, MEASURED, TITLES, format_statistic
 from evaluation.grading.facts.messages import FACTS
 from evaluation.grading.remedies.messages import OUTCOMES
 from evaluation.grading.results.messages import COMPARING, SIGNALS
@@ -151,12 +151,12 @@ def test_every_fact_and_verdict_has_its_sentence_here():
 
 @pytest.mark.parametrize(("case", "statistic", "threshold", "sentence"), MEASURES)
 def test_a_statistic_and_its_threshold_are_a_sentence(case, statistic, threshold, sentence):
-    assert format_measured(case, statistic, threshold) == sentence
+    assert format_statistic(case, statistic, threshold) == sentence
 
 
 def test_every_measure_is_here_and_is_empty_without_a_number():
     assert {case for case, *_ in MEASURES} == MEASURED.keys()
-    assert format_measured("copies", None, 0.5) == format_measured("unheard", 0.1, 0.5) == ""
+    assert format_statistic("copies", None, 0.5) == format_statistic("unheard", 0.1, 0.5) == ""
 
 
 def test_alarms_have_a_title_and_marks_are_shorter():

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.core.messages.message import ThresholdNumber, format_p_value
 from evaluation.core.stats.inference.clustered import ClusteredEstimate
-from evaluation.grading.alarms.messages import format_measured
+from evaluation.grading.alarms.messages import format_statistic
 from evaluation.trust.report.facts import of_experts, of_stability
 
 
@@ -48,8 +48,8 @@ def test_so_is_the_agreement_with_experts(correlation, level):
 
 
 def test_so_is_the_statistic_of_an_alarm():
-    assert "50.3%" in format_measured("copies", 0.503, 0.5)
-    assert "49.8%" in format_measured("copies", 0.498, 0.5)
+    assert "50.3%" in format_statistic("copies", 0.503, 0.5)
+    assert "49.8%" in format_statistic("copies", 0.498, 0.5)
 
 
 @pytest.mark.parametrize(("p", "shown"), [(0.0496, "p = 0.0496"), (0.031, "p = 0.031")])

@@ -106,8 +106,8 @@ def spoken():
 
 def test_an_answer_like_a_models_stands_beside_its_first_answer_to_the_question(monkeypatch):
     asked = []
-    original = flow.survey_run
-    monkeypatch.setattr(flow, "survey_run", lambda *of: asked.append(of) or original(*of))
+    original = flow.compute_run_checks
+    monkeypatch.setattr(flow, "compute_run_checks", lambda *of: asked.append(of) or original(*of))
     liked = Finding("model_like", "notice", "model", 6.0, 4.0, np.array([4, 1]),
                     figures={"model": "a"})  # fmt: skip
     with_findings(monkeypatch, liked)
@@ -181,7 +181,7 @@ def test_progress_begins_and_ends():
 
 def test_every_check_is_told_with_its_number_its_threshold_and_its_reason(monkeypatch):
     kept = []
-    original = flow.survey_run
+    original = flow.compute_run_checks
 
     def seen(*of):
         found = replace(
@@ -195,7 +195,7 @@ def test_every_check_is_told_with_its_number_its_threshold_and_its_reason(monkey
         kept.append(found)
         return found
 
-    monkeypatch.setattr(flow, "survey_run", seen)
+    monkeypatch.setattr(flow, "compute_run_checks", seen)
     checks = {check.check: check for check in looked().checks}
     (survey,) = kept
     assert [tuple(vars(check).values()) for check in checks.values()] == [
@@ -225,8 +225,8 @@ def test_every_check_is_told_with_its_number_its_threshold_and_its_reason(monkey
 
 def test_the_other_grader_counts_words_and_grades_plainly(monkeypatch):
     asked = []
-    original = flow.survey_run
-    monkeypatch.setattr(flow, "survey_run", lambda *of: asked.append(of) or original(*of))
+    original = flow.compute_run_checks
+    monkeypatch.setattr(flow, "compute_run_checks", lambda *of: asked.append(of) or original(*of))
     said = texts()
     odd = replace(PLAIN, similarity="euclidean", init="random", seed=3, weight_cap=0.2)
     looked(odd, said)

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from evaluation.grading.alarms.messages import CROWDS, format_case_rates, get_title
-from evaluation.grading.alarms.report import find_false_rings
+from evaluation.grading.alarms.report import find_false_alarm_rates
 from evaluation.grading.alarms.report.outcomes import FILE
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm, looked
@@ -67,16 +67,16 @@ def test_the_documentation_leaves_out_no_alarm_that_rang():
     [(3, 5), (7, 5), (8, 10), (14, 10), (15, 20), (28, 20), (29, 40), (900, 40)],
 )
 def test_a_crowd_is_compared_with_groups_of_the_nearest_size(workers, size):
-    assert find_false_rings(workers).size == size
+    assert find_false_alarm_rates(workers).size == size
 
 
 def test_nobody_is_ranked_below_three():
-    assert find_false_rings(2) is None
+    assert find_false_alarm_rates(2) is None
 
 
 def test_the_report_holds_every_number_of_the_file():
     for size in (5, 10, 20, 40):
-        for case in find_false_rings(size).cases:
+        for case in find_false_alarm_rates(size).cases:
             assert [rate.crowd for rate in case.rates] == [
                 crowd for crowd in CROWDS if (crowd, size, case.case) in stored()
             ]
@@ -89,7 +89,7 @@ def test_the_report_holds_every_number_of_the_file():
 
 
 def test_only_leverage_rings_often_and_only_in_groups_of_ten():
-    often = {n: [case.case for case in find_false_rings(n).often] for n in (5, 10, 20, 40)}
+    often = {n: [case.case for case in find_false_alarm_rates(n).often] for n in (5, 10, 20, 40)}
     assert often == {5: [], 10: ["leverage"], 20: [], 40: []}
 
 
@@ -124,7 +124,7 @@ def test_the_page_of_an_alarm_says_how_often_it_rings_falsely(site, rana):
     at = {"run": run.public_id, "place": 0}
     said = site.get(reverse("admin:results-alarm", kwargs=at)).content.decode()
     assert "translators: 38.4% (34.7 to 42.2) of 643" in said
-    (leverage,) = (case for case in find_false_rings(10).cases if case.case == "leverage")
+    (leverage,) = (case for case in find_false_alarm_rates(10).cases if case.case == "leverage")
     rates = [(rate.name, rate.said) for rate in leverage.rates]
     assert element_text(said, "false-rings") == format_case_rates(10, rates, often=True)
 

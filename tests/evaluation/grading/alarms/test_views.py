@@ -15,7 +15,7 @@ from evaluation.core.options.parameters import LABELS
 from evaluation.grading.alarms.messages import (
     OF_QUESTIONS,
     SEVERITIES,
-    format_measured,
+    format_statistic,
     get_brief,
     get_title,
 )
@@ -79,8 +79,8 @@ def test_an_alarm_stands_where_those_it_names_are_shown(site, run):
     # In full on the page of alarms alone; one line elsewhere.
     in_full = get(site, "results-alarms", run)
     for case, statistic, threshold in (("copies", 0.9, 0.5), (OF_QUESTIONS, 0.25, 0.15)):
-        assert format_measured(case, statistic, threshold) in in_full
-        assert format_measured(case, statistic, threshold) not in on_run
+        assert format_statistic(case, statistic, threshold) in in_full
+        assert format_statistic(case, statistic, threshold) not in on_run
     for name in ("results-people", "results-models"):
         assert "alarms_line" in states(get(site, name, run))
     assert titles[0] in get(site, "results-worker", run, **worker_of(run, "w002"))

@@ -16,7 +16,12 @@ from evaluation.core.stats.simulation import (
 )
 from evaluation.grading.alarms.methods.camps import Camps
 from evaluation.grading.crowd import OutsideInformation
-from evaluation.grading.remedies.methods.camps import CampedQuestion, Candidate, Candidates, Choice
+from evaluation.grading.remedies.methods.camps import (
+    Candidate,
+    Candidates,
+    Choice,
+    QuestionWithCamps,
+)
 from evaluation.grading.remedies.methods.copies import NamedGroup
 from evaluation.grading.remedies.run import RemedyReport, grade_with_remedies
 
@@ -104,7 +109,7 @@ def test_candidates_the_choice_and_suggestions_are_told_with_their_reasons():
 def test_questions_with_camps_and_spelling_are_told():
     report = RemedyReport(
         ("camps", "spelling"), NAMES,
-        questions=[CampedQuestion("q1", 0.6, (5, 3))], spelling={"words": 2},
+        questions=[QuestionWithCamps("q1", 0.6, (5, 3))], spelling={"words": 2},
     )  # fmt: skip
     assert report.as_dict(name_of_question=str.upper) == {
         "asked_for": ["camps", "spelling"],

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotations.models import Response
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.results.report.against import build_against_report, read_other_runs
+from evaluation.grading.results.report.against import build_run_comparison, read_other_runs
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run, WorkerGrade
 from tests.evaluation.grading.results import world
 from tests.evaluation.site.handles import element_text, numbers, states
@@ -34,7 +34,7 @@ def runs(rana):
 
 
 def test_two_runs_that_came_to_the_same_differ_in_nothing(runs):
-    report = build_against_report(*runs)
+    report = build_run_comparison(*runs)
     assert report.data.same_texts
     assert (report.parameters, report.embedding, report.exemplars) == ([], [], [])
     assert report.spearman == pytest.approx(1)
@@ -48,7 +48,7 @@ def test_two_runs_that_came_to_the_same_differ_in_nothing(runs):
 
 def test_the_earlier_run_stands_first_whichever_was_opened(runs):
     first, second = runs
-    for report in (build_against_report(first, second), build_against_report(second, first)):
+    for report in (build_run_comparison(first, second), build_run_comparison(second, first)):
         assert (report.before.run, report.after.run) == (first.public_id, second.public_id)
 
 
@@ -58,7 +58,7 @@ def test_parameters_and_embedding_that_differ_are_named(runs):
     second.summary = second.summary | {
         "embedding": second.summary["embedding"] | {"precision": "bfloat16"}
     }
-    report = build_against_report(first, second)
+    report = build_run_comparison(first, second)
     # The earlier run names no leave_one_out: it has the default.
     assert [(c.what, c.before, c.after) for c in report.parameters] == [
         ("leave_one_out", False, True)
@@ -83,7 +83,7 @@ def test_answers_that_were_added_removed_or_saved_anew_are_counted(runs):
     Response.objects.filter(pk=common.response_id).update(
         updated_at=timezone.now() + timedelta(hours=1)
     )
-    report = build_against_report(world.fetched(first), world.fetched(second))
+    report = build_run_comparison(world.fetched(first), world.fetched(second))
     data = report.data
     assert (data.added, data.removed, data.withdrawn, data.edited) == (2, 3, 0, 1)
     assert not data.same_texts
@@ -96,7 +96,7 @@ def test_movers_stand_in_the_order_of_their_moves(runs):
         WorkerGrade.objects.filter(run=second, worker__external_id=name).update(
             rank=rank, rank_low=None, grade=grade, grade_low=None
         )
-    report = build_against_report(first, second)
+    report = build_run_comparison(first, second)
     assert [(row.name, row.moved) for row in report.movers] == [
         ("w001", -2),
         ("w002", 1),
@@ -113,7 +113,7 @@ def test_questions_with_another_nearest_answer_show_both(runs):
     ExemplaryAnswer.objects.filter(run=second, question__external_id="r2").update(
         nearest_response=other
     )
-    report = build_against_report(first, second)
+    report = build_run_comparison(first, second)
     assert report.n_other_nearest == 1
     assert [(row.name, row.before, row.after) for row in report.exemplars] == [
         ("r2", "river r2 runs north, says w001", "river r2 runs north, says w004")
@@ -124,7 +124,7 @@ def test_questions_with_another_nearest_answer_show_both(runs):
 def test_workers_of_one_run_only_are_counted(runs):
     first, second = runs
     WorkerGrade.objects.filter(run=first, worker__external_id="w004").delete()
-    report = build_against_report(first, second)
+    report = build_run_comparison(first, second)
     assert (report.only_before, report.only_after, len(report.workers)) == (0, 1, 3)
 
 
@@ -140,7 +140,7 @@ def test_whom_a_run_left_out_is_none_of_its_workers_and_nobody_moves_because_of_
     )
     for row in WorkerGrade.objects.filter(run=second, rank__gt=1).order_by("rank"):
         WorkerGrade.objects.filter(pk=row.pk).update(rank=row.rank - 1, rank_low=None)
-    report = build_against_report(world.fetched(first), world.fetched(second))
+    report = build_run_comparison(world.fetched(first), world.fetched(second))
     assert (report.only_before, report.only_after, len(report.workers)) == (1, 0, 3)
     # The others are one rank better than before, in the same order: places 1 and 2 both times.
     assert [(w.rank_before, w.rank_after, w.moved) for w in report.workers] == [
@@ -164,7 +164,7 @@ def test_whom_a_run_left_out_is_none_of_its_workers_and_nobody_moves_because_of_
         parameters={"exclude_workers": [str(best.worker.public_id)]}
     )
     Run.objects.filter(pk=second.pk).update(parameters={})
-    report = build_against_report(world.fetched(first), world.fetched(second))
+    report = build_run_comparison(world.fetched(first), world.fetched(second))
     assert [one.name for one in report.came] == [best.worker.external_id]
     # A public id is told by the worker's own.
     assert report.settings[0].before == best.worker.external_id

@@ -118,6 +118,6 @@ def test_a_zip_holds_the_same_files_and_the_passages(run, tmp_path):
 
 def test_what_is_not_known_is_called_not_stated(run):
     WorkerGrade.objects.filter(run=run).update(support=False)
-    page = build_consensus_report(run).datasheet.markdown()
+    page = build_consensus_report(run).datasheet.format_markdown()
     assert "- Licence: not stated" in page
     assert "- Answered: not stated to not stated" in page

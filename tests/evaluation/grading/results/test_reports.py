@@ -174,9 +174,9 @@ def test_models_stand_by_score_among_supported_workers():
 
 
 def test_bins_hold_every_worker():
-    assert CrowdScores([0.0, 0.1, 0.5, 1.0]).bins(2) == [(0.0, 0.5, 2), (0.5, 1.0, 2)]
-    assert CrowdScores([0.5, 0.5]).bins(2) == [(0.5, 0.5, 2)]
-    assert CrowdScores([]).bins() == []
+    assert CrowdScores([0.0, 0.1, 0.5, 1.0]).compute_histogram(2) == [(0.0, 0.5, 2), (0.5, 1.0, 2)]
+    assert CrowdScores([0.5, 0.5]).compute_histogram(2) == [(0.5, 0.5, 2)]
+    assert CrowdScores([]).compute_histogram() == []
     assert CrowdScores([0.0, 0.5, 1.0]).quartiles == (0.25, 0.5, 0.75)
     assert CrowdScores([0.3]).quartiles is None
 

@@ -81,7 +81,7 @@ def test_one_group_that_votes_as_one_is_answered_and_the_other_is_still_there(na
         ("copies", "w3", "w4"): ("open", "outcome.still"),
     }
     report = found.graded.remedies
-    assert [report.names_of(group) for group in report.groups] == [["w0", "w1", "w2"]]
+    assert [report.list_members(group) for group in report.groups] == [["w0", "w1", "w2"]]
     assert report.left == 1
     assert report.as_dict()["groups_not_asked_for"] == 1
     weights = dict(

@@ -5,7 +5,7 @@ from email.utils import format_datetime
 import numpy as np
 import pytest
 
-from annotations.outgoing.waiting import retry_after
+from annotations.outgoing.waiting import parse_retry_after
 from evaluation.core.backends import BackendError, EmbedderError
 from evaluation.core.backends.embedding.remote import BATCH, FAULTS, RemoteEmbedder
 from tests.evaluation.core.backends.conftest import embeddings, vector_of
@@ -71,13 +71,13 @@ def test_a_retry_after_that_is_too_long_ends_at_once(fake_server):
 
 
 def test_retry_after_is_a_number_or_a_date():
-    assert retry_after(None) is None
-    assert retry_after("soon") is None
-    assert retry_after("nan") is None
-    assert retry_after("7") == 7
-    assert retry_after("-7") == 0
+    assert parse_retry_after(None) is None
+    assert parse_retry_after("soon") is None
+    assert parse_retry_after("nan") is None
+    assert parse_retry_after("7") == 7
+    assert parse_retry_after("-7") == 0
     date = datetime.now(UTC) + timedelta(seconds=100)
-    assert 95 < retry_after(format_datetime(date, usegmt=True)) <= 100
+    assert 95 < parse_retry_after(format_datetime(date, usegmt=True)) <= 100
 
 
 def test_500_forever_ends_after_the_attempts(fake_server):

@@ -23,7 +23,7 @@ def camps_of(crowd, **how):
 def test_weak_workers_who_err_together_are_a_camp_of_exactly_themselves(rho, share):
     for seed in range(5):
         found = camps_of(simulate(build_correlated_weak_groups(rho, share), 10, 300, seed))
-        assert found.rings
+        assert found.is_raised
         weak = set(range(round(share * 20)))
         assert {frozenset(camp.tolist()) for camp in found.members} == {
             frozenset(weak),
@@ -35,7 +35,7 @@ def test_weak_workers_who_err_together_are_a_camp_of_exactly_themselves(rho, sha
 @pytest.mark.parametrize("n_workers", [12, 30, 60])
 def test_good_and_bad_workers_are_no_camps(n_workers):
     for seed in range(5):
-        assert not camps_of(simulate(build_honest_groups(n_workers), 20, 100, seed)).rings
+        assert not camps_of(simulate(build_honest_groups(n_workers), 20, 100, seed)).is_raised
 
 
 def test_a_sparse_crowd_shows_its_camps_too():
@@ -44,7 +44,7 @@ def test_a_sparse_crowd_shows_its_camps_too():
     )
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions)
     found = find_camps(Pairs.from_vote(aqer.mean_vote_))
-    assert found.rings
+    assert found.is_raised
     assert {frozenset(aqer.workers_[camp].tolist()) for camp in found.members} == {
         frozenset(range(20)),
         frozenset(range(20, 40)),
@@ -80,13 +80,13 @@ def test_four_who_paste_one_good_answer_have_no_camp_of_honest_ones_against_them
 )
 def test_too_small_a_crowd_has_no_statistic_but_a_reason(workers, questions, reason):
     found = camps_of(simulate(build_honest_groups(workers), questions, 20, 0))
-    assert (found.statistic, found.reason, found.rings) == (None, reason, False)
+    assert (found.statistic, found.reason, found.is_raised) == (None, reason, False)
 
 
 def test_answers_that_are_all_the_same_have_no_second_camp():
     vectors = np.ones((60, 4))
     found = find_camps(pairs_of(vectors, np.repeat(np.arange(10), 6), np.tile(np.arange(6), 10)))
-    assert not found.rings
+    assert not found.is_raised
 
 
 def test_a_run_restarted_from_equal_weights_is_the_run():

@@ -12,10 +12,10 @@ from evaluation.core.stats.simulation import (
     build_honest_groups,
     simulate,
 )
-from evaluation.grading.alarms.methods import KINDS, Group, build_findings, survey_run
+from evaluation.grading.alarms.methods import KINDS, Group, build_findings, compute_run_checks
 from evaluation.grading.alarms.methods.copies import PARTLY_THRESHOLD
 from evaluation.grading.alarms.methods.findings import IDENTICAL, find_equal_camp, is_copying
-from evaluation.grading.alarms.methods.survey import ModelLikeness, RankingStatistic
+from evaluation.grading.alarms.methods.survey import ModelSimilarity, RankingStatistic
 from tests.evaluation.grading.alarms.methods.crowds import fitted, pasted
 
 RINGING = {"copies", "clique", "two_camps", "leverage", "grader_disagreement"}
@@ -23,7 +23,7 @@ RINGING = {"copies", "clique", "two_camps", "leverage", "grader_disagreement"}
 
 def surveyed(crowd, vectors=None, **switches):
     vectors = crowd.vectors if vectors is None else vectors
-    return survey_run(fitted(vectors, crowd.workers, crowd.questions, **switches))
+    return compute_run_checks(fitted(vectors, crowd.workers, crowd.questions, **switches))
 
 
 def kinds(found):
@@ -54,7 +54,7 @@ def test_a_group_that_is_a_camp_is_a_clique_unless_its_texts_prove_copying():
 def test_a_group_that_is_no_camp_is_called_copies():
     crowd = simulate([WorkerGroup(16, 1.0), WorkerGroup(4, 1.0, rho=0.9)], 15, 300, 2)
     seen = surveyed(crowd)
-    if not seen.camps.rings:
+    if not seen.camps.is_raised:
         assert kinds(build_findings(seen))[0] == "copies"
     else:
         assert kinds(build_findings(seen))[0] == "clique"
@@ -93,7 +93,7 @@ def test_workers_with_few_answers_are_an_information():
     crowd = simulate(build_honest_groups(6), 8, 20, 0)
     kept = (crowd.workers != 4) | (crowd.questions < 3)
     aqer = fitted(crowd.vectors[kept], crowd.workers[kept], crowd.questions[kept])
-    (found,) = [f for f in build_findings(survey_run(aqer)) if f.kind == "too_few"]
+    (found,) = [f for f in build_findings(compute_run_checks(aqer)) if f.kind == "too_few"]
     assert (found.severity, found.workers.tolist()) == ("info", [4])
 
 
@@ -114,7 +114,7 @@ def test_nothing_about_a_small_or_uniform_crowd_makes_it_fail(workers, questions
     who, asked = np.repeat(np.arange(workers), questions), np.tile(np.arange(questions), workers)
     vectors = made((workers * questions, 3))
     aqer = AQER(n_draws=4, **switches).fit(vectors, who, asked)
-    for finding in build_findings(survey_run(aqer)):
+    for finding in build_findings(compute_run_checks(aqer)):
         assert finding.statistic is None or np.isfinite(finding.statistic)
 
 
@@ -172,7 +172,7 @@ def with_camps(seen, *members, **changes):
 
 
 def test_every_finding_has_the_numbers_workers_and_figures_of_what_was_looked_at(silent):
-    likeness = ModelLikeness("gpt", np.array([np.nan] * 3 + [4.5, 6.5]), np.zeros(5), codes(3, 4))
+    likeness = ModelSimilarity("gpt", np.array([np.nan] * 3 + [4.5, 6.5]), np.zeros(5), codes(3, 4))
     nobody = replace(likeness, workers=codes())
     seen = replace(
         silent,
@@ -192,7 +192,7 @@ def test_every_finding_has_the_numbers_workers_and_figures_of_what_was_looked_at
         n_iterations=7,
         unsupported=codes(8, 9, 10),
     )
-    assert seen.questions.rings
+    assert seen.questions.is_raised
     found = build_findings(seen)
     assert [told(finding) for finding in found] == [
         saying("copies", "alarm", "alike", 0.7, 0.5, [1, 4], mean_cosine=0.9, n_shared=12,

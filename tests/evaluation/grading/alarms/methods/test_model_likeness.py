@@ -6,7 +6,10 @@ from scipy import sparse
 
 from evaluation.core.stats.simulation import WorkerGroup, simulate
 from evaluation.grading.alarms.methods import Pairs
-from evaluation.grading.alarms.methods.survey import compute_model_cosines, find_model_likeness
+from evaluation.grading.alarms.methods.survey import (
+    compute_model_cosines,
+    find_workers_similar_to_model,
+)
 from tests.evaluation.grading.alarms.methods.crowds import fitted
 
 N_QUESTIONS = 15
@@ -24,7 +27,7 @@ def likeness(crowd, vectors, spoken, questions=None):
     vote = fitted(vectors, crowd.workers, crowd.questions).mean_vote_
     to_model = compute_model_cosines(vote.cells, vectors, asked, spoken)
     return (
-        find_model_likeness("m", Pairs.from_vote(vote), vote.cells, to_model),
+        find_workers_similar_to_model("m", Pairs.from_vote(vote), vote.cells, to_model),
         vote.cells,
         to_model,
     )

@@ -5,7 +5,10 @@ import pytest
 
 from evaluation.core.stats.simulation import build_honest_groups, simulate
 from evaluation.grading.alarms.methods import find_question_camps
-from evaluation.grading.alarms.methods.questions import RowLikeness, WholeLikeness
+from evaluation.grading.alarms.methods.questions import (
+    FactoredSimilarityMatrices,
+    FullSimilarityMatrices,
+)
 from tests.evaluation.grading.alarms.methods.crowds import fitted
 
 
@@ -40,7 +43,11 @@ def test_the_separation_of_two_camps_by_hand(similarity):
     assert found.separation == pytest.approx([0.8], abs=1e-9)
     assert [camp.tolist() for camp in found.camps[0]] == [[0, 1, 2, 3], [4, 5, 6]]
     assert found.nearest == ((0, 4),)  # all of a camp are as near: the first
-    assert (found.statistic, found.n_tested, found.rings) == (1.0, 1, False)  # one question only
+    assert (found.statistic, found.n_tested, found.is_raised) == (
+        1.0,
+        1,
+        False,
+    )  # one question only
 
 
 def test_the_answer_in_the_middle_of_each_camp_is_its_nearest():
@@ -60,7 +67,7 @@ def test_misconceptions_ring_and_are_told_with_those_who_hold_them():
     vectors, held = with_misconceptions(crowd, 6)
     aqer = fitted(vectors, crowd.workers, crowd.questions)
     found = find_question_camps(aqer.mean_vote_)
-    assert found.rings
+    assert found.is_raised
     assert set(aqer.questions_[found.listed].tolist()) == set(held)
     assert found.statistic == pytest.approx(6 / 20)
     for question, (_, smaller) in zip(found.listed, found.camps, strict=True):
@@ -90,7 +97,7 @@ def test_few_or_equal_answers_have_no_camps():
     equal = look(np.ones((8, 3)), np.arange(8), np.zeros(8, int))
     assert equal.separation.tolist() == [0.0]
     nothing = look(np.zeros((8, 3)), np.arange(8), np.zeros(8, int))
-    assert not nothing.rings
+    assert not nothing.is_raised
 
 
 def test_a_question_with_very_many_answers_is_judged_by_a_sample(monkeypatch):
@@ -150,10 +157,14 @@ def test_rows_multiply_as_the_whole_matrix_does():
     rows = rng.normal(size=(2, 9, 4))
     rows /= np.linalg.norm(rows, axis=2, keepdims=True)
     whole = rows @ rows.transpose(0, 2, 1) - np.eye(9)
-    one, other = WholeLikeness(whole), RowLikeness(rows)
+    one, other = FullSimilarityMatrices(whole), FactoredSimilarityMatrices(rows)
     v = rng.normal(size=(2, 9))
-    np.testing.assert_allclose(other.times(v), one.times(v), atol=1e-12)
+    np.testing.assert_allclose(other.multiply(v), one.multiply(v), atol=1e-12)
     np.testing.assert_allclose(other.sums, whole.sum(axis=2), atol=1e-12)
-    np.testing.assert_allclose(other.run_power_steps(v, 64), one.run_power_steps(v, 64), atol=1e-9)
+    np.testing.assert_allclose(
+        other.iterate_power_method(v, 64), one.iterate_power_method(v, 64), atol=1e-9
+    )
     inside = np.arange(9) % 2 == 0
-    np.testing.assert_allclose(other.sum_within(1, inside), one.sum_within(1, inside), atol=1e-12)
+    np.testing.assert_allclose(
+        other.sum_similarities(1, inside), one.sum_similarities(1, inside), atol=1e-12
+    )

@@ -49,7 +49,7 @@ def test_of_a_large_crowd_only_those_who_outweigh_others_are_left_out(monkeypatc
     monkeypatch.setattr(survey, "OUTWEIGHS", 1.0)
     found = compute_leverage(aqer)
     assert found.worker in np.argsort(-aqer.weights_)[:20]
-    assert not found.rings
+    assert not found.is_raised
 
 
 def test_leverage_of_few_workers_is_undefined():
@@ -64,26 +64,26 @@ def test_two_starts_end_apart_where_camps_are_equally_strong():
     found = find_camps(Pairs.from_vote(aqer.mean_vote_))
     check = compute_start_agreement(aqer, found.members)
     assert check.statistic < 0.5
-    assert check.rings
+    assert check.is_raised
 
 
 def test_stability_is_the_median_of_the_draws_that_have_a_value():
     assert compute_stability([0.9, np.nan, 0.5, 0.7]).statistic == 0.7
-    assert compute_stability([0.9, np.nan, 0.5, 0.7]).rings
+    assert compute_stability([0.9, np.nan, 0.5, 0.7]).is_raised
     assert compute_stability([]).reason == compute_stability([np.nan]).reason == "no_draws"
 
 
 def test_a_run_with_draws_has_a_stability():
     crowd = simulate(build_honest_groups(10), 12, 100, 5)
     aqer = AQER(n_draws=20).fit(crowd.vectors, crowd.workers, crowd.questions)
-    assert not compute_stability(aqer.draw_agreement_).rings
+    assert not compute_stability(aqer.draw_agreement_).is_raised
 
 
 def test_two_graders_disagree_below_the_threshold_and_need_eight_workers():
     raw, everybody = np.arange(8.0), np.ones(8, dtype=bool)
     assert compute_disagreement(raw, raw[::-1].copy(), everybody).statistic == pytest.approx(-1.0)
-    assert compute_disagreement(raw, raw[::-1].copy(), everybody).rings
-    assert not compute_disagreement(raw, raw**2, everybody).rings
+    assert compute_disagreement(raw, raw[::-1].copy(), everybody).is_raised
+    assert not compute_disagreement(raw, raw**2, everybody).is_raised
     assert compute_disagreement(raw, np.ones(8), everybody).reason == "no_spread"
     raw[3] = np.nan
     assert compute_disagreement(raw, raw, everybody).reason == "too_few_ranked_workers"
@@ -94,5 +94,5 @@ def test_the_effective_number_of_voters_by_hand():
     assert compute_concentration(np.array([0.7, 0.1, 0.1, 0.1])).statistic == pytest.approx(
         1.923 / 4, 1e-3
     )
-    assert compute_concentration(np.array([1.0, 0, 0, 0])).rings
+    assert compute_concentration(np.array([1.0, 0, 0, 0])).is_raised
     assert compute_concentration(np.full(3, np.nan)).reason == "no_weights"

@@ -14,8 +14,8 @@ from evaluation.grading.alarms.methods.survey import (
     ModelAnswersInSpace,
     _find_heaviest,
     compute_model_cosines,
-    find_model_likeness,
-    survey_run,
+    compute_run_checks,
+    find_workers_similar_to_model,
 )
 from tests.evaluation.grading.alarms.methods.crowds import fitted
 
@@ -51,33 +51,37 @@ def test_each_model_is_compared_with_the_workers_by_the_vectors_of_both():
         ModelAnswersInSpace("another", rng.standard_normal((12, 50)), asked),
         ModelAnswersInSpace("pasted", spoken, asked),
     ]
-    found = survey_run(aqer, models=models, vectors=vectors).models
+    found = compute_run_checks(aqer, models=models, vectors=vectors).models
     assert [(one.model, aqer.workers_[one.workers].tolist()) for one in found] == [
         ("another", []),
         ("pasted", [4]),
     ]
     cells = aqer.mean_vote_.cells
     to_model = compute_model_cosines(cells, vectors, asked, spoken)
-    alone = find_model_likeness("pasted", Pairs.from_vote(aqer.mean_vote_), cells, to_model)
+    alone = find_workers_similar_to_model(
+        "pasted", Pairs.from_vote(aqer.mean_vote_), cells, to_model
+    )
     assert found[1].statistic == pytest.approx(alone.statistic, nan_ok=True, abs=1e-12)
-    assert survey_run(aqer, models=models).models == ()  # without the workers' vectors: none
+    assert (
+        compute_run_checks(aqer, models=models).models == ()
+    )  # without the workers' vectors: none
 
 
 def test_the_seed_of_the_run_draws_what_is_random(monkeypatch):
     asked = []
     # Its package has a function of the same name.
-    module = sys.modules[survey_run.__module__]
+    module = sys.modules[compute_run_checks.__module__]
     monkeypatch.setattr(module, "find_camps", lambda *of: asked.append(of[1:]) or find_camps(*of))
     crowd = simulate(build_honest_groups(8), 8, 20, 0)
-    survey_run(AQER(n_draws=0, seed=17).fit(crowd.vectors, crowd.workers, crowd.questions))
+    compute_run_checks(AQER(n_draws=0, seed=17).fit(crowd.vectors, crowd.workers, crowd.questions))
     assert asked == [(17,)]
 
 
 def test_without_another_grader_the_reason_is_the_one_that_is_given():
     crowd = simulate(build_honest_groups(8), 8, 20, 0)
     aqer = AQER(n_draws=0).fit(crowd.vectors, crowd.workers, crowd.questions)
-    assert survey_run(aqer, other_reason="no_words").disagreement.reason == "no_words"
-    assert survey_run(aqer).disagreement.reason == NO_OTHER_GRADER
+    assert compute_run_checks(aqer, other_reason="no_words").disagreement.reason == "no_words"
+    assert compute_run_checks(aqer).disagreement.reason == NO_OTHER_GRADER
 
 
 def test_the_last_step_is_what_the_stopping_rule_compared_with_the_tolerance():
@@ -86,6 +90,6 @@ def test_the_last_step_is_what_the_stopping_rule_compared_with_the_tolerance():
     for stopping in ("relative", "paper"):
         aqer = AQER(n_draws=0, stopping=stopping, max_iterations=2, tolerance=1e-9)
         aqer.fit(crowd.vectors, crowd.workers, crowd.questions)
-        steps[stopping] = survey_run(aqer).last_step / aqer.trace_[-1]
+        steps[stopping] = compute_run_checks(aqer).last_step / aqer.trace_[-1]
     # The change of the weights times the eight workers, or by itself.
     assert steps == pytest.approx({"relative": 8.0, "paper": 1.0})

@@ -8,7 +8,7 @@ import pytest
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import Answers
 from evaluation.grading.facts.run import find_crowd_facts
-from evaluation.grading.facts.run.reading import extract_by_model, parse_facts, parse_slots
+from evaluation.grading.facts.run.reading import extract_facts_by_model, parse_facts, parse_slots
 from evaluation.runs.flow.asking.reading import AnswerColumns
 
 
@@ -46,7 +46,7 @@ def facts(*found):
 def read(texts, model, wording="Where is it?"):
     n = len(texts)
     people = [f"w{at}" for at in range(n)]
-    reader = extract_by_model(
+    reader = extract_facts_by_model(
         AnswerColumns(people, [True] * n, ["q"] * n, texts, {"q": wording}, {}), model, "m"
     )
     answers = Answers(list(range(n)), people, ["q"] * n, texts, [False] * n)

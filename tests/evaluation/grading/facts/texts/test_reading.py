@@ -82,8 +82,8 @@ def test_list_marks_are_no_facts():
 def test_the_same_measure_in_other_units_fits():
     # 1.5 h are 90 min; 91 min differ by 1.1%, more than the half percent that measures may differ.
     one, same, other = (read(text)[0] for text in ("1.5 hours", "90 minutes", "91 minutes"))
-    assert one.fits(same)
-    assert not one.fits(other)
+    assert one.is_compatible(same)
+    assert not one.is_compatible(other)
 
 
 def test_about_leaves_half_the_last_place():

@@ -7,7 +7,7 @@ from scipy import sparse
 from evaluation.consensus import AQER
 from evaluation.core.stats.cells import encode_labels
 from evaluation.grading.remedies.methods.copies import build_units
-from evaluation.grading.remedies.methods.partial_crowd import fit_part
+from evaluation.grading.remedies.methods.partial_crowd import fit_partial_crowd
 from tests.evaluation.consensus.methods import literal
 from tests.evaluation.core.stats.worlds import as_answers, crowd
 from tests.evaluation.grading.remedies.methods.literal_remedies import literal_remedied
@@ -46,13 +46,13 @@ def fitted(x, workers, questions, remedy, group_vote=0.25, **parameters):
         euclidean=parameters.get("similarity") == "euclidean",
     )
     aqer = AQER(weight_cap=remedy.get("cap"), **parameters)
-    return fit_part(aqer, x, workers, questions, units=units, group_vote=group_vote)
+    return fit_partial_crowd(aqer, x, workers, questions, units=units, group_vote=group_vote)
 
 
 @pytest.mark.parametrize("share", [0.0, 1.5])
 def test_a_group_has_a_part_of_a_vote_and_no_more(share):
     with pytest.raises(ValueError, match=rf"^group_vote .* {share}$"):
-        fit_part(AQER(), [[1.0]], ["w"], ["q"], units=None, group_vote=share)
+        fit_partial_crowd(AQER(), [[1.0]], ["w"], ["q"], units=None, group_vote=share)
 
 
 @pytest.mark.parametrize("switches", SWITCHES, ids=lambda s: "+".join(s) or "plain")
