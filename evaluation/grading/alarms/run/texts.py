@@ -322,7 +322,7 @@ def _split_by(codes: Integers, rows: Integers) -> list[Integers]:
 
 
 @dataclass(frozen=True)
-class _Likeness:
+class _AnswerComparison:
     """Measures of whether two answers are the same text or nearly so.
 
     Attributes

@@ -295,7 +295,7 @@ class Reader:
 
 def _parse_text(
     text: str, tokens: Sequence[Token], question: QuestionRequest
-) -> list[Quantity | Dated]:
+) -> list[Quantity | DateInText]:
     """Return the quantities and dates in a text; `question` states whether it asks for a number."""
     if not _NUMERIC.search(text):
         return []

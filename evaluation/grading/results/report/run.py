@@ -184,7 +184,7 @@ def count_crowd(run: Run) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class RecordStanding:
+class OfficialRun:
     """The official run of a question set, with the texts of a page about it.
 
     Attributes
@@ -231,7 +231,7 @@ class OfficialRunSources:
 
     def standing(
         self, change: DataChange, latest: QuestionSetVersion | None
-    ) -> RecordStanding | None:
+    ) -> OfficialRun | None:
         """Return the official run for a page; `change` states how answers changed since."""
         run, row, newer = self.run, self.row, self.newer
         if run is None:
