@@ -16,6 +16,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from annotations.models import is_operator
 from crowdgrade.models import ApiToken
+from crowdgrade.sign_in.views import find_link
 from evaluation.models import RunTask
 
 # Django's own pages of both go by Django's permissions, which do not count here. Groups only
@@ -87,10 +88,13 @@ class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
     @admin.display(description="Password")
     def sign_in(self, user: User) -> str:
         """Return HTML that shows whether a password is set, with a link to set another."""
-        is_set = user.has_usable_password()
-        text = "One is set." if is_set else "No password is set: this user cannot sign in."
+        if user.has_usable_password():
+            state, text = "set", "One is set."
+        elif find_link(user.pk) is not None:
+            state, text = "openid", "No password is set: this user signs in by OpenID Connect."
+        else:
+            state, text = "none", "No password is set: this user cannot sign in."
         address = reverse("admin:auth_user_password_change", args=[user.pk])
-        state = "set" if is_set else "none"
         return format_html(
             '<span data-password="{}">{}</span> <a href="{}">Set another one</a>',
             *(state, text, address),

@@ -56,8 +56,8 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         Its tables hold secrets of second factors, and data that this site does not use.
         """
         models = [model_or_iterable] if isinstance(model_or_iterable, type) else model_or_iterable
-        shown = [model for model in models if not model.__module__.startswith("allauth.")]
-        super().register(shown, admin_class, **options)
+        own_models = [model for model in models if not model.__module__.startswith("allauth.")]
+        super().register(own_models, admin_class, **options)
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """Return the template context of every page, with the roles of the user.

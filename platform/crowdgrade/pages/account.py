@@ -45,6 +45,6 @@ def edit_account(request: HttpRequest) -> HttpResponse:
         "form": form,
         "has_second_factor": has_second_factor(request.user),
         "openid": settings.OPENID,
-        "link": find_link(get_user_id(request)) if settings.OPENID else None,
+        "link": find_link(get_user_id(request)),
     }
     return TemplateResponse(request, "admin/account.html", context)

@@ -70,7 +70,7 @@ class AccountAdapter(DefaultAccountAdapter):
         """
         records = get_authentication_records(context.request, context.request.user)
         return not any(
-            time.time() - one["at"] < app_settings.REAUTHENTICATION_TIMEOUT for one in records
+            time.time() - record["at"] < app_settings.REAUTHENTICATION_TIMEOUT for record in records
         )
 
     def get_reauthentication_methods(

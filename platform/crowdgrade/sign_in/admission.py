@@ -73,4 +73,5 @@ def _list_open(email: str) -> QuerySet[InvitationLink]:
 def _read_groups(claims: Mapping[str, Any]) -> set[str]:
     """Return the groups of the claim `groups`."""
     groups = claims.get("groups")
-    return {one for one in groups if isinstance(one, str)} if isinstance(groups, list) else set()
+    names = groups if isinstance(groups, list) else []
+    return {name for name in names if isinstance(name, str)}

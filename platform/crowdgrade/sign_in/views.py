@@ -98,8 +98,10 @@ def sign_in_again(request: HttpRequest) -> HttpResponse:
 
 
 def find_link(user_id: int) -> SocialAccount | None:
-    """Return the link of an account with the present OpenID provider."""
-    return SocialAccount.objects.filter(user=user_id, provider=_get_issuer()).first()
+    """Return the link of an account with the present OpenID provider; None without either."""
+    if settings.OPENID is None:
+        return None
+    return SocialAccount.objects.filter(user=user_id, provider=settings.OPENID.issuer).first()
 
 
 def _get_issuer() -> str:

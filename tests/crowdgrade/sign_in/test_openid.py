@@ -48,6 +48,14 @@ def test_the_first_sign_in_makes_an_account_without_a_role(provider):
     assert events() == [("signed_in", "ada", "openid")]
 
 
+def test_an_operator_sees_that_an_account_without_a_password_signs_in_by_openid(provider):
+    first, _ = sign_in(provider)
+    client = Client()
+    client.force_login(User.objects.create_superuser("ida"))
+    page = client.get(reverse("admin:auth_user_change", args=[user_of(first).pk]))
+    assert b'data-password="openid"' in page.content
+
+
 def test_the_second_sign_in_opens_the_same_account_whatever_its_address_is_now(provider):
     first, _ = sign_in(provider)
     provider.person |= {"email": "other@lab.org", "preferred_username": "other"}
