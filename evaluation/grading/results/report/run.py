@@ -229,9 +229,7 @@ class OfficialRunSources:
     newer: Run | None
     others: list[Run]
 
-    def standing(
-        self, change: DataChange, latest: QuestionSetVersion | None
-    ) -> OfficialRun | None:
+    def standing(self, change: DataChange, latest: QuestionSetVersion | None) -> OfficialRun | None:
         """Return the official run for a page; `change` states how answers changed since."""
         run, row, newer = self.run, self.row, self.newer
         if run is None:
