@@ -348,9 +348,7 @@ class TakenListViewSet(ApiViewSet):
             batch = claim_list(version, request.user, name)
         except NothingToSendError:
             # Rejecting a worker after planning holds the bonus back; the problem says so.
-            n_held = (
-                len(split_confirmed(load_payments(version)).held_back) if name == BONUSES else 0
-            )
+            n_held = len(split_confirmed(load_payments(version))[1]) if name == BONUSES else 0
             sentence = capfirst(LISTS.text("held_back", n=n_held)) if n_held else ""
             extra = {"held_back": n_held}
             raise build_conflict_problem(

@@ -227,7 +227,7 @@ def _render_page(
     """Render the page: the form, the proposal of its rule, and all payments by round."""
     payments = bonuses.load_payments(version)
     log = load_decisions_where(bonuses.has_confirmed(version)) if payments else {}
-    waiting = bonuses.split_confirmed(
+    sendable, held_back = bonuses.split_confirmed(
         (payment for payment in payments if bonuses.is_in_round(payment, None)), log
     )
     rewarded = proposal.rewarded if proposal else []
@@ -239,8 +239,8 @@ def _render_page(
         "more": max(0, len(rewarded) - MAX_LISTED),
         "rounds": tallies.group_by_round(payments),
         "parts": partial_payments,
-        "n_confirmed": len(waiting.sendable) + len(parts.select_sendable_parts(version, payments)),
-        "n_held": len(waiting.held_back),
+        "n_confirmed": len(sendable) + len(parts.select_sendable_parts(version, payments)),
+        "n_held": len(held_back),
         "currency": partial_payments.currency,
         "problem": problem,
     }

@@ -93,10 +93,12 @@ def desk(request: HttpRequest, set_id: UUID) -> HttpResponse:
     log = records.load_log([submission.pk for submission in page.rows], has_confirmed(version))
     context = build_frame(version, "Pay people", inside=False) | listing
     payments = records.payments
-    waiting = split_confirmed((payment for payment in payments if is_in_round(payment, None)), log)
+    sendable, held_back = split_confirmed(
+        (payment for payment in payments if is_in_round(payment, None)), log
+    )
     context |= {
-        "n_confirmed": len(waiting.sendable),
-        "n_held": len(waiting.held_back),
+        "n_confirmed": len(sendable),
+        "n_held": len(held_back),
         "n_parts": len(select_sendable_parts(version, payments, everybody)),
         "may_have_parts": sum(records.ended.values()),
         "taken": [
