@@ -151,4 +151,5 @@ def compare_files(request: PanelsRequest, progress: Progress | None = None) -> F
 
 
 def _list_fields(row: Any) -> tuple[str, ...]:
+    """Return the field names of a row dataclass, which are a table's column names."""
     return tuple(field.name for field in fields(row))

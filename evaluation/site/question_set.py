@@ -31,7 +31,7 @@ from annotations.web.scope import get_user_id, get_visible_or_404, select_visibl
 from annotations.web.texts import mark_code
 from evaluation.grading.results.report.changes import build_change_parts, build_data_change
 from evaluation.grading.results.report.run import RecordStanding, read_record_runs
-from evaluation.model_overview.views import newest_views
+from evaluation.model_overview.views import select_overviews
 from evaluation.models import JudgementRequest, LanguageModel, Run
 from evaluation.models.runs import ACTIVE, GRADING
 from evaluation.runs.background.progress import HOW_TO_START, count_running
@@ -43,7 +43,7 @@ from evaluation.site.runs import build_start_links
 
 @dataclass(frozen=True)
 class NextStep:
-    """Recommended action: its code, and the link to its page."""
+    """Recommended next action on a question set: its code, and the link to its page."""
 
     code: str
     label: str
@@ -109,7 +109,9 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     runs = list(select_list_rows(of_set)[:RUNS_SHOWN]) if permissions.answers else []
     waits = any(run.state in ACTIVE for run in runs)
     record = (
-        read_record_runs(question_set, newest_views(question_set)) if permissions.answers else None
+        read_record_runs(question_set, select_overviews(question_set))
+        if permissions.answers
+        else None
     )
     me = get_user_id(request)
     uploads = uploads_not_imported(question_set, me)
@@ -223,7 +225,7 @@ def build_asked_count(expert: int) -> TableCounts:
 
 
 def find_draft(versions: list[Any], version: QuestionSetVersion | None) -> dict[str, Any] | None:
-    """Return number and questions of the draft that follows the shown version, else None.
+    """Return number and question count of the draft after the shown version; None without one.
 
     `versions` are those of `load_versions` a set.
     """

@@ -76,7 +76,12 @@ from evaluation.grading.results.views.alarms import (
 from evaluation.grading.summary import describe_contradictions, read_summary
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
-from evaluation.runs.result_pages import Context, question_link, status_link, worker_link
+from evaluation.runs.result_pages import (
+    Context,
+    build_question_link,
+    build_status_link,
+    build_worker_link,
+)
 
 LONGEST_SEARCH = 255
 ITERATIONS_SHOWN = 100
@@ -163,7 +168,7 @@ def _build_worker_link(run: Run) -> Callable[[UUID], str]:
     """Return the function that gives the URL of a worker's page in a run."""
 
     def link(worker: UUID) -> str:
-        return worker_link(run, worker)
+        return build_worker_link(run, worker)
 
     return link
 
@@ -172,7 +177,7 @@ def draw_disagreement(run: Run, n_questions: int) -> Chart | None:
     """Return the chart of the questions with the most disagreement; None without any."""
 
     def link(question: UUID) -> str:
-        return question_link(run, question)
+        return build_question_link(run, question)
 
     rows = read_question_rows(run, by="dispersion", size=MOST_QUESTIONS).rows
     return build_questions_chart(rows, n_questions, link) if n_questions else None
@@ -271,7 +276,7 @@ def read_axes(request: HttpRequest) -> Axes:
 
 def draw_map(run: Run, report: AnswerMap, index: int | None = None) -> Chart:
     """Return the chart of a question's map at an iteration, by default the last."""
-    return build_map_chart(report, index, lambda worker: worker_link(run, worker))
+    return build_map_chart(report, index, lambda worker: build_worker_link(run, worker))
 
 
 @grading_page("evaluation/worker.html")
@@ -307,7 +312,7 @@ def draw_scores(run: Run, report: WorkerReport) -> Chart | None:
     """Return the chart of a worker's answers by score; None without a leave-one-out score."""
 
     def link(question: UUID) -> str:
-        return question_link(run, question)
+        return build_question_link(run, question)
 
     if all(answer.score_leave_one_out is None for answer in report.answers.rows):
         return None
@@ -334,7 +339,7 @@ def show_against(request: HttpRequest, run: Run) -> Context:
         "title": f"Runs of {run.version.question_set.name} compared",
         "runs": runs,
         "other": other,
-        "other_link": status_link(other) if other else "",
+        "other_link": build_status_link(other) if other else "",
         "report": report,
         "alarms_here": alarms_here,
         "alarms_there": alarms_there[0] if alarms_there else None,
@@ -360,7 +365,7 @@ def draw_grade_changes(report: RunComparison, run: Run) -> Chart | None:
     """Return the chart of the workers' grades in both runs; None without common grades."""
 
     def link(worker: UUID) -> str:
-        return worker_link(run, worker)
+        return build_worker_link(run, worker)
 
     return build_against_chart(report, link)
 
