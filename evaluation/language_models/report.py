@@ -254,7 +254,7 @@ HEADER = (
 )
 
 
-def report_of_run(run: Run) -> str:
+def format_run(run: Run) -> str:
     """Return the numbers of replies of each model, and reasons for missing ones."""
     summary = AskSummary.from_json(run.summary)
     rows = [

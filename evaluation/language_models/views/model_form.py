@@ -366,7 +366,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedTrial:
     """Trial that is ready to run without a database; `fault` is why it cannot start, or ""."""
 
     messages: tuple[Message, ...]
@@ -389,14 +389,14 @@ class Prepared:
         return Trial(self.messages, None, result.seconds, fault.message, remedy)
 
 
-def prepared(model: LanguageModel, form: TryForm) -> Prepared:
+def prepare_trial(model: LanguageModel, form: TryForm) -> PreparedTrial:
     """Return the trial of a valid form, to run in another thread."""
     messages: tuple[Message, ...] = ()
     try:
         messages = form.messages()
-        return Prepared(messages, open_chat(model, PATIENCE), dict(model.parameters or {}))
+        return PreparedTrial(messages, open_chat(model, PATIENCE), dict(model.parameters or {}))
     except (BackendError, TemplateError, InputError) as error:
-        return Prepared(messages, None, {}, str(error))
+        return PreparedTrial(messages, None, {}, str(error))
 
 
 async def _ask_model(
@@ -441,7 +441,7 @@ class TrialState:
         return self.result is None
 
 
-def begin(user_id: int, prepared: Prepared, values: Mapping[str, str]) -> str:
+def start_trial(user_id: int, prepared: PreparedTrial, values: Mapping[str, str]) -> str:
     """Start a trial in the background and return its name. Raises `TrialRefusedError`."""
     name, of_user = secrets.token_urlsafe(12), f"trial-of-{user_id}"
     # It ends by itself, should the process be killed in the middle.
@@ -453,7 +453,7 @@ def begin(user_id: int, prepared: Prepared, values: Mapping[str, str]) -> str:
     if not places.acquire(blocking=False):
         cache.delete(of_user)
         raise TrialRefusedError("trials_busy")
-    key = _key(user_id, name)
+    key = _build_cache_key(user_id, name)
     pending = TrialState(dict(values))
     cache.set(key, pending, longest)
 
@@ -473,9 +473,9 @@ def load_trial(user_id: int, name: str) -> TrialState | None:
     """Return a user's trial by its name; None if unknown or expired."""
     # The name is from the address: some caches refuse keys with spaces or of great length. The key
     # holds the user, so no user sees the trial of another.
-    state = cache.get(_key(user_id, name)) if NAME.fullmatch(name) else None
+    state = cache.get(_build_cache_key(user_id, name)) if NAME.fullmatch(name) else None
     return state if isinstance(state, TrialState) else None
 
 
-def _key(user_id: int, name: str) -> str:
+def _build_cache_key(user_id: int, name: str) -> str:
     return f"trial-{user_id}-{name}"

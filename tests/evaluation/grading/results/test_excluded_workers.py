@@ -1,6 +1,7 @@
 """One number of workers and answers on every page of a run that leaves workers out."""
 
 import pytest
+from evaluation.trust.report.build_decision import build_decision
 
 from annotations.models import Response, Worker
 from evaluation.experts.report import audit_report
@@ -13,7 +14,6 @@ from evaluation.runs.run_types import get_run_kind
 from evaluation.sample_size.options import PlanTargets
 from evaluation.sample_size.report import build_run_plan
 from evaluation.trust.report import build_trust_report
-from evaluation.trust.report.decision import build_decision
 from evaluation.trust.report.summary import build_summary_report
 from tests.evaluation.grading.results import world
 
