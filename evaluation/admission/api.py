@@ -85,7 +85,7 @@ class ScoreRuleViewSet(ApiViewSet):
     )
     def retrieve(self, request: Request, set_id: UUID) -> Response:
         """Return the admission rule."""
-        return self._build_response(self._collection(set_id))
+        return self._build_response(self._find_collection(set_id))
 
     @extend_schema(
         operation_id="collecting_score_rule_set",
@@ -96,8 +96,8 @@ class ScoreRuleViewSet(ApiViewSet):
     )
     def update(self, request: Request, set_id: UUID) -> Response:
         """Store an admission rule; repeating it updates the list of admitted workers."""
-        collection = self._collection(set_id)
-        recruiting.set_rule(collection, **self._rule(collection))
+        collection = self._find_collection(set_id)
+        recruiting.set_rule(collection, **self._read_rule(collection))
         return self._build_response(collection)
 
     @extend_schema(
@@ -108,8 +108,8 @@ class ScoreRuleViewSet(ApiViewSet):
     )
     def destroy(self, request: Request, set_id: UUID) -> Response:
         """Delete the admission rule."""
-        collection = self._collection(set_id)
-        recruiting.drop_rule(collection)
+        collection = self._find_collection(set_id)
+        recruiting.delete_rule(collection)
         return self._build_response(collection)
 
     @extend_schema(
@@ -121,8 +121,8 @@ class ScoreRuleViewSet(ApiViewSet):
     )
     def count(self, request: Request, set_id: UUID) -> Response:
         """Return the number of workers a rule would admit, without storing it."""
-        collection = self._collection(set_id)
-        selection = recruiting.chosen(collection, **self._rule(collection))
+        collection = self._find_collection(set_id)
+        selection = recruiting.select_admitted(collection, **self._read_rule(collection))
         counts = {
             "admitted": len(selection.ids),
             "graded": selection.n_graded,
@@ -131,7 +131,8 @@ class ScoreRuleViewSet(ApiViewSet):
         }
         return Response(counts)
 
-    def _collection(self, set_id: UUID) -> Collection:
+    def _find_collection(self, set_id: UUID) -> Collection:
+        """Return the set's newest collection; Http404 without one or without the right to edit."""
         get_answered_set(self.request, set_id)
         newest_collection = find_newest_collection(
             get_editable(self.request, QuestionSet.objects.all(), set_id)
@@ -140,9 +141,10 @@ class ScoreRuleViewSet(ApiViewSet):
             raise Http404("it is not published to workers")
         return newest_collection
 
-    def _rule(self, collection: Collection) -> dict[str, Any]:
+    def _read_rule(self, collection: Collection) -> dict[str, Any]:
+        """Return the rule in the request's body, with the earlier set's row. Raises ApiProblem."""
         values: dict[str, Any] = dict(self.checked(ScoreRuleSerializer).validated_data)
-        sets = recruiting.earlier_sets(self.request, collection.version.question_set)
+        sets = recruiting.select_earlier_sets(self.request, collection.version.question_set)
         earlier = sets.filter(public_id=values["earlier"]).first()
         if earlier is None:
             raise build_field_problem(
@@ -151,10 +153,11 @@ class ScoreRuleViewSet(ApiViewSet):
         return values | {"earlier": earlier}
 
     def _build_response(self, collection: Collection) -> Response:
+        """Return the response with the stored rule and the number of workers it admits."""
         rule = (
             ScoreRule.objects.filter(collection=collection).select_related("earlier", "run").first()
         )
-        sets = recruiting.earlier_sets(self.request, collection.version.question_set)
+        sets = recruiting.select_earlier_sets(self.request, collection.version.question_set)
         # Another editor may have chosen an earlier set that this user may not see.
         is_seen = rule is not None and sets.filter(pk=rule.earlier_id).exists()
         body = {

@@ -2,9 +2,9 @@
 
 Across sets the raw leave-one-out score or the question contrast is used, never the grade, which is
 relative to the other workers of its run. The scores are those of the earlier set's official
-grading. When another grading becomes official, the list is updated (`follow`): when a user chooses
-a run, when a run is done, and when a run is archived, restored or deleted. Workers who have begun
-can continue in any case. Workers see neither their score nor the threshold.
+grading. When another grading becomes official, the list is updated (`apply_rules_of_set`): when a
+user chooses a run, when a run is done, and when a run is archived, restored or deleted. Workers who
+have begun can continue in any case. Workers see neither their score nor the threshold.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from annotations.answering import collecting
 from annotations.models import Collection, QuestionSet
 from annotations.web.scope import UserRequest, select_visible
 from evaluation.models import Run, ScoreRule, WorkerGrade
-from evaluation.models.runs import GRADING, run_that_counts
-from evaluation.runs.raw_scores import RAW, RawScore, scores_of
+from evaluation.models.runs import GRADING, choose_official_or_newest
+from evaluation.runs.raw_scores import RAW, RawScore, load_scores
 
 End = ScoreRule.End
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class AdmittedWorkers:
     """Workers who meet an admission rule now.
 
     Attributes
@@ -43,7 +43,7 @@ class Chosen:
     run: Run | None
 
 
-def gradings_of(question_set: QuestionSet | int) -> QuerySet[Run]:
+def select_gradings(question_set: QuestionSet | int) -> QuerySet[Run]:
     """Return the finished gradings of a set, without interim gradings."""
     return Run.objects.filter(
         version__question_set=question_set,
@@ -53,7 +53,7 @@ def gradings_of(question_set: QuestionSet | int) -> QuerySet[Run]:
     )
 
 
-def earlier_sets(request: UserRequest, question_set: QuestionSet) -> QuerySet[QuestionSet]:
+def select_earlier_sets(request: UserRequest, question_set: QuestionSet) -> QuerySet[QuestionSet]:
     """Return the owner's other sets whose grades the user may see."""
     graded = select_visible(request, Run.objects.filter(kind=GRADING, state=Run.State.DONE))
     return (
@@ -64,29 +64,29 @@ def earlier_sets(request: UserRequest, question_set: QuestionSet) -> QuerySet[Qu
     )
 
 
-def chosen(
+def select_admitted(
     collection: Collection, earlier: QuestionSet, at_least: float, end: str, score: str = RAW
-) -> Chosen:
-    """Return the workers a rule would admit now; stores nothing.
+) -> AdmittedWorkers:
+    """Return the workers whom a rule would admit now; stores nothing.
 
     Workers are those of the collection's panel, and those of files that name no panel.
     """
-    run = run_that_counts(gradings_of(earlier))
+    run = choose_official_or_newest(select_gradings(earlier))
     if run is None:
-        return Chosen([], 0, 0, None)
+        return AdmittedWorkers([], 0, 0, None)
     rows = list(
         WorkerGrade.objects.filter(run=run, worker__panel__in={collection.panel, ""})
         .order_by("worker__external_id")
         .values_list("worker", "worker__external_id")
     )
-    scores = scores_of(run, score=score)
-    reached = {key: _reached(scores.get(key), end) for key, _ in rows}
+    scores = load_scores(run, score=score)
+    reached = {key: _get_compared_number(scores.get(key), end) for key, _ in rows}
     # A dictionary, because an id may occur twice: with the panel, and from a file without one.
     ids = dict.fromkeys(
         name for key, name in rows if (value := reached[key]) is not None and value >= at_least
     )
     too_few = sum(value is None for value in reached.values())
-    return Chosen(list(ids), len(rows), too_few, run)
+    return AdmittedWorkers(list(ids), len(rows), too_few, run)
 
 
 def set_rule(
@@ -103,21 +103,21 @@ def set_rule(
                 "score": ScoreRule.Score(score),
             },
         )
-        apply(rule)
+        apply_rule(rule)
     return rule
 
 
-def drop_rule(collection: Collection) -> None:
+def delete_rule(collection: Collection) -> None:
     """Delete the admission rule; workers admitted by hand stay on the list."""
     with transaction.atomic():
         ScoreRule.objects.filter(collection=collection).delete()
         collecting.admit_by_score(collection, None)
 
 
-def apply(rule: ScoreRule) -> Chosen:
-    """Update the admission list: add workers who meet the rule, remove those who no longer do."""
+def apply_rule(rule: ScoreRule) -> AdmittedWorkers:
+    """Update the list of admitted workers: add those who meet the rule, remove the others."""
     with transaction.atomic():
-        result = chosen(rule.collection, rule.earlier, rule.at_least, rule.end, rule.score)
+        result = select_admitted(rule.collection, rule.earlier, rule.at_least, rule.end, rule.score)
         what = "score" if rule.score == RAW else rule.get_score_display()
         note = f"{what} in {rule.earlier.name}"[:200]
         collecting.admit_by_score(rule.collection, result.ids, note)
@@ -127,22 +127,22 @@ def apply(rule: ScoreRule) -> Chosen:
     return result
 
 
-def follow(earlier: QuestionSet | int) -> int:
-    """Reapply the rules that use a set after a new official grading; return their number."""
+def apply_rules_of_set(earlier: QuestionSet | int) -> int:
+    """Apply the rules on a set's scores again, after a new official run; return their number."""
     rules = ScoreRule.objects.filter(earlier=earlier, collection__closed_at=None)
     rules = rules.select_related("collection__version__question_set", "earlier")
     if not rules:
         return 0
-    counts = run_that_counts(gradings_of(earlier))
+    counts = choose_official_or_newest(select_gradings(earlier))
     # A rule of the same grading would give the same list; it is not applied again.
     stale = [one for one in rules if counts is None or one.run_id != counts.pk]
     for rule in stale:
-        apply(rule)
+        apply_rule(rule)
     return len(stale)
 
 
-def _reached(score: RawScore | None, end: str) -> float | None:
-    """Return the score or an interval end; None if missing or based on too few answers."""
+def _get_compared_number(score: RawScore | None, end: str) -> float | None:
+    """Return the number that a rule compares: a score or an interval end; None if missing."""
     if score is None or not score.supported:
         return None
     return {End.LOW: score.low, End.HIGH: score.high}.get(End(end), score.value)

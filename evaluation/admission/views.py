@@ -72,10 +72,10 @@ def admission(request: HttpRequest, set_id: UUID) -> HttpResponse:
         raise Http404("it is not published to workers")
     rule = ScoreRule.objects.filter(collection=collection).select_related("earlier", "run").first()
     if request.method == "POST" and request.POST.get("do") == "drop":
-        recruiting.drop_rule(collection)
+        recruiting.delete_rule(collection)
         messages.success(request, "Scores no longer decide who is admitted.")
         return redirect("admin:collecting-admission", set_id)
-    earlier = recruiting.earlier_sets(request, question_set)
+    earlier = recruiting.select_earlier_sets(request, question_set)
     initial = (
         {name: getattr(rule, name) for name in ("earlier", "end", "at_least", "score")}
         if rule
@@ -93,7 +93,7 @@ def admission(request: HttpRequest, set_id: UUID) -> HttpResponse:
                 "grading that counts for that set.",
             )
             return redirect("admin:collecting-admission", set_id)
-        counted = recruiting.chosen(collection, **values)
+        counted = recruiting.select_admitted(collection, **values)
     context = {
         "title": "Admit by score",
         "subtitle": question_set.name,

@@ -47,11 +47,11 @@ from annotations.web.scope import (
 from evaluation.admission import storage as recruiting
 from evaluation.core.options import OptionError
 from evaluation.models import Run
-from evaluation.models.runs import LONGEST_NAME, LONGEST_NOTES, choose
+from evaluation.models.runs import LONGEST_NAME, LONGEST_NOTES, make_official
 from evaluation.runs import exports
 from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.exclusions import EXCLUDE, leave_out_excluded
-from evaluation.runs.exports import ChoiceError, Export, chosen_run
+from evaluation.runs.exports import ChoiceError, Export, find_run
 from evaluation.runs.reports.about import build_run_file_name
 from evaluation.runs.reports.lists import RunApiFilter, filter_unarchived, select_list_rows
 from evaluation.runs.rest.runs import (
@@ -246,8 +246,8 @@ class RunViewSet(ApiViewSet):
         run = get_editable(request, self._rows(), run_id)
         if run.state != Run.State.DONE:
             raise ApiProblem("conflict", f"Only a run that is done can count: it is {run.state}.")
-        choose(run, request.user)
-        recruiting.follow(run.version.question_set_id)
+        make_official(run, request.user)
+        recruiting.apply_rules_of_set(run.version.question_set_id)
         return self._build_response(run)
 
     @action(detail=True, methods=["post"])
@@ -277,7 +277,7 @@ class RunViewSet(ApiViewSet):
     @action(detail=True, methods=["post"])
     @repeatable
     def again(self, request: Request, run_id: Any) -> Response:
-        """Start a run with the same parameters over the current state of the version."""
+        """Start a new run with the same parameters over the current data of the version."""
         run = get_editable(request, self._rows(), run_id)
         try:
             return self._started(lifecycle.repeat_run(run, get_user_id(request)))
@@ -425,31 +425,37 @@ class ExportViewSet(ApiViewSet):
         version = self._version(get_answered_set(request, set_id), answered=True)
         run = self._run(version)
         pseudonyms = parse_flag(request.query_params, "pseudonyms")
-        made = exports.answers(version, run, pseudonyms=pseudonyms, user=request.user)
+        made = exports.build_answers_export(version, run, pseudonyms=pseudonyms, user=request.user)
         return self._file(made)
 
     @describe_export("Take away model answers", RUN)
     def model_answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return the language models' answers, one row per answer."""
         version = self._version(get_answered_set(request, set_id), answered=True)
-        return self._file(exports.model_answers(version, self._run(version), user=request.user))
+        return self._file(
+            exports.build_model_answers_export(version, self._run(version), user=request.user)
+        )
 
     @describe_export("Take away questions")
     def questions(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return the questions, one row per question."""
-        return self._file(exports.questions(self._find_version(set_id), user=request.user))
+        return self._file(
+            exports.build_questions_export(self._find_version(set_id), user=request.user)
+        )
 
     @describe_export("Take away passages")
     def passages(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return the passages, one row per passage."""
-        return self._file(exports.passages(self._find_version(set_id), user=request.user))
+        return self._file(
+            exports.build_passages_export(self._find_version(set_id), user=request.user)
+        )
 
     def _find_version(self, set_id: Any) -> QuestionSetVersion:
         """Return the requested version of a visible set. Raises Http404 and ApiProblem."""
         return self._version(get_visible_or_404(self.request, QuestionSet.objects.all(), set_id))
 
     def _version(self, question_set: QuestionSet, *, answered: bool = False) -> QuestionSetVersion:
-        """Return the requested version. Raises ApiProblem if the set is empty."""
+        """Return the version that the request names. Raises ApiProblem if the set is empty."""
         version = select_version(self.request, question_set, answered=answered)
         if version is None:
             raise ApiProblem("conflict", "The set is empty: send questions or answers first.")
@@ -461,7 +467,7 @@ class ExportViewSet(ApiViewSet):
         if wanted is None:
             return None
         try:
-            return chosen_run(version, wanted, self.request.user)
+            return find_run(version, wanted, self.request.user)
         except ChoiceError as error:
             raise build_parameter_problem("run", str(error)) from None
 

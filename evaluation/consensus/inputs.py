@@ -85,7 +85,7 @@ class ModelAnswers(_AnswerTable):
     def __len__(self) -> int:
         return len(self.keys)
 
-    def asked_once(self) -> Self:
+    def select_first_samples(self) -> Self:
         """Return one answer for each model and question: sample 0 of the latest request.
 
         An earlier answer does not replace an ERROR of the latest request, because its prompt or
@@ -101,16 +101,16 @@ class ModelAnswers(_AnswerTable):
         return self.select(row in rows for row in range(len(self)))
 
     def with_status(self, status: AnswerStatus) -> set[Any]:
-        """Return the ids of the models that have an answer of this status."""
+        """Return the ids of the models that have an answer with this status."""
         pairs = zip(self.models, self.statuses, strict=True)
         return {model for model, of_row in pairs if of_row is status}
 
     def only_cut_off(self) -> set[Any]:
-        """Return the ids of the models with cut-off replies but none of status ERROR."""
+        """Return the ids of the models that have cut-off replies but none with status ERROR."""
         return self.with_status(AnswerStatus.CUT_OFF) - self.with_status(AnswerStatus.ERROR)
 
     def with_text(self) -> Self:
-        """Return the answers of status TEXT, without empty, refused and failed ones."""
+        """Return only the answers with status TEXT: none empty, refused or failed."""
         return self.select(status is AnswerStatus.TEXT for status in self.statuses)
 
 
@@ -162,11 +162,11 @@ class GradingInput:
         return len(self.all_answers) - len(self.answered)
 
     def people_hash(self) -> str:
-        """Return `hash` without the models' answers: equal hashes give equal workers' grades."""
+        """Return `hash` without the models' answers; if equal, the workers' grades are equal."""
         return replace(self, models=None).hash()
 
     def hash(self) -> str:
-        """Return the SHA-256 of ids, texts, anchors and (for copies) times, as hex digits."""
+        """SHA-256 of the input in hex digits: ids, texts, and for copy alarms the times."""
         digest = hashlib.sha256()
         answers, models = self.answered, self.models or ModelAnswers.from_rows([])
         for columns in (
@@ -192,7 +192,7 @@ class GradingInput:
 def choose_question_groups(
     questions: Iterable[Any], passages: Mapping[Any, str], categories: Mapping[Any, str]
 ) -> dict[Any, str]:
-    """Return the group within which question contrast compares each question, by question.
+    """Return, by question, the group of questions that question contrast compares it with.
 
     The passage where 5 of the questions or more have it, else the category; questions without
     either are left out.
@@ -227,7 +227,7 @@ def select_graded_answers(
         parameters,
         all_answers=graded,
         answered=graded.select(map(bool, graded.texts)),
-        models=(models and models.asked_once()) or None,
+        models=(models and models.select_first_samples()) or None,
         n_rejected=n_rejected,
     )
 
@@ -238,7 +238,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Embedded:
-    """Vectors of workers' answers and models' answers, with embedder and warnings.
+    """Vectors of the workers' and the models' answers, with the embedder and warnings.
 
     Attributes
     ----------
@@ -276,6 +276,7 @@ def embed(
     total = len(answers) + len(model_answers or ())
 
     def report_after(after: int) -> Callable[[int, int], None] | None:
+        """Return a function that reports the progress of embedding, counted on from `after`."""
         return progress and (lambda done, _: progress("embedding", after + done, total))
 
     # Fitted on the workers' answers only, so that another model changes no worker's vector.
@@ -361,7 +362,7 @@ def embed_graded_answers(grading_input: GradingInput, embed: EmbedTexts) -> Embe
 
 
 def _place_rows(vectors: Vectors, rows: list[int], count: int) -> Vectors:
-    """Return `count` vectors: those of `vectors` at the positions `rows`, zeros elsewhere."""
+    """Return `count` vectors: the given ones at the positions `rows`, zeros elsewhere."""
     if len(rows) == count:
         return vectors
     if isinstance(vectors, np.ndarray):

@@ -49,7 +49,7 @@ def _list_estimator_parameters() -> frozenset[str]:
 
 
 def _sign_collapsed_workers(workers: tuple[str, ...]) -> str:
-    """Return the signature's part on workers merged into one vote; "" for all copiers."""
+    """Return the signature's text on workers merged into one vote; "" for all copiers."""
     return f"-of-{len(workers)}-{compute_short_hash(sorted(workers))}" if workers else ""
 
 
@@ -449,7 +449,7 @@ class AqerParameters(Parameters):
 
     @property
     def score_name(self) -> str:
-        """Name of the run's worker score: raw, in-sample or adjusted score, question contrast."""
+        """Name of the worker score: raw, in-sample or adjusted score, or question contrast."""
         if self.question_contrast:
             return "question contrast"
         if self.difficulty or self.discrimination:
@@ -470,7 +470,7 @@ class AqerParameters(Parameters):
         return AQER(**self.of_estimator())
 
     def of_estimator(self) -> dict[str, Any]:
-        """Return the parameters as keyword arguments of `AQER`."""
+        """Return these options as keyword arguments of `AQER`."""
         known = _list_estimator_parameters()
         own = {name: getattr(self, name) for name in self.options() if name in known}
         return {**own, "n_draws": self.bootstrap}

@@ -19,7 +19,7 @@ CORRECTED_BY = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Number of items that a study excluded for one reason, with the reason in words."""
+    """Number of items that a study excluded for one reason, with the reason as a sentence."""
 
     count: int
     reason: str
@@ -36,7 +36,7 @@ def list_exclusions(exclusions: Iterable[Mapping[str, Any]]) -> list[Exclusion]:
 
 @dataclass(frozen=True)
 class ComputedPage(Generic[T]):
-    """One page of a list that is sorted in Python, so that the whole list is read.
+    """One page of a list that is read as a whole and sorted in Python.
 
     Lists that the database orders are shown by `annotations.web.paging`.
 
@@ -56,7 +56,7 @@ class ComputedPage(Generic[T]):
 
     @property
     def end(self) -> int:
-        """Index of the row after the page's last row, in the whole list."""
+        """Index in the whole list of the first row after this page."""
         return self.start + len(self.rows)
 
     @property

@@ -172,7 +172,7 @@ def compare_panel_pair(first: Panel, second: Panel, n_people: int) -> PanelPair:
 
 
 def compute_row_cosines(first: Vectors, second: Vectors) -> Floats:
-    """Return the cosine of each pair of rows of two arrays; 0 if a row is all zeros."""
+    """Return the cosine of each row of one array with the same row of the other; 0 for zeros."""
     if sparse.issparse(first) or sparse.issparse(second):
         a, b = sparse.csr_array(first), sparse.csr_array(second)
         product = np.asarray(a.multiply(b).sum(axis=1)).ravel()
@@ -188,7 +188,7 @@ def compute_row_cosines(first: Vectors, second: Vectors) -> Floats:
 
 
 def compute_mean_cosines(vectors: Vectors, question: Integers, n_questions: int) -> Floats:
-    """Return the mean cosine of two answers, one value per question; NaN below 2 answers.
+    """Return each question's mean cosine over pairs of its answers; NaN below 2 answers.
 
     With unit vectors u of m answers it is (|sum u|^2 - k) / m(m-1), where k of the vectors are not
     zero. Unlike dispersion it does not depend on the number of answers.
@@ -323,7 +323,7 @@ def _count_swapped_pairs(a: Floats, b: Floats) -> int:
 
 
 def _count_certain_swaps(a: Floats, b: Floats) -> int:
-    """Return how many model pairs two panels order differently, each beyond chance.
+    """Return how many model pairs two panels order differently, both significantly.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ def _count_certain_swaps(a: Floats, b: Floats) -> int:
 
 
 def _find_certain_orders(scores: Floats) -> Floats:
-    """Return a models-by-models matrix: 1 if better beyond chance, -1 if worse, else 0."""
+    """Return a models x models matrix: 1 if significantly better, -1 if worse, else 0."""
     differences = scores[:, None, :] - scores[None, :, :]
     known = ~np.isnan(differences)
     n = known.sum(axis=2)

@@ -224,6 +224,7 @@ def _build_question_cells(run: Run) -> Iterator[tuple[object, ...]]:
 
 
 def _load_rows(run: Run) -> list[dict[str, Any]]:
+    """Return the rows on questions that are stored with the run; empty without any."""
     data = RunData.objects.filter(run=run, name=QUESTIONS).values_list("data", flat=True).first()
     return data or []
 

@@ -74,7 +74,7 @@ def load_parameters(run: Run) -> PanelsParameters:
 
 
 def _replace_model_keys(summary: PanelsSummary, public: dict[str, str]) -> PanelsSummary:
-    """Return the summary with the models' public ids in place of primary keys."""
+    """Return the summary with the models' public ids (`public`) in place of primary keys."""
     standings = tuple(replace(row, model=public[row.model]) for row in summary.standings)
     return replace(summary, standings=standings)
 

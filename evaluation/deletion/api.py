@@ -16,7 +16,7 @@ from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.problems import ApiProblem, build_field_problem
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import get_answered_set, get_editable, get_manageable, get_user_id
-from evaluation.deletion.report import ImportRow, imports_of, shown_imports
+from evaluation.deletion.report import ImportRow, build_import_rows, select_imports
 from evaluation.deletion.storage import erasing, removals, undoing
 from evaluation.deletion.storage.record import DependentRows, ForbiddenRemovalError
 from evaluation.deletion.storage.removals import Thing
@@ -60,23 +60,23 @@ class _Removing(ApiViewSet):
 
     serializer_class = ArchivedSerializer
 
-    def archived(self, request: Request, thing: Thing) -> Response:
+    def archive_object(self, request: Request, thing: Thing) -> Response:
         """Archive the object; repeating has no effect."""
         removals.archive(thing, get_user_id(request))
         return Response(ArchivedSerializer(thing).data)
 
-    def restored(self, request: Request, thing: Thing) -> Response:
+    def restore_object(self, request: Request, thing: Thing) -> Response:
         """Restore the object from the archive; repeating has no effect."""
         # `restore` returns False here as well as for an object that is not archived.
-        if removals.being_deleted(thing):
+        if removals.is_being_deleted(thing):
             raise ApiProblem("conflict", "It is being deleted and cannot be restored.")
         removals.restore(thing, get_user_id(request))
         return Response(ArchivedSerializer(thing).data)
 
-    def deleted(self, request: Request, thing: Thing) -> Response:
+    def delete_object(self, request: Request, thing: Thing) -> Response:
         """Request deletion of the object; repeating returns the same deletion."""
         try:
-            removal = removals.delete(thing, get_user_id(request))
+            removal = removals.request_deletion(thing, get_user_id(request))
         except ForbiddenRemovalError as error:
             raise ApiProblem("conflict", str(error)) from None
         return Response(RemovalSerializer(removal).data, status.HTTP_202_ACCEPTED)
@@ -98,7 +98,9 @@ class SetRemovalViewSet(_Removing):
     )
     def archive(self, request: Request, set_id: Any) -> Response:
         """Archive a question set: hide it from lists."""
-        return self.archived(request, get_editable(request, QuestionSet.objects.all(), set_id))
+        return self.archive_object(
+            request, get_editable(request, QuestionSet.objects.all(), set_id)
+        )
 
     @extend_schema(
         operation_id="question_sets_restore",
@@ -108,7 +110,9 @@ class SetRemovalViewSet(_Removing):
     )
     def restore(self, request: Request, set_id: Any) -> Response:
         """Restore an archived question set."""
-        return self.restored(request, get_editable(request, QuestionSet.objects.all(), set_id))
+        return self.restore_object(
+            request, get_editable(request, QuestionSet.objects.all(), set_id)
+        )
 
     @extend_schema(
         operation_id="question_sets_deletion",
@@ -133,7 +137,7 @@ class SetRemovalViewSet(_Removing):
         thing = get_manageable(request, QuestionSet.objects.all(), set_id)
         if self.checked(ConfirmedSerializer).validated_data["name"].strip() != thing.name.strip():
             raise build_field_problem("name", "write the name of the question set, to confirm")
-        return self.deleted(request, thing)
+        return self.delete_object(request, thing)
 
 
 @extend_schema(tags=["runs"])
@@ -152,7 +156,7 @@ class RunRemovalViewSet(_Removing):
     )
     def archive(self, request: Request, run_id: Any) -> Response:
         """Archive a run: hide it from lists."""
-        return self.archived(request, get_editable(request, RUNS, run_id))
+        return self.archive_object(request, get_editable(request, RUNS, run_id))
 
     @extend_schema(
         operation_id="runs_restore",
@@ -162,7 +166,7 @@ class RunRemovalViewSet(_Removing):
     )
     def restore(self, request: Request, run_id: Any) -> Response:
         """Restore an archived run."""
-        return self.restored(request, get_editable(request, RUNS, run_id))
+        return self.restore_object(request, get_editable(request, RUNS, run_id))
 
     @extend_schema(
         operation_id="runs_deletion",
@@ -186,7 +190,7 @@ class RunRemovalViewSet(_Removing):
     )
     def delete_for_good(self, request: Request, run_id: Any) -> Response:
         """Delete a run."""
-        return self.deleted(request, get_editable(request, RUNS, run_id))
+        return self.delete_object(request, get_editable(request, RUNS, run_id))
 
 
 @extend_schema(tags=["language models"])
@@ -205,7 +209,7 @@ class ModelRemovalViewSet(_Removing):
     )
     def archive(self, request: Request, model_id: Any) -> Response:
         """Archive a language model: hide it from lists."""
-        return self.archived(request, self._own(request, model_id))
+        return self.archive_object(request, self._get_model(request, model_id))
 
     @extend_schema(
         operation_id="language_models_restore",
@@ -215,7 +219,7 @@ class ModelRemovalViewSet(_Removing):
     )
     def restore(self, request: Request, model_id: Any) -> Response:
         """Restore an archived language model."""
-        return self.restored(request, self._own(request, model_id))
+        return self.restore_object(request, self._get_model(request, model_id))
 
     @extend_schema(
         operation_id="language_models_deletion",
@@ -224,7 +228,7 @@ class ModelRemovalViewSet(_Removing):
     )
     def hanging(self, request: Request, model_id: Any) -> Response:
         """Return what deleting a model would delete, and which sets of other users prevent it."""
-        hanging = removals.find_dependents(self._own(request, model_id))
+        hanging = removals.find_dependents(self._get_model(request, model_id))
         return Response(DependentRowsSerializer(hanging).data)
 
     @extend_schema(
@@ -237,13 +241,14 @@ class ModelRemovalViewSet(_Removing):
     )
     def delete_for_good(self, request: Request, model_id: Any) -> Response:
         """Delete a language model whose name is confirmed."""
-        thing = self._own(request, model_id)
+        thing = self._get_model(request, model_id)
         confirmed = self.checked(ConfirmedModelSerializer).validated_data["name"]
         if confirmed.strip() != thing.name.strip():
             raise build_field_problem("name", "write the name of the model, to confirm")
-        return self.deleted(request, thing)
+        return self.delete_object(request, thing)
 
-    def _own(self, request: Request, model_id: Any) -> LanguageModel:
+    def _get_model(self, request: Request, model_id: Any) -> LanguageModel:
+        """Return a model that the user may edit; Http404 for any other."""
         return get_editable(request, LanguageModel.objects.all(), model_id)
 
 
@@ -269,7 +274,7 @@ class ErasureViewSet(ApiViewSet):
     def hanging(self, request: Request, worker_id: Any) -> Response:
         """Return what an erasure would delete, and what would stay."""
         worker = get_manageable(request, Worker.objects.all(), worker_id)
-        return Response(DependentRowsSerializer(erasing.hanging_on_worker(worker)).data)
+        return Response(DependentRowsSerializer(erasing.find_worker_dependents(worker)).data)
 
     @extend_schema(
         operation_id="workers_erase",
@@ -285,7 +290,7 @@ class ErasureViewSet(ApiViewSet):
         confirmed = self.checked(ConfirmedWorkerSerializer).validated_data["worker"]
         if confirmed != worker.external_id:
             raise build_field_problem("worker", "write the worker's own id, to confirm")
-        removal = erasing.erase(worker, get_user_id(request))
+        removal = erasing.request_erasure(worker, get_user_id(request))
         return Response(RemovalSerializer(removal).data, status.HTTP_202_ACCEPTED)
 
 
@@ -310,8 +315,8 @@ class ImportViewSet(ApiViewSet):
     )
     def list(self, request: Request, set_id: Any) -> Response:
         """List the imports of a question set."""
-        page = load_page(request, imports_of(get_answered_set(request, set_id)), NEWEST)
-        body = ImportSerializer(shown_imports(page), many=True).data
+        page = load_page(request, select_imports(get_answered_set(request, set_id)), NEWEST)
+        body = ImportSerializer(build_import_rows(page), many=True).data
         return Response(build_page_body(request, body, page.next))
 
     @extend_schema(
@@ -321,8 +326,8 @@ class ImportViewSet(ApiViewSet):
     )
     def hanging(self, request: Request, set_id: Any, import_id: Any) -> Response:
         """Return what undoing an import would delete."""
-        brought = self._brought(request, set_id, import_id)
-        return Response(DependentRowsSerializer(undoing.hanging_on_import(brought)).data)
+        brought = self._get_import(request, set_id, import_id)
+        return Response(DependentRowsSerializer(undoing.find_import_dependents(brought)).data)
 
     @extend_schema(
         operation_id="question_sets_import_undo",
@@ -335,12 +340,13 @@ class ImportViewSet(ApiViewSet):
     )
     def undo(self, request: Request, set_id: Any, import_id: Any) -> Response:
         """Undo an import."""
-        brought = self._brought(request, set_id, import_id)
+        brought = self._get_import(request, set_id, import_id)
         try:
-            removal = undoing.undo(brought, get_user_id(request))
+            removal = undoing.request_undo(brought, get_user_id(request))
         except ForbiddenRemovalError as error:
             raise ApiProblem("conflict", str(error)) from None
         return Response(RemovalSerializer(removal).data, status.HTTP_202_ACCEPTED)
 
-    def _brought(self, request: Request, set_id: Any, import_id: Any) -> Import:
-        return get_editable(request, imports_of(get_answered_set(request, set_id)), import_id)
+    def _get_import(self, request: Request, set_id: Any, import_id: Any) -> Import:
+        """Return an import of a set whose answers the user may read and which the user may edit."""
+        return get_editable(request, select_imports(get_answered_set(request, set_id)), import_id)

@@ -69,13 +69,13 @@ _COUNTED: Final = {Import.What.DEMOGRAPHICS: "response__submission"}
 """What is counted in place of the rows themselves: the workers of the facts."""
 
 
-def imports_of(question_set: QuestionSet) -> QuerySet[Import]:
-    """Return the imports of a set with the user who imported each."""
+def select_imports(question_set: QuestionSet) -> QuerySet[Import]:
+    """Return the imports of a question set, with the user who imported each file."""
     return Import.objects.filter(question_set=question_set).select_related("imported_by")
 
 
-def shown_imports(page: Page[Import]) -> list[ImportRow]:
-    """Return the list rows of a page of imports; the number of queries is constant."""
+def build_import_rows(page: Page[Import]) -> list[ImportRow]:
+    """Return the imports of a page as list rows; the number of queries is constant."""
     left: dict[int, int] = {}
     for what, of_what in BROUGHT.items():
         if keys := [one.pk for one in page if one.what == what]:
@@ -113,8 +113,8 @@ def shown_imports(page: Page[Import]) -> list[ImportRow]:
     ]
 
 
-def n_without_import(question_set: QuestionSet) -> int:
-    """Return the number of imported answers without a recorded import (from older versions)."""
+def count_without_import(question_set: QuestionSet) -> int:
+    """Return the number of a set's answers imported by older versions, which recorded no import."""
     return Response.objects.filter(
         submission__version__question_set=question_set,
         submission__source=Submission.Source.IMPORTED,

@@ -40,10 +40,10 @@ from annotations.web.scope import (
     select_visible,
 )
 from annotations.web.texts import mark_code
-from evaluation.deletion.report import imports_of, n_without_import, shown_imports
+from evaluation.deletion.report import build_import_rows, count_without_import, select_imports
 from evaluation.deletion.storage import erasing, removals, undoing
-from evaluation.deletion.storage.record import known
-from evaluation.deletion.storage.removals import Thing, name_of
+from evaluation.deletion.storage.record import find_request
+from evaluation.deletion.storage.removals import Thing, get_name
 from evaluation.models import LanguageModel, Removal, Run
 from evaluation.models.collecting import IMPORT
 from evaluation.runs.background.progress import HOW_TO_START, is_any_running
@@ -71,7 +71,7 @@ class ConfirmForm(forms.Form):
         return name
 
 
-def archived(request: HttpRequest) -> HttpResponse:
+def show_archive(request: HttpRequest) -> HttpResponse:
     """List archived objects, deletions in progress, and the log of both."""
     sets = select_visible(request, QuestionSet.objects.exclude(archived_at=None))
     # Objects being deleted are archived too, but cannot be restored any more.
@@ -179,7 +179,7 @@ def restore_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show what depends on a run; delete it on confirmation (POST)."""
     run = get_editable(request, RUNS, run_id)
-    way = [*build_breadcrumbs(run.version.question_set), ("Run", _address(run))]
+    way = [*build_breadcrumbs(run.version.question_set), ("Run", _build_address(run))]
     return _delete(request, run, None, way)
 
 
@@ -200,13 +200,14 @@ def delete_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     model = get_editable(request, LanguageModel.objects.select_related("owner"), model_id)
     label = "Type the name of the model to confirm"
     form = ConfirmForm(model.name, request.POST or None, label=label)
-    way = [("Language models", reverse("admin:models")), (model.name, _address(model))]
+    way = [("Language models", reverse("admin:models")), (model.name, _build_address(model))]
     return _delete(request, model, form, way)
 
 
 def _archive(request: HttpRequest, thing: Thing) -> HttpResponse:
+    """Archive an object, and redirect to its page or list with a message."""
     if removals.archive(thing, get_user_id(request)):
-        messages.success(request, f"{name_of(thing)} is archived. Everything in it stays stored.")
+        messages.success(request, f"{get_name(thing)} is archived. Everything in it stays stored.")
         if isinstance(thing, Run) and getattr(thing, "of_record", None) is not None:
             messages.info(
                 request,
@@ -217,10 +218,11 @@ def _archive(request: HttpRequest, thing: Thing) -> HttpResponse:
 
 
 def _restore(request: HttpRequest, thing: Thing) -> HttpResponse:
+    """Restore an archived object, and redirect to its page with a message."""
     if removals.restore(thing, get_user_id(request)):
-        messages.success(request, f"{name_of(thing)} is back in the lists.")
-        return redirect(_address(thing))
-    if removals.being_deleted(thing):
+        messages.success(request, f"{get_name(thing)} is back in the lists.")
+        return redirect(_build_address(thing))
+    if removals.is_being_deleted(thing):
         messages.error(request, "It is being deleted and cannot be restored.")
     return redirect("admin:archived")
 
@@ -231,34 +233,38 @@ def _delete(
     form: ConfirmForm | None,
     way: list[tuple[str, str]],
 ) -> HttpResponse:
+    """Show what would be deleted with an object; delete it once the posted form confirms that."""
     hanging = removals.find_dependents(thing)
     confirmed = request.method == "POST" and (form is None or form.is_valid())
     if confirmed and hanging.can_go:
-        removals.delete(thing, get_user_id(request))
-        messages.success(request, f"{name_of(thing)} is being deleted.")
+        removals.request_deletion(thing, get_user_id(request))
+        messages.success(request, f"{get_name(thing)} is being deleted.")
         return redirect("admin:archived")
     failed = request.method == "POST"
     context = {
-        "title": f"Delete {name_of(thing)}?",
+        "title": f"Delete {get_name(thing)}?",
         "breadcrumbs": way,
         "hanging": hanging,
         "form": form,
-        "back": _address(thing),
-        "archive": "" if thing.archived_at else _archive_address(thing),
+        "back": _build_address(thing),
+        "archive": "" if thing.archived_at else _build_archive_address(thing),
     }
     status = (409 if not hanging.can_go else 400) if failed else 200
     return TemplateResponse(request, "admin/removing/delete.html", context, status=status)
 
 
-def _address(thing: Thing) -> str:
-    return reverse(f"admin:{_route(thing)}", args=[thing.public_id])
+def _build_address(thing: Thing) -> str:
+    """Return the URL of the page of a set, run or model."""
+    return reverse(f"admin:{_get_route(thing)}", args=[thing.public_id])
 
 
-def _archive_address(thing: Thing) -> str:
-    return reverse(f"admin:{_route(thing)}-archive", args=[thing.public_id])
+def _build_archive_address(thing: Thing) -> str:
+    """Return the URL that archives a set, run or model."""
+    return reverse(f"admin:{_get_route(thing)}-archive", args=[thing.public_id])
 
 
-def _route(thing: Thing) -> str:
+def _get_route(thing: Thing) -> str:
+    """Return the name of the page of a set, run or model."""
     if isinstance(thing, LanguageModel):
         return "model"
     return "run" if isinstance(thing, Run) else "question-set"
@@ -274,20 +280,20 @@ def erase_worker(request: HttpRequest, worker_id: UUID) -> HttpResponse:
     """Show what an erasure would delete; erase when the user has typed the worker's id."""
     worker = get_manageable(request, Worker.objects.all(), worker_id)
     page = reverse("admin:worker", args=[worker.public_id])
-    if known(erasing.WORKER, worker) is not None:
+    if find_request(erasing.WORKER, worker) is not None:
         messages.info(request, "It was erased before, or is being erased.")
         return redirect(page)
     form = ConfirmForm(
         worker.external_id, request.POST or None, label="Type the id of the worker to confirm"
     )
     if request.method == "POST" and form.is_valid():
-        erasing.erase(worker, get_user_id(request))
+        erasing.request_erasure(worker, get_user_id(request))
         messages.success(request, f"What {worker.external_id} wrote is being erased.")
         return redirect("admin:archived")
     context = {
         "title": f"Erase what {worker.external_id} wrote?",
         "breadcrumbs": [("Workers", reverse("admin:workers")), (worker.external_id, page)],
-        "hanging": erasing.hanging_on_worker(worker),
+        "hanging": erasing.find_worker_dependents(worker),
         "form": form,
         "back": page,
         "button": "Erase it for good",
@@ -307,12 +313,12 @@ UNDO_JOIN_WARNING = (
 )
 
 
-def imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def show_imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """List the imported files, newest first, with the number of rows left of each."""
     question_set = get_answered_set(request, set_id)
-    page = load_page(request, imports_of(question_set), NEWEST_FIRST)
-    rows = shown_imports(page)
-    ids = imports_of(question_set).values("public_id")
+    page = load_page(request, select_imports(question_set), NEWEST_FIRST)
+    rows = build_import_rows(page)
+    ids = select_imports(question_set).values("public_id")
     going = list(Removal.objects.filter(kind=IMPORT, finished_at=None, target_id__in=ids))
     permissions = rights(request.user, question_set)
     uploads = select_open_uploads(question_set, get_user_id(request)) if permissions.edit else ()
@@ -327,7 +333,7 @@ def imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "rows": rows,
         "removals": going,
         "waiting": mark_code(HOW_TO_START) if going and not is_any_running() else "",
-        "n_without": n_without_import(question_set),
+        "n_without": count_without_import(question_set),
     }
     return TemplateResponse(request, "admin/removing/imports.html", context)
 
@@ -335,14 +341,14 @@ def imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
 def undo_import(request: HttpRequest, set_id: UUID, import_id: UUID) -> HttpResponse:
     """Show what undoing an import would delete; undo it on confirmation (POST)."""
     question_set = get_answered_set(request, set_id)
-    brought = get_editable(request, imports_of(question_set), import_id)
+    brought = get_editable(request, select_imports(question_set), import_id)
     back = reverse("admin:imports", args=[question_set.public_id])
-    if known(IMPORT, brought) is not None:
+    if find_request(IMPORT, brought) is not None:
         messages.info(request, f"{brought.file} was undone before, or is being undone.")
         return redirect(back)
-    hanging = undoing.hanging_on_import(brought)
+    hanging = undoing.find_import_dependents(brought)
     if request.method == "POST" and hanging.can_go:
-        undoing.undo(brought, get_user_id(request))
+        undoing.request_undo(brought, get_user_id(request))
         messages.success(request, f"{brought.file} is being undone.")
         return redirect(back)
     is_join = brought.what == Import.What.DEMOGRAPHICS

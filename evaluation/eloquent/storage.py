@@ -223,7 +223,7 @@ def execute_run(turn: Turn) -> None:
     study_asker = StudyAsker(turn, run, models + judges, parameters.budget)
     replies = _request_replies(study_asker, models, items, parameters, changed)
     if all(reply.status.is_missing for reply in replies):
-        raise RunInputError("run.no_model_replied", reason=study_asker.first_fault())
+        raise RunInputError("run.no_model_replied", reason=study_asker.find_first_fault())
     judgements = _request_judgements(study_asker, judges, items, replies, instructions, parameters)
     # The replies are stored; a turn of another lane ends here, before the embedder is loaded.
     turn.go_on_in(find_lane_of_embedder(parameters.embedder))

@@ -29,7 +29,7 @@ from evaluation.eloquent.storage import (
 )
 from evaluation.models import Run
 from evaluation.runs.flow.stored import Side, View, ViewSource, read_column
-from evaluation.runs.result_pages import Context, asked_correction, results_page
+from evaluation.runs.result_pages import Context, get_correction, results_page
 from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
 
 CHART = "reply-scores"
@@ -143,7 +143,7 @@ def show_texts(request: HttpRequest, run: Run) -> Context:
 def show_comparison(request: HttpRequest, run: Run) -> Context:
     """Show model comparisons by item group, and the items on which two models differ most."""
     findings = load_findings_with_people(run)
-    correction = asked_correction(request.GET)
+    correction = get_correction(request.GET)
     systems = findings.systems
     report = build_comparison_report(findings, compare_run_groups(run, findings, correction))
     differences, first, second = None, "", ""

@@ -189,7 +189,7 @@ def _load_contradiction(
                 EntailmentError
             ) as error:  # it knows entailment only, which `entails` is fine with
                 raise UnavailableError("no_class_for_contradiction") from error
-        probabilities, _ = model.both_ways(
+        probabilities, _ = model.compute_contradictions(
             [(texts[one], texts[other]) for one, other in pairs],
             progress and (lambda done, total: progress("contradiction", done, total)),
         )

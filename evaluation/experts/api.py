@@ -35,7 +35,7 @@ from evaluation.runs.judging.tasks import CannotSettleError, ask_to_settle
 from evaluation.runs.reports.judging import JudgedAnswer
 from evaluation.runs.rest.views import find_experts
 from evaluation.trust.api import FactSerializer
-from evaluation.trust.report.report import fact_of_experts
+from evaluation.trust.report.report import build_experts_fact
 
 AboutAudit = build_serializer(
     AuditReport, without=("experts", "of_set", "others", "check", "differ", "foreseen", "parties")
@@ -202,7 +202,7 @@ class AuditViewSet(GradingViewSet):
 
 def _respond(run: Run) -> Response:
     report = audit_report(run)
-    fact = fact_of_experts(report.check)
+    fact = build_experts_fact(report.check)
     return Response({**AuditSerializer({**_fields(report), "fact": fact}).data})
 
 

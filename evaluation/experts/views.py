@@ -48,8 +48,8 @@ from evaluation.runs.judging.audit import (
 from evaluation.runs.judging.declaration import MOST_SEED
 from evaluation.runs.judging.tasks import CannotSettleError, ask_to_settle
 from evaluation.runs.reports.judging import FEWEST_JUDGED
-from evaluation.runs.result_pages import Context, kind_or_404, run_or_404
-from evaluation.trust.report.report import fact_of_experts
+from evaluation.runs.result_pages import Context, get_kind_or_404, get_run_or_404
+from evaluation.trust.report.report import build_experts_fact
 
 # Of strata, as the page calls them.
 STRATA = {
@@ -153,8 +153,8 @@ def audit(request: HttpRequest, run: UUID) -> HttpResponseBase:
     """
     if request.method != "POST":
         return _page(request, run=run)
-    current_run = run_or_404(request, run)
-    kind_or_404(current_run, AqerSummary)
+    current_run = get_run_or_404(request, run)
+    get_kind_or_404(current_run, AqerSummary)
     if not rights(request.user, current_run.version.question_set).edit:
         raise RefusedError("change")
     if current_run.state != Run.State.DONE:
@@ -192,7 +192,7 @@ def _build_context(request: HttpRequest, run: Run, form: AuditForm | None) -> Co
         "title": "Expert check",
         "subtitle": f"{report.about.name}, version {report.about.version}",
         "report": report,
-        "fact": fact_of_experts(report.check),
+        "fact": build_experts_fact(report.check),
         "strata": [(STRATA.get(row.code, row.code), row) for row in report.strata],
         "design": dict(Audit.Design.choices).get(report.design or "", ""),
         "form": form or _form(people, run, report.n_answers),

@@ -24,7 +24,7 @@ from annotations.web.scope import get_answered_set, get_editable, get_user_id
 from evaluation.core.options import OptionError
 from evaluation.grading.results.report.workers import WorkerRow
 from evaluation.interim import turns as interims
-from evaluation.interim.report import SoFar, so_far
+from evaluation.interim.report import SoFar, build_report
 from evaluation.models import Interim, Run
 from evaluation.models.collecting import FEWEST
 from evaluation.models.runs import GRADING
@@ -123,7 +123,7 @@ class InterimViewSet(ApiViewSet):
     )
     def list(self, request: Request, set_id: UUID) -> Response:
         """List the interim gradings of a collection."""
-        collection = _collection(get_answered_set(request, set_id))
+        collection = _find_collection(get_answered_set(request, set_id))
         rows = Interim.objects.filter(collection=collection).select_related("run")
         page = load_page(request, rows, NEWEST_RUN)
         return Response(
@@ -145,9 +145,9 @@ class InterimViewSet(ApiViewSet):
     def create(self, request: Request, set_id: UUID) -> Response:
         """Start an interim grading."""
         get_answered_set(request, set_id)
-        collection = _collection(get_editable(request, QuestionSet.objects.all(), set_id))
+        collection = _find_collection(get_editable(request, QuestionSet.objects.all(), set_id))
         try:
-            interim = interims.start(collection, get_user_id(request))
+            interim = interims.start_interim(collection, get_user_id(request))
         except interims.TooFewError as error:
             counts = {"people": error.done, "needed": FEWEST}
             raise build_conflict_problem("too_few_people", counts, **counts) from None
@@ -172,12 +172,13 @@ class InterimViewSet(ApiViewSet):
     )
     def latest(self, request: Request, set_id: UUID) -> Response:
         """Return the latest interim grading and the forecast."""
-        collection = _collection(get_answered_set(request, set_id))
-        data = SoFarSerializer(so_far(collection), context=self.get_serializer_context())
+        collection = _find_collection(get_answered_set(request, set_id))
+        data = SoFarSerializer(build_report(collection), context=self.get_serializer_context())
         return Response(data.data)
 
 
-def _collection(question_set: QuestionSet) -> Collection:
+def _find_collection(question_set: QuestionSet) -> Collection:
+    """Return the set's newest collection. Raises Http404 if it was never opened to workers."""
     newest_collection = find_newest_collection(question_set)
     if newest_collection is None:
         raise Http404("it is not published to workers")

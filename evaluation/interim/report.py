@@ -11,7 +11,7 @@ from annotations.models import Collection
 from evaluation.core.messages.message import Message
 from evaluation.grading.results.report.workers import COLUMNS, WorkerRow, build_worker_row
 from evaluation.models import Interim, Run, WorkerGrade
-from evaluation.models.collecting import FEWEST, handed_in
+from evaluation.models.collecting import FEWEST, select_completed_submissions
 from evaluation.models.runs import FINISHED
 
 NAMED = 3
@@ -20,7 +20,7 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class SoFar:
-    """Latest finished interim grading of a collection, and the one in progress.
+    """Report on an open collection: its latest finished interim grading, and the one in progress.
 
     Attributes
     ----------
@@ -49,21 +49,21 @@ class SoFar:
 
     @property
     def may_grade(self) -> bool:
-        """Whether an interim grading can be requested: enough new answers, none in progress."""
+        """Whether an interim grading can be requested: enough new answers, and none unfinished."""
         changed = self.interim is None or self.since > 0 or self.done != self.interim.n_people
         return self.going is None and self.done >= self.fewest and changed
 
     @property
     def narrower(self) -> int:
-        """Percentage by which ten more workers would narrow the median question's error."""
+        """Percentage by which ten more workers would reduce a median question's expected error."""
         if not self.hint or not self.hint["off"]:
             return 0
         return round(100 * (1 - self.hint["off_then"] / self.hint["off"]))
 
 
-def so_far(collection: Collection) -> SoFar:
-    """Return the report on the answers so far; at most five queries."""
-    here = handed_in().filter(version=collection.version_id)
+def build_report(collection: Collection) -> SoFar:
+    """Return the report on the answers so far to an open collection; at most five queries."""
+    here = select_completed_submissions().filter(version=collection.version_id)
     rows = Interim.objects.filter(collection=collection).select_related("run").order_by("-pk")
     newest = rows.first()
     going = newest if newest is not None and newest.run.state not in FINISHED else None
@@ -82,8 +82,8 @@ def so_far(collection: Collection) -> SoFar:
     if latest is None or latest.found is None:
         return SoFar(**common)
     ranked = WorkerGrade.objects.filter(run=latest.run, rank__isnull=False)
-    best = _rows(ranked.order_by("rank", "worker__public_id"))
-    lowest = _rows(ranked.order_by("-rank", "-worker__public_id"))
+    best = _load_worker_rows(ranked.order_by("rank", "worker__public_id"))
+    lowest = _load_worker_rows(ranked.order_by("-rank", "-worker__public_id"))
     named = {row.worker for row in best}
     findings = latest.found
     return SoFar(
@@ -99,5 +99,6 @@ def so_far(collection: Collection) -> SoFar:
     )
 
 
-def _rows(rows: QuerySet[WorkerGrade]) -> list[WorkerRow]:
+def _load_worker_rows(rows: QuerySet[WorkerGrade]) -> list[WorkerRow]:
+    """Return the first grade rows as rows of a worker table."""
     return [build_worker_row(row) for row in rows.values(*COLUMNS)[:NAMED]]

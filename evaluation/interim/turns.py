@@ -20,12 +20,17 @@ from evaluation.core.options import OptionError
 from evaluation.grading.results.report.questions import read_answered_questions
 from evaluation.models import Alarm, Interim
 from evaluation.models.alarms import SETTLED
-from evaluation.models.collecting import FEWEST, due, handed_in, untold
+from evaluation.models.collecting import (
+    FEWEST,
+    select_completed_submissions,
+    select_due_collections,
+    select_unreported_interims,
+)
 from evaluation.models.runs import FINISHED
 from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.exclusions import leave_out_excluded
 from evaluation.runs.flow.forecast import WITHIN, convert_to_dict, forecast_more_people
-from evaluation.trust.report import trust_report
+from evaluation.trust.report import build_trust_report
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +38,7 @@ WITHOUT_MEANING = "tfidf-char"
 
 
 class TooFewError(ValueError):
-    """Too few workers have submitted: `done` of them."""
+    """Too few workers have submitted for an interim grading: `done` of them."""
 
     def __init__(self, done: int) -> None:
         super().__init__(f"{done} of {FEWEST} people have handed in")
@@ -44,20 +49,20 @@ class NotDueError(ValueError):
     """Another background process has just started the interim grading that was due."""
 
 
-def n_done(collection: Collection) -> int:
-    """Return how many workers have submitted."""
-    return handed_in().filter(version=collection.version_id).count()
+def count_submissions(collection: Collection) -> int:
+    """Return how many workers have submitted their answers to a collection."""
+    return select_completed_submissions().filter(version=collection.version_id).count()
 
 
-def under_way(collection: Collection) -> Interim | None:
-    """Return the queued or running interim grading; None without one."""
+def find_unfinished(collection: Collection) -> Interim | None:
+    """Return the collection's queued or running interim grading; None without one."""
     rows = Interim.objects.filter(collection=collection).exclude(run__state__in=FINISHED)
     return rows.select_related("run").first()
 
 
 @transaction.atomic
-def start(collection: Collection, owner_id: int, *, by_itself: bool = False) -> Interim:
-    """Start an interim grading of the submissions; return the unfinished one if there is one.
+def start_interim(collection: Collection, owner_id: int, *, by_itself: bool = False) -> Interim:
+    """Start an interim grading of the submissions so far; return an unfinished one if any.
 
     Raises `TooFewError`, `NotDueError` for one `by_itself`, and what `runs.queue` raises.
     """
@@ -68,32 +73,34 @@ def start(collection: Collection, owner_id: int, *, by_itself: bool = False) -> 
         .select_related("version__question_set")
         .get(pk=collection.pk)
     )
-    going = under_way(locked)
+    going = find_unfinished(locked)
     if going is not None:
         return going
     # Asked again under the lock: another background process may have been faster.
-    if by_itself and not due().filter(pk=locked.pk).exists():
+    if by_itself and not select_due_collections().filter(pk=locked.pk).exists():
         raise NotDueError
-    done = n_done(locked)
+    done = count_submissions(locked)
     if done < FEWEST:
         raise TooFewError(done)
     run = lifecycle.queue_run(
         locked.version,
         owner_id,
-        leave_out_excluded(_options(locked), locked.version),
+        leave_out_excluded(_build_options(locked), locked.version),
         name=f"Interim, {done:,} people",
         notes="Made while people were still answering: it may change.",
     )
     return Interim.objects.create(collection=locked, run=run, n_people=done, by_itself=by_itself)
 
 
-def turn() -> None:
+def run_turn() -> None:
     """Compute the page texts of finished interim gradings, and start the gradings that are due.
 
     Errors in page texts, and gradings that cannot be started, are logged and do not stop the
     others.
     """
-    for interim in untold().select_related("run__version", "collection__version"):
+    for interim in select_unreported_interims().select_related(
+        "run__version", "collection__version"
+    ):
         try:
             findings = _build_findings(interim)
         except Exception:
@@ -102,16 +109,16 @@ def turn() -> None:
             # Stored all the same, so that it is not tried again at every turn.
             findings = {}
         Interim.objects.filter(pk=interim.pk).update(found=findings)
-    for collection in due().select_related("version__question_set"):
+    for collection in select_due_collections().select_related("version__question_set"):
         try:
-            start(collection, collection.version.question_set.owner_id, by_itself=True)
+            start_interim(collection, collection.version.question_set.owner_id, by_itself=True)
         except NotDueError:
             continue
         except (OptionError, RefusedError, TooFewError) as error:
             logger.warning("no interim grading of collecting %s: %s", collection.pk, error)
 
 
-def _options(collection: Collection) -> AqerParameters:
+def _build_options(collection: Collection) -> AqerParameters:
     """Return the grading options: with intervals and leave-one-out scores."""
     known = collection.version.every_language
     english = all(not one or one.lower().partition("-")[0] == "en" for one in known)
@@ -121,8 +128,9 @@ def _options(collection: Collection) -> AqerParameters:
 
 
 def _build_findings(interim: Interim) -> dict[str, Any]:
+    """Return what the collection's page shows of an interim grading: verdict, alarms, forecast."""
     run = interim.run
-    verdict = trust_report(run).verdict
+    verdict = build_trust_report(run).verdict
     alarms = Alarm.objects.filter(run=run).exclude(SETTLED)
     counts = alarms.aggregate(
         alarms=Count("pk", filter=Q(severity=Alarm.Severity.ALARM)),

@@ -17,32 +17,32 @@ from annotations.web.texts import mark_code
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.options import SITE, OptionError
 from evaluation.interim import turns as interims
-from evaluation.interim.report import so_far
+from evaluation.interim.report import build_report
 from evaluation.models.collecting import FEWEST
 from evaluation.runs.background.progress import HOW_TO_START, is_any_running
 
 
-def collect(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
+def show_collection(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     """Show the state of the collection, with the latest interim grading."""
-    return _with_so_far(monitor_page.show_collection(request, set_id))
+    return _add_report(monitor_page.show_collection(request, set_id))
 
 
 @require_GET
-def live(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
-    """Return the part of the page that updates itself."""
-    return _with_so_far(monitor_page.render_live_part(request, set_id))
+def show_live_part(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
+    """Return the part of the collection's page that updates itself."""
+    return _add_report(monitor_page.render_live_part(request, set_id))
 
 
 @require_POST
-def places(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
-    """Raise the number of places for workers; an invalid form is shown again."""
-    return _with_so_far(pages.add_places(request, set_id))
+def set_places(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
+    """Raise the number of places for workers; show an invalid form again."""
+    return _add_report(pages.add_places(request, set_id))
 
 
 @require_POST
-def ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
-    """Create signed links for ids, or admit the ids; an invalid form is shown again."""
-    return _with_so_far(pages.submit_ids(request, set_id))
+def admit_ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
+    """Create signed links for worker ids, or admit the ids; show an invalid form again."""
+    return _add_report(pages.submit_ids(request, set_id))
 
 
 @require_POST
@@ -53,7 +53,7 @@ def grade(request: HttpRequest, set_id: UUID) -> HttpResponse:
     if collection is None:
         raise Http404("it is not published to workers")
     try:
-        interims.start(collection, get_user_id(request))
+        interims.start_interim(collection, get_user_id(request))
         message = "The answers so far are being graded. You may leave this page."
         messages.success(request, message, "grading_begun")
     except interims.TooFewError as error:
@@ -70,11 +70,11 @@ def grade(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return redirect("admin:collecting", question_set.public_id)
 
 
-def _with_so_far(response: HttpResponseBase) -> HttpResponseBase:
+def _add_report(response: HttpResponseBase) -> HttpResponseBase:
     """Add the interim report to the page's context, if there is a collection."""
     context = response.context_data if isinstance(response, TemplateResponse) else None
     if context is not None and "collection" in context:
-        latest = so_far(context["collection"])
+        latest = build_report(context["collection"])
         context["so_far"] = latest
         if latest.going is not None and not is_any_running():
             context["waiting"] = mark_code(HOW_TO_START)

@@ -48,8 +48,8 @@ OF_ANSWERS = (*OF_REPLIES, *REQUEST_COLUMNS, "prompt_hash")
 OF_ERRORS = ("model", "question", "sample", "error", "message", "attempts")
 
 
-def models_table(run: Run) -> Table:
-    """Return the table of models in the order chosen; one row per model."""
+def build_models_table(run: Run) -> Table:
+    """Return the table of asked models, one row each, in the order of the run's options."""
     return Table(
         OF_MODELS,
         [
@@ -72,30 +72,30 @@ def models_table(run: Run) -> Table:
     )
 
 
-def answers_table(run: Run) -> Table:
-    """Return the table of replies, including stored ones, by model, question and sample."""
+def build_answers_table(run: Run) -> Table:
+    """Return the table of the run's replies by model, question and sample, with reused ones."""
     return Table(
         OF_ANSWERS,
         (
             (*cells, *(extra.get(name) for name in OF_ANSWERS[len(OF_REPLIES) :]))
-            for *cells, extra in _rows(replies_of(run))
+            for *cells, extra in _iterate_rows(select_replies(run))
         ),
     )
 
 
-def errors_table(run: Run) -> Table:
-    """Return the table of failed replies, with the error."""
+def build_errors_table(run: Run) -> Table:
+    """Return the table of replies that failed, with the error of each."""
     return Table(
         OF_ERRORS,
         (
             (*cells[:3], *(extra.get(name) for name in OF_ERRORS[3:]))
-            for *cells, extra in _rows(replies_of(run).filter(status=ERROR))
+            for *cells, extra in _iterate_rows(select_replies(run).filter(status=ERROR))
         ),
     )
 
 
-def replies_of(run: Run) -> QuerySet[LLMResponse]:
-    """Return all replies that a finished run requested, including those stored earlier."""
+def select_replies(run: Run) -> QuerySet[LLMResponse]:
+    """Return all replies that a finished run requested, also those stored before the run."""
     summary = AskSummary.from_json(run.summary)
     # Matches nothing: an empty Q() would match every reply where a run asked no model.
     condition = Q(pk__in=())
@@ -106,7 +106,8 @@ def replies_of(run: Run) -> QuerySet[LLMResponse]:
     )
 
 
-def _rows(replies: QuerySet[LLMResponse]) -> Iterator[Sequence[Any]]:
+def _iterate_rows(replies: QuerySet[LLMResponse]) -> Iterator[Sequence[Any]]:
+    """Yield the cells of the tables' rows for these replies, in order."""
     columns = ("model__name", "question__external_id", "sample", "status", "text")
     rows = replies.order_by("model__name", "question__position", "question_id", "sample")
     yield from rows.values_list(*columns, "finish_reason", "extra").iterator(AT_ONCE)
@@ -118,7 +119,7 @@ MOST_RELATED = 50
 
 @dataclass(frozen=True)
 class ModelEntry(Reasoned):
-    """Result of a model in the official run of a question set.
+    """Score, rank and percentile of a model in the official run of one question set.
 
     Attributes
     ----------
@@ -142,7 +143,7 @@ class ModelEntry(Reasoned):
 
 @dataclass(frozen=True)
 class Related:
-    """Another version of the model's family, compared on the sets that scored both.
+    """Another version of the model's family, with both scores on the sets that scored both.
 
     Attributes
     ----------
@@ -172,10 +173,10 @@ class ModelHistory:
     n_other_scale: int
 
 
-def model_history(user: AnyUser, model: LanguageModel) -> ModelHistory:
-    """Return the history of a model the user may see; at most three queries."""
+def build_model_history(user: AnyUser, model: LanguageModel) -> ModelHistory:
+    """Return the history of a model that the user may see; at most three queries."""
     runs = load_counted_runs(user)
-    sets = _sets(runs, model)
+    sets = _build_entries(runs, model)
     comparable = [entry for entry in sets if entry.on_scale and entry.score.value is not None]
     scores = estimate_trend([entry.score.value or 0.0 for entry in comparable])
     standing = estimate_trend([entry.percentile for entry in sets if entry.percentile is not None])
@@ -184,19 +185,21 @@ def model_history(user: AnyUser, model: LanguageModel) -> ModelHistory:
         scores=scores,
         standing=standing,
         told=build_trend_messages(scores, standing),
-        related=tuple(_related(user, runs, model)),
+        related=tuple(_build_related(user, runs, model)),
         n_other_scale=sum(entry.score.value is not None and not entry.on_scale for entry in sets),
     )
 
 
-def _sets(runs: Counted, model: LanguageModel) -> list[ModelEntry]:
+def _build_entries(runs: Counted, model: LanguageModel) -> list[ModelEntry]:
+    """Return the model's results in each question set, oldest first."""
     rows = LLMScore.objects.filter(model=model, run__in=list(runs.runs)).values(
         *("run_id", "score", "score_low", "score_high", "n", "percentile", "rank", "reason")
     )
-    return sorted((_entry(runs, row) for row in rows), key=lambda entry: entry.when)
+    return sorted((_build_entry(runs, row) for row in rows), key=lambda entry: entry.when)
 
 
-def _entry(runs: Counted, row: dict[str, Any]) -> ModelEntry:
+def _build_entry(runs: Counted, row: dict[str, Any]) -> ModelEntry:
+    """Return the model's result in one question set, from a row of the query."""
     run = runs.runs[row["run_id"]]
     return ModelEntry(
         set_id=run.set_id,
@@ -213,7 +216,8 @@ def _entry(runs: Counted, row: dict[str, Any]) -> ModelEntry:
     )
 
 
-def _related(user: AnyUser, runs: Counted, model: LanguageModel) -> list[Related]:
+def _build_related(user: AnyUser, runs: Counted, model: LanguageModel) -> list[Related]:
+    """Return the other versions of the model's family, compared on common question sets."""
     if not model.family:
         return []
     family = LanguageModel.objects.visible_to(user).filter(
@@ -250,7 +254,7 @@ HEADER = (
 )
 
 
-def report_of_run(run: Run) -> str:
+def format_run(run: Run) -> str:
     """Return the numbers of replies of each model, and reasons for missing ones."""
     summary = AskSummary.from_json(run.summary)
     rows = [

@@ -29,6 +29,7 @@ def _format_order(v: Mapping[str, Any]) -> str:
 
 
 def _format_corrected(v: Mapping[str, Any]) -> str:
+    """Return the sentences on the judge's mean error, and on the mean grade corrected by it."""
     return (
         f"It is {v['kind']} by {v['error']:.2f} on average. Corrected by that, workers' answers "
         f"have a mean grade of {v['mean']:.2f} ({_format_interval(v)}). The judge's mean is "
@@ -37,6 +38,7 @@ def _format_corrected(v: Mapping[str, Any]) -> str:
 
 
 def _format_experts(v: Mapping[str, Any]) -> str:
+    """Return the sentence on the correlation of the judge's scores with experts' grades."""
     return (
         f"Its scores and the experts' grades of {format_count(v['n'], 'answer')} correlate "
         f"{v['r']:.2f} ({_format_interval(v)}; 1 is perfect, 0 no relation)."

@@ -190,7 +190,7 @@ class JudgeAnalysis:
         return self._correlate(rows, self.score[rows], self.aqer[rows], TOO_FEW_WORKERS)
 
     def compare_gain_over_aqer(self) -> dict[str, ClusteredEstimate]:
-        """Return the judge's correlation with experts' grades minus AQER's, with intervals.
+        """Return the judge's correlation with experts' grades minus that of AQER's scores.
 
         Only answers with all three values count.
 

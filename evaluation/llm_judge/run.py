@@ -140,7 +140,7 @@ MOST_PAIRS = 40_000
 
 
 def _draw_codes(rng: np.random.Generator, n: int) -> list[int]:
-    """Return random integers that each encode a pair of `n` answers; they may repeat."""
+    """Return random integers, each of which encodes a pair of `n` answers; pairs may repeat."""
     codes: list[int] = rng.integers(0, n * n, size=MOST_PAIRS).tolist()
     return codes
 
@@ -225,7 +225,7 @@ class Findings:
 
     @cached_property
     def analysis(self) -> JudgeAnalysis:
-        """The statistics object built from the scores, expert grades and verdicts."""
+        """Statistics of the judge, built from its scores, verdicts and the experts' grades."""
         questions, authors, people = self.answers.codes()
         return JudgeAnalysis(
             self.replies.scores,
@@ -322,6 +322,7 @@ class Findings:
 
 
 def _build_metric_row(system: str, metric: str, estimate: ClusteredEstimate) -> MetricRow:
+    """Return the row of metrics.csv for an estimate."""
     return MetricRow(
         system,
         "",

@@ -126,7 +126,7 @@ class JudgeSummary(RunSummary):
     def build(
         cls, findings: Findings, model: str, n_judged: int, usage: Sequence[Usage]
     ) -> JudgeSummary:
-        """Return the summary to store; experts graded `n_judged` of the answers."""
+        """Return the summary to store; `n_judged` is the number of answers that experts judged."""
         people = sum(findings.answers.people)
         return cls(
             VERSION,
@@ -423,7 +423,7 @@ class _JudgeClient:
     ) -> RepliesByItem:
         """Send the requests that have no stored reply; `RunInputError` if the judge fails."""
         (replies,) = self._in_turns.ask(step, [Round(self.model, items, SENT, self.seed)])
-        if why := self._in_turns.reason_given_up(self.model):
+        if why := self._in_turns.get_reason_given_up(self.model):
             raise RunInputError("run.judge_not_asked", reason=why)
         return replies
 

@@ -38,7 +38,7 @@ def build_corrected_chart(rows: Sequence[Corrected]) -> Chart | None:
 
 
 def _build_row(row: Corrected) -> Row:
-    """Return an author's chart row with tooltip; drawn faint if its mean has no interval."""
+    """Return an author's row of the chart; drawn faint if the mean has no interval."""
     tip = "\n".join(
         [
             row.name,

@@ -61,14 +61,14 @@ def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[st
     )
     add(
         "--seed",
-        type=_seed,
+        type=_parse_seed,
         default=0,
         metavar="N",
         help="of the first sample; further ones have seeds derived from it (%(default)s)",
     )
     add(
         "--parameters",
-        type=_parameters,
+        type=_parse_parameters,
         default={},
         metavar="JSON",
         help='more to send, such as {"top_p": 0.9}; null leaves one of ours out: {"seed": null}',
@@ -85,8 +85,13 @@ def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[st
         action="store_true",
         help="leave the thinking of a reply before its answer; else it is only in requests.jsonl",
     )
-    add("--requests-per-minute", type=_positive, metavar="N", help="no more than these")
-    add("--tokens-per-minute", type=_positive, metavar="N", help="no more than these, reckoned")
+    add("--requests-per-minute", type=_parse_positive, metavar="N", help="no more than these")
+    add(
+        "--tokens-per-minute",
+        type=_parse_positive,
+        metavar="N",
+        help="no more than these, reckoned",
+    )
     add(
         "--budget",
         type=build_number_type(),
@@ -102,7 +107,7 @@ def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[st
     )
     add(
         "--timeout",
-        type=_positive,
+        type=_parse_positive,
         default=120.0,
         metavar="S",
         help="seconds for one attempt (%(default)g)",
@@ -116,8 +121,8 @@ def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[st
     )
 
 
-def asking_of(options: Mapping[str, Any]) -> AskSettings:
-    """Return the settings for asking from the options; CommandError (2) if invalid."""
+def build_ask_settings(options: Mapping[str, Any]) -> AskSettings:
+    """Return the model and limits that the arguments name; CommandError (2) if invalid."""
     values = options["parameters"]
     parameters = {
         "temperature": options["temperature"],
@@ -136,7 +141,7 @@ def asking_of(options: Mapping[str, Any]) -> AskSettings:
     return AskSettings(
         **{name: options[name] for name in ("model", "name", "budget", "key_variable")},
         parameters=parameters,
-        # `_parameters` lets only null pass for the seed, which means that none is sent.
+        # `_parse_parameters` lets only null pass for the seed, which means that none is sent.
         seed=None if "seed" in values else options["seed"],
         prices=prices,
         keep_thinking=bool(options.get("keep_thinking")),
@@ -149,21 +154,24 @@ def asking_of(options: Mapping[str, Any]) -> AskSettings:
     )
 
 
-def _positive(text: str) -> float:
+def _parse_positive(text: str) -> float:
+    """Return the positive number in an argument's text. Raises ArgumentTypeError."""
     number = build_number_type()(text)
     if not number:
         raise argparse.ArgumentTypeError("0 is too little")
     return number
 
 
-def _seed(text: str) -> int:
+def _parse_seed(text: str) -> int:
+    """Return the seed in an argument's text. Raises ArgumentTypeError."""
     number = build_minimum_type(0)(text)
     if number > MOST_SEED:
         raise argparse.ArgumentTypeError(f"{number} is more than {MOST_SEED}")
     return number
 
 
-def _parameters(text: str) -> dict[str, Any]:
+def _parse_parameters(text: str) -> dict[str, Any]:
+    """Return the JSON object in an argument's text. Raises ArgumentTypeError."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

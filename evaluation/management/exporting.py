@@ -13,13 +13,13 @@ from annotations.management.importing import SetCommand
 from annotations.models import QuestionSet, QuestionSetVersion
 from evaluation.core.messages.console import (
     BAD_INPUT,
-    Bars,
+    ProgressBars,
     exit_on_signal,
     print_report,
     report_bad_input,
 )
 from evaluation.models import Run
-from evaluation.runs.exports import ChoiceError, Export, chosen_run, chosen_version
+from evaluation.runs.exports import ChoiceError, Export, find_run, find_version
 
 KILOBYTE = 1000
 
@@ -46,14 +46,14 @@ class ExportCommand(SetCommand):
         parser.add_argument("--run", metavar="ID|record|latest", help=what)
 
     def version_of(self, options: dict[str, Any]) -> QuestionSetVersion:
-        """Return the requested version; exit status 2 if there is none."""
+        """Return the version that the arguments name; exit status 2 if there is none."""
         question_set = self.question_set(options)
-        return version_read(self.stdout, question_set, options["in_version"], self.answered)
+        return select_version(self.stdout, question_set, options["in_version"], self.answered)
 
     def run_of(self, options: dict[str, Any], version: QuestionSetVersion) -> Run | None:
-        """Return the requested run, None if none is requested; exit status 2 if invalid."""
+        """Return the run that the arguments name, None without one; exit status 2 if invalid."""
         try:
-            return chosen_run(version, options["run"]) if options["run"] else None
+            return find_run(version, options["run"]) if options["run"] else None
         except ChoiceError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
 
@@ -61,13 +61,13 @@ class ExportCommand(SetCommand):
         """Write the file, show the progress, and print a summary."""
         path: Path = options["output"]
         begin = perf_counter()
-        with report_bad_input(), exit_on_signal(), Bars() as bars:
+        with report_bad_input(), exit_on_signal(), ProgressBars() as bars:
             size = export.write(path, find_format(path, options["format"]), bars.show)
         seconds = perf_counter() - begin
         print_report(
             self.stdout,
             f"{export.n_rows:,} {export.what.replace('-', ' ')} of {export.version} written to "
-            f"{path}: {readable(size)} in {seconds:.1f} s",
+            f"{path}: {format_size(size)} in {seconds:.1f} s",
         )
 
 
@@ -82,15 +82,15 @@ def add_version(parser: CommandParser) -> None:
     )
 
 
-def version_read(
+def select_version(
     stdout: OutputWrapper, question_set: QuestionSet, number: int | None, answered: bool
 ) -> QuestionSetVersion:
-    """Return the version of that number or the default one; print which if there are several.
+    """Return the version of a number, else the default one; print which, if there are several.
 
     `answered` as in `default_version`. Exit status 2 if there is none.
     """
     try:
-        version = chosen_version(question_set, number, answered=answered)
+        version = find_version(question_set, number, answered=answered)
     except ChoiceError as error:
         raise CommandError(str(error), returncode=BAD_INPUT) from error
     others = question_set.versions.exclude(pk=version.pk).order_by("number")
@@ -104,8 +104,8 @@ def version_read(
     return version
 
 
-def readable(size: int) -> str:
-    """Return a number of bytes in a readable unit."""
+def format_size(size: int) -> str:
+    """Return a number of bytes with a unit, such as "3.2 MB"."""
     if size < KILOBYTE:
         return f"{size} bytes"
     for unit in ("kB", "MB"):

@@ -22,7 +22,7 @@ class KindCommand(BaseCommand):
     first = ""
 
     def run_from_argv(self, argv: list[str]) -> None:
-        """Remember the command's first argument, and run the command."""
+        """Run the command; remember its first argument, so that only this sub-command is built."""
         self.first = argv[2] if len(argv) > 2 else ""
         super().run_from_argv(argv)
 

@@ -51,16 +51,16 @@ def add_option_arguments(
     for name, option in parameters.options().items():
         if (FILES if files else DATABASE) in option.places and name not in without:
             text = _build_help(parameters, option)
-            more = arguments_of(option, _reader(parameters, option), files)
+            more = build_arguments(option, _build_parser(parameters, option), files)
             apart.get(option.group, parser).add_argument(
                 build_flag(option), dest=name, **{"help": text, **more}
             )
 
 
-def chosen(
+def read_options(
     options_type: type[ParametersT], options: Mapping[str, Any], *, files: bool
 ) -> ParametersT:
-    """Return the chosen option values; raise CommandError (2) if invalid.
+    """Return the options that the arguments choose; CommandError (exit status 2) if invalid.
 
     Ids in files, and models, are left out: the command reads them later. Options of the other
     place have their defaults, even if an argument has the same name.
@@ -92,7 +92,9 @@ class BadArgumentError(argparse.ArgumentTypeError):
         self.problem = error.problems[0]
 
 
-def _reader(parameters: type[Parameters], option: Option) -> Callable[[str], Any]:
+def _build_parser(parameters: type[Parameters], option: Option) -> Callable[[str], Any]:
+    """Return a function that parses an argument's text as this option."""
+
     def read(text: str) -> Any:
         try:
             return option.read(text)
@@ -118,12 +120,12 @@ def _build_help(parameters: type[Parameters], option: Option) -> str:
 
 
 @singledispatch
-def arguments_of(option: Option, read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+def build_arguments(option: Option, read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
     """Return the keyword arguments of `add_argument` for an option."""
     return {"type": read, "metavar": option.metavar, "default": option.default}
 
 
-@arguments_of.register
+@build_arguments.register
 def _(option: Switch, _read: Callable[[str], Any], files: bool) -> dict[str, Any]:
     if files and option.file:
         return {"type": Path, "metavar": "FILE", "help": option.file}
@@ -132,7 +134,7 @@ def _(option: Switch, _read: Callable[[str], Any], files: bool) -> dict[str, Any
     return {"action": "store_true"}
 
 
-@arguments_of.register
+@build_arguments.register
 def _(option: Choice, read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
     found = {"type": read, "choices": tuple(option.choices), "default": option.default}
     if option.implied is None:
@@ -140,17 +142,17 @@ def _(option: Choice, read: Callable[[str], Any], _files: bool) -> dict[str, Any
     return {**found, "nargs": "?", "const": option.implied, "metavar": option.metavar}
 
 
-@arguments_of.register
+@build_arguments.register
 def _(option: Ids, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
     found = {"type": str, "metavar": option.metavar}
     return {**found, "help": option.file} if option.file else found
 
 
-@arguments_of.register
+@build_arguments.register
 def _(option: RegisteredModels, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
     return {"nargs": "+", "metavar": "NAME", "default": []}
 
 
-@arguments_of.register
+@build_arguments.register
 def _(option: RegisteredModel, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
     return {"metavar": "NAME", "default": None}

@@ -17,7 +17,7 @@ from annotations.management.importing import SetCommand
 from annotations.models import QuestionSet, QuestionSetVersion
 from evaluation.core.messages.console import (
     BAD_INPUT,
-    Bars,
+    ProgressBars,
     format_table,
     print_report,
     remove_control_characters,
@@ -31,8 +31,8 @@ from evaluation.core.options import (
     RegisteredModel,
     RegisteredModels,
 )
-from evaluation.management.exporting import add_version, version_read
-from evaluation.management.option_arguments import chosen
+from evaluation.management.exporting import add_version, select_version
+from evaluation.management.option_arguments import read_options
 from evaluation.models import LanguageModel, Run
 from evaluation.models.runs import LONGEST_NAME
 from evaluation.runs.background.exclusions import (
@@ -72,12 +72,12 @@ class RunCommand(SetCommand):
 
     def start(self, kind: Kind, options: dict[str, Any]) -> None:
         """Queue the run, show its progress and print it; with option `output` write its tables."""
-        asked = with_ids(chosen(kind.options, options, files=False), options)
+        asked = replace_files(read_options(kind.options, options, files=False), options)
         version = self.version(options, answered=kind.needs_answers)
-        parameters = with_models(asked, options, version.question_set)
+        parameters = replace_model_names(asked, options, version.question_set)
         parameters = self.without_excluded(parameters, version, options)
-        run = self.queued(kind, version, parameters, options["name"], options["notes"])
-        if options["no_wait"] or not self.watched(run):
+        run = self.queue_run(kind, version, parameters, options["name"], options["notes"])
+        if options["no_wait"] or not self.watch_run(run):
             return
         if run.state == Run.State.PAUSED:
             print_report(self.stdout, PAUSED)
@@ -105,9 +105,9 @@ class RunCommand(SetCommand):
         question_set = self.question_set(options)
         if not question_set.versions.exists():
             raise CommandError(f"{question_set} has no questions yet", returncode=BAD_INPUT)
-        return version_read(self.stdout, question_set, options["in_version"], answered)
+        return select_version(self.stdout, question_set, options["in_version"], answered)
 
-    def queued(
+    def queue_run(
         self,
         kind: Kind,
         version: QuestionSetVersion,
@@ -115,7 +115,7 @@ class RunCommand(SetCommand):
         name: str = "",
         notes: str = "",
     ) -> Run:
-        """Queue a run and return it; CommandError (2) for invalid options."""
+        """Queue a run and return it; CommandError (exit status 2) for invalid options."""
         from evaluation.runs.background.runs import LabelError, queue_run
 
         owner = version.question_set.owner_id
@@ -134,14 +134,14 @@ class RunCommand(SetCommand):
         print_report(self.stdout, f"run {run.public_id} is queued")
         return run
 
-    def watched(self, run: Run) -> bool:
-        """Show a run's progress until it ends or is paused; False after Ctrl-C."""
+    def watch_run(self, run: Run) -> bool:
+        """Show a run's progress until it has ended or is paused; return False after Ctrl-C."""
         from evaluation.runs.background.progress import HOW_TO_START, is_any_running
 
         if not is_any_running():
             self.stderr.write(HOW_TO_START)
         try:
-            with Bars() as bars:
+            with ProgressBars() as bars:
                 follow_run(run, bars.show)
         except KeyboardInterrupt:
             print_report(self.stdout, "the run continues; its page shows the progress")
@@ -150,7 +150,7 @@ class RunCommand(SetCommand):
 
     def show(self, kind: Kind, run: Run, options: dict[str, Any]) -> None:
         """Print a run's report, and write its tables if requested."""
-        print_report(self.stdout, kind.text(run) if kind.text else tables_as_text(kind, run))
+        print_report(self.stdout, kind.text(run) if kind.text else format_tables(kind, run))
         if options.get("output") is not None:
             self.write_tables(kind, run, options["output"])
 
@@ -164,8 +164,8 @@ class RunCommand(SetCommand):
         print_report(self.stdout, f"{', '.join(names)} written to {place}")
 
 
-def with_ids(parameters: Parameters, options: dict[str, Any]) -> Parameters:
-    """Return the parameters with file arguments replaced by the ids read from the files."""
+def replace_files(parameters: Parameters, options: dict[str, Any]) -> Parameters:
+    """Return the options with the paths of files replaced by the ids that the files contain."""
     for name, option in parameters.options().items():
         if isinstance(option, RegisteredModels):
             continue
@@ -177,22 +177,22 @@ def with_ids(parameters: Parameters, options: dict[str, Any]) -> Parameters:
     return parameters
 
 
-def with_models(
+def replace_model_names(
     parameters: Parameters, options: dict[str, Any], question_set: QuestionSet
 ) -> Parameters:
-    """Return the parameters with model names replaced by the models' ids."""
+    """Return the options with model names replaced by the models' public ids."""
     for name, option in parameters.options().items():
         if isinstance(option, RegisteredModels) and options[name]:
-            ids = ids_of_models(options[name], question_set)
+            ids = find_model_ids(options[name], question_set)
             parameters = replace(parameters, **{name: ids})
         elif isinstance(option, RegisteredModel) and options[name]:
-            (one,) = ids_of_models([options[name]], question_set)
+            (one,) = find_model_ids([options[name]], question_set)
             parameters = replace(parameters, **{name: one})
     return parameters
 
 
-def ids_of_models(names: Sequence[str], question_set: QuestionSet) -> tuple[str, ...]:
-    """Return the public ids of the owner's models from names or ids.
+def find_model_ids(names: Sequence[str], question_set: QuestionSet) -> tuple[str, ...]:
+    """Return the public ids of the owner's models with these names or ids.
 
     A name may also be that of a file with one name or id per line. CommandError (2) for an unknown
     one.
@@ -215,8 +215,8 @@ def ids_of_models(names: Sequence[str], question_set: QuestionSet) -> tuple[str,
     return tuple(dict.fromkeys(known.get(name, name) for name in wanted))
 
 
-def tables_as_text(kind: Kind, run: Run) -> str:
-    """Return the first rows of each table of a run, as text."""
+def format_tables(kind: Kind, run: Run) -> str:
+    """Return the first rows of each table of a run as text."""
     parts = []
     for name, table_of in kind.tables.items():
         table = table_of(run)

@@ -172,7 +172,7 @@ def execute_run(turn: Turn) -> None:
     faults: Faults = []
     replies = _collect_replies(asking, models, questions, options, faults)
     if all(reply.status.is_missing for reply in replies):
-        raise RunInputError("run.no_model_replied", reason=asking.first_fault())
+        raise RunInputError("run.no_model_replied", reason=asking.find_first_fault())
     # Embedding has a lane of its own: in another lane this ends the turn, and the next continues.
     turn.go_on_in(find_lane_of_embedder(options.embedder))
     turn.between_parts()

@@ -25,12 +25,16 @@ from evaluation.model_comparison.report import (
     LeaderboardReport,
     LeaderRow,
     PairDetail,
-    differences,
-    leaderboard_report,
-    pair_detail,
+    build_leaderboard,
+    build_pair_detail,
+    load_differences,
 )
-from evaluation.model_comparison.report.leaderboard import RelatedPair, run_compared, runs_of
-from evaluation.model_comparison.report.scores import GroupTable, ScoreTable, group_tables
+from evaluation.model_comparison.report.leaderboard import (
+    RelatedPair,
+    choose_run,
+    list_comparable_runs,
+)
+from evaluation.model_comparison.report.scores import GroupTable, ScoreTable, build_group_tables
 from evaluation.models import Run
 from evaluation.runs.rest.views import (
     CURSOR,
@@ -62,7 +66,7 @@ class LeaderSerializer(AboutLeader):  # type: ignore[misc, valid-type]
 
 
 class RelatedSerializer(AboutRelated):  # type: ignore[misc, valid-type]
-    """Two versions of a model, or two prompting strategies for one, with their difference."""
+    """Two versions of a model, or one model with two prompting strategies, and their difference."""
 
     pair = ModelPairSerializer()
 
@@ -111,7 +115,9 @@ class ComparingViewSet(GradingViewSet):
     def leaderboard(self, request: Request, run_id: Any) -> Response:
         """Return the leaderboard of a run."""
         run = self.done(request, run_id)
-        return Response(LeaderboardSerializer(leaderboard_report(run, _correction(request))).data)
+        return Response(
+            LeaderboardSerializer(build_leaderboard(run, _parse_correction(request))).data
+        )
 
     @extend_schema(
         operation_id="question_sets_leaderboard",
@@ -127,13 +133,15 @@ class ComparingViewSet(GradingViewSet):
         question_set = get_answered_set(request, set_id)
         wanted = parse_public_id(request.query_params, "run")
         if wanted is None:
-            run = run_compared(runs_of(question_set))
+            run = choose_run(list_comparable_runs(question_set))
             if run is None:
                 raise ApiProblem("no-results", "No run of the set is done.", state="none")
         else:
             of_set = Run.objects.filter(version__question_set=question_set)
             run = self.done(request, wanted, of_set)
-        return Response(LeaderboardSerializer(leaderboard_report(run, _correction(request))).data)
+        return Response(
+            LeaderboardSerializer(build_leaderboard(run, _parse_correction(request))).data
+        )
 
     @extend_schema(
         operation_id="results_groups",
@@ -146,7 +154,7 @@ class ComparingViewSet(GradingViewSet):
         """Return the models' scores by group of questions."""
         run = self.done(request, run_id)
         tables = build_serializer(GroupTable)(
-            group_tables(ScoreTable.from_run(run)), many=True
+            build_group_tables(ScoreTable.from_run(run)), many=True
         ).data
         return Response({"next": None, "results": tables})
 
@@ -160,7 +168,9 @@ class ComparingViewSet(GradingViewSet):
     )
     def pair(self, request: Request, run_id: Any, first: UUID, second: UUID) -> Response:
         """Return the comparison of two models."""
-        detail, _ = _read_pair(self.done(request, run_id), first, second, _correction(request))
+        detail, _ = _load_pair(
+            self.done(request, run_id), first, second, _parse_correction(request)
+        )
         return Response(PairDetailSerializer(detail).data)
 
     @extend_schema(
@@ -187,21 +197,23 @@ class ComparingViewSet(GradingViewSet):
         order = parse_choice(request.query_params, "order", ORDERS, "largest")
         name = f"differences-{order}"
         start, limit = read_start(request, name), read_limit(request)
-        _, table = _read_pair(run, first, second, HOLM)
-        page = differences(run, table, first, second, order, start, limit)
+        _, table = _load_pair(run, first, second, HOLM)
+        page = load_differences(run, table, first, second, order, start, limit)
         rows = QuestionDifferenceSerializer(page.questions, many=True).data
         return Response(build_slice_body(request, name, rows, start, page.total))
 
 
-def _correction(request: Request) -> Correction:
+def _parse_correction(request: Request) -> Correction:
+    """Return the p-value correction that the request names, else Holm. Raises ApiProblem."""
     word: Any = parse_choice(request.query_params, "correction", CORRECTED_BY, HOLM)
     return word
 
 
-def _read_pair(
+def _load_pair(
     run: Run, first: UUID, second: UUID, correction: Correction
 ) -> tuple[PairDetail, ScoreTable]:
-    detail = pair_detail(run, first, second, correction)
+    """Return the comparison of two models of a run, and their scores. Raises Http404."""
+    detail = build_pair_detail(run, first, second, correction)
     if detail is None:
         raise Http404
     return detail

@@ -28,18 +28,18 @@ from evaluation.grading.results.pages import grading_file, grading_page
 from evaluation.grading.results.report.models import build_models_report
 from evaluation.grading.results.views.models import read_models
 from evaluation.model_comparison.report import ORDERS, differences, leaderboard_report, pair_detail
-from evaluation.model_comparison.report.leaderboard import run_compared, runs_of
+from evaluation.model_comparison.report.leaderboard import choose_run, list_comparable_runs
 from evaluation.model_comparison.report.pair import Grouping, PairDetail, PairGroup
-from evaluation.model_comparison.report.scores import ScoreTable, group_tables
+from evaluation.model_comparison.report.scores import ScoreTable, build_group_tables
 from evaluation.models import Run
-from evaluation.runs.result_pages import Context, asked_correction, start_link
+from evaluation.runs.result_pages import Context, build_start_link, get_correction
 from evaluation.runs.run_types import list_run_kinds
 from evaluation.runs.run_types.registry import list_runs
 
 MOST = 30
 
 
-def groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
+def build_groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
     """Return the chart of at most 30 groups, largest first."""
     first, second = detail.pair.first_name, detail.pair.second_name
     plotted = grouping.groups[:MOST]
@@ -49,7 +49,7 @@ def groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
             value=group.difference.value,
             low=group.difference.low,
             high=group.difference.high,
-            tip=_tip(group, first, second),
+            tip=_format_tooltip(group, first, second),
             style="-model" if group.better else "-weak",
         )
         for group in plotted
@@ -84,7 +84,7 @@ def groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
     )
 
 
-def _tip(group: PairGroup, first: str, second: str) -> str:
+def _format_tooltip(group: PairGroup, first: str, second: str) -> str:
     ends = format_interval(group.difference.low, group.difference.high, "unknown")
     return "\n".join(
         [
@@ -105,14 +105,14 @@ GROUPS_SHOWN = 12
 
 
 @require_safe
-def compare_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def show_leaderboard(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the leaderboard of a run (query parameter `run`, else the official run).
 
     `correction` in the address is that of the p-values.
     """
     question_set = get_answered_set(request, set_id)
-    runs = runs_of(question_set)
-    run = chosen(runs, parse_public_id(request.GET, "run", blank=True))
+    runs = list_comparable_runs(question_set)
+    run = find_run(runs, parse_public_id(request.GET, "run", blank=True))
     context: dict[str, Any] = {
         "title": "Models compared",
         "subtitle": question_set.name,
@@ -126,14 +126,14 @@ def compare_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
     }
     if run is not None:
         correction: Correction = parse_choice(request.GET, "correction", CORRECTED_BY, HOLM)  # type: ignore[assignment]
-        context |= of_run(run, correction, runs)
+        context |= build_leaderboard_context(run, correction, runs)
     return TemplateResponse(request, "evaluation/compare_models.html", context)
 
 
-def chosen(runs: list[Run], wanted: UUID | None) -> Run | None:
+def find_run(runs: list[Run], wanted: UUID | None) -> Run | None:
     """Return the run of an id, else the official one; None without runs, 404 for a wrong id."""
     if wanted is None:
-        return run_compared(runs)
+        return choose_run(runs)
     # Only among the runs of this set: the id of another set's run is a 404.
     for run in runs:
         if run.public_id == wanted:
@@ -141,31 +141,31 @@ def chosen(runs: list[Run], wanted: UUID | None) -> Run | None:
     raise Http404("the set has no such run with results")
 
 
-def newest_panels(run: Run) -> Run | None:
+def find_panel_comparison(run: Run) -> Run | None:
     """Return the newest panel comparison of a run's question set; None without one."""
     of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=PANELS)
     return of_set.filter(state=Run.State.DONE).select_related("version").order_by("-pk").first()
 
 
-def of_run(run: Run, correction: Correction, runs: list[Run]) -> dict[str, Any]:
+def build_leaderboard_context(run: Run, correction: Correction, runs: list[Run]) -> dict[str, Any]:
     """Return the page context on the models of one run."""
     table, costs = ScoreTable.with_costs(run)
     report = leaderboard_report(run, correction, runs, table.standings, costs)
     if not report.models:
         return {"report": report}
-    panels, kind = newest_panels(run), list_run_kinds().get(PANELS)
+    panels, kind = find_panel_comparison(run), list_run_kinds().get(PANELS)
     placed = build_models_report(run, models=Page([row.standing for row in report.models]))
     return {
         "report": report,
         "corrected_by": CORRECTED_BY[correction],
         "panels": panels,
         "panels_said": build_report(panels).said[0] if panels else "",
-        "panels_start": start_link(kind, run.version.question_set) if kind else "",
+        "panels_start": build_start_link(kind, run.version.question_set) if kind else "",
         "chart": build_placement_chart(placed.models, placed.ceiling, placed.crowd),
         "shown_columns": COLUMNS_SHOWN,
         "shown_slice": f":{COLUMNS_SHOWN}",
         "groups_slice": f":{GROUPS_SHOWN}",
-        "groups": group_tables(table),
+        "groups": build_group_tables(table),
         "told": {
             "facts": build_run_facts(run) is not None,
             "seconds": any(row.costs.seconds is not None for row in report.models),
@@ -175,13 +175,13 @@ def of_run(run: Run, correction: Correction, runs: list[Run]) -> dict[str, Any]:
 
 
 @grading_page("evaluation/pair.html")
-def pair(request: HttpRequest, run: Run, first: UUID, second: UUID) -> Context:
+def show_pair(request: HttpRequest, run: Run, first: UUID, second: UUID) -> Context:
     """Show which of two models is better, overall, by group and by question.
 
     `order`, `start` and `correction` come from the address.
     """
     query = request.GET
-    correction = asked_correction(query)
+    correction = get_correction(query)
     order = parse_choice(query, "order", ORDERS, "largest")
     start = parse_number(query, "start", 0, 99_999_999, blank=True) or 0
     pair_report = pair_detail(run, first, second, correction)
@@ -196,22 +196,24 @@ def pair(request: HttpRequest, run: Run, first: UUID, second: UUID) -> Context:
         "order": order,
         "orders": ORDERS,
         "shown": differences(run, table, first, second, order, start),
-        "charts": [(grouping, groups_chart(detail, grouping)) for grouping in detail.groupings],
+        "charts": [
+            (grouping, build_groups_chart(detail, grouping)) for grouping in detail.groupings
+        ],
     }
 
 
 @grading_file
-def two(request: HttpRequest, run: Run) -> HttpResponseBase:
+def redirect_to_pair(request: HttpRequest, run: Run) -> HttpResponseBase:
     """Redirect to the page of the two models chosen in a form, else to all pairs."""
     first, second = parse_public_id(request.GET, "first"), parse_public_id(request.GET, "second")
-    query = urlencode({"correction": asked_correction(request.GET)})
+    query = urlencode({"correction": get_correction(request.GET)})
     if first is None or second is None or first == second:
         return redirect(f"{reverse('admin:results-comparison', args=[run.public_id])}?{query}")
     pair_page = reverse("admin:results-pair", args=[run.public_id, first, second])
     return redirect(f"{pair_page}?{query}")
 
 
-def picture(by: str, run: Run, query: QueryDict) -> Chart | None:
+def build_groups_chart_of_pair(by: str, run: Run, query: QueryDict) -> Chart | None:
     """Return the chart of two models by one kind of question group; None without groups."""
     pair_report = pair_detail(run, *read_models(run, query))
     if pair_report is None:
@@ -219,4 +221,4 @@ def picture(by: str, run: Run, query: QueryDict) -> Chart | None:
     detail, _ = pair_report
     groupings = (grouping for grouping in detail.groupings if grouping.by == by)
     grouping = next(groupings, None)
-    return groups_chart(detail, grouping) if grouping else None
+    return build_groups_chart(detail, grouping) if grouping else None

@@ -10,9 +10,13 @@ from evaluation.core.charts.chart import Chart, Row, draw_estimates
 from evaluation.core.charts.svg import Drawing, fit_labels, fit_text, format_interval, format_number
 from evaluation.grading.results.charts.heat_map import Shades, compute_legend_height, draw_legend
 from evaluation.model_overview.messages import SIDES
-from evaluation.model_overview.run.findings import CorrelationRow, ViewsSummary, disagreement_of
+from evaluation.model_overview.run.findings import (
+    CorrelationRow,
+    ViewsSummary,
+    compute_disagreement_of_sides,
+)
 from evaluation.model_overview.run.gathering import AlignedMetrics
-from evaluation.model_overview.storage import together_of
+from evaluation.model_overview.storage import load_values
 from evaluation.models import Run
 
 # Most questions in the chart; the number of models depends on its width.
@@ -27,14 +31,14 @@ ROW, LINE = 15.0, 18.0
 NARROWEST, WIDEST, GAP = 9.0, 40.0, 8.0
 
 
-def views_chart(
+def build_views_chart(
     together: AlignedMetrics, link: Callable[[int], str] = lambda _: ""
 ) -> Chart | None:
-    """Return the chart of all views (measures) by model and question; None without two sides.
+    """Return the chart of all views (measures) by model and question; None with only one aspect.
 
     `link` leads from the place of a model to its page.
     """
-    disagreement = disagreement_of(together)
+    disagreement = compute_disagreement_of_sides(together)
     if np.isnan(disagreement.strength).all():
         return None
     sides = [together.views[index] for index in together.sides]
@@ -121,20 +125,22 @@ def views_chart(
 MOST_CORRELATIONS = 40
 
 
-def fields_of(run: Run) -> Chart | None:
-    """Return the chart of all views by model and question of a model overview run."""
-    return views_chart(together_of(run, ViewsSummary.from_json(run.summary)))
+def build_views_chart_of_run(run: Run) -> Chart | None:
+    """Return the chart of all views (measures) by model and question, of a finished run."""
+    return build_views_chart(load_values(run, ViewsSummary.from_json(run.summary)))
 
 
-def correlations_of(run: Run) -> Chart | None:
-    """Return the chart of correlations between views of a model overview run."""
+def build_correlations_chart_of_run(run: Run) -> Chart | None:
+    """Return the chart of correlations between views (measures), of a finished run."""
     summary = ViewsSummary.from_json(run.summary)
     titles = {view.view.name: view.view.title for view in summary.views}
-    return correlations_chart(summary.correlations, titles)
+    return build_correlations_chart(summary.correlations, titles)
 
 
-def correlations_chart(rows: Iterable[CorrelationRow], titles: Mapping[str, str]) -> Chart | None:
-    """Return the chart of correlations between views; None if none is defined."""
+def build_correlations_chart(
+    rows: Iterable[CorrelationRow], titles: Mapping[str, str]
+) -> Chart | None:
+    """Return the chart of correlations between views (measures); None if none is defined."""
     known = [row for row in rows if row.spearman is not None]
     known.sort(key=lambda row: -abs(row.spearman or 0.0))
     if not known:
@@ -161,4 +167,4 @@ def correlations_chart(rows: Iterable[CorrelationRow], titles: Mapping[str, str]
     )
 
 
-CHARTS = {"views": fields_of, "view-correlations": correlations_of}
+CHARTS = {"views": build_views_chart_of_run, "view-correlations": build_correlations_chart_of_run}

@@ -252,33 +252,33 @@ def run_evaluate(
     parameters: ViewsParameters, arguments: Mapping[str, Any], progress: Progress
 ) -> str:
     """Combine the results in folders, write the tables, and return the text to print."""
-    kinds = {kind.name: ViewRunType(kind.title, kind.views) for kind in kinds_of_files()}
+    kinds = {kind.name: ViewRunType(kind.title, kind.views) for kind in list_kinds_of_files()}
     request = ViewsRequest(
-        [_folder(text, kinds) for text in arguments["folders"]],
+        [_parse_folder(text, kinds) for text in arguments["folders"]],
         kinds,
         parameters,
         arguments["output"],
         arguments["questions"],
     )
     with OutputFolder(request.output) as folder:
-        made = views_of_files(request, progress)
+        made = combine_folders(request, progress)
         made.write(folder)
-        for name, chart in zip(FIGURES, _charts(made), strict=True):
+        for name, chart in zip(FIGURES, _build_charts(made), strict=True):
             if chart is not None:
                 folder.open(name).write(chart.standalone().encode())
-    return f"{text_of(made.summary)}\n\nFiles: {request.output}"
+    return f"{format_summary(made.summary)}\n\nFiles: {request.output}"
 
 
-def _folder(text: str, kinds: Mapping[str, ViewRunType]) -> tuple[str, Path]:
+def _parse_folder(text: str, kinds: Mapping[str, ViewRunType]) -> tuple[str, Path]:
     name, sign, path = text.partition("=")
     return (name, Path(path)) if sign and name in kinds else ("", Path(text))
 
 
-def _charts(made: FileViews) -> tuple[Chart | None, Chart | None]:
+def _build_charts(made: FileViews) -> tuple[Chart | None, Chart | None]:
     titles = {view.name: view.title for view in made.results.together.views}
     return (
-        views_chart(made.results.together),
-        correlations_chart(made.summary.correlations, titles),
+        build_views_chart(made.results.together),
+        build_correlations_chart(made.summary.correlations, titles),
     )
 
 
@@ -287,7 +287,7 @@ CORRELATION = ("view", "other", "spearman", "low", "high", "questions", "models"
 MAX_SHOWN = 20
 
 
-def text_of(views_summary: ViewsSummary) -> str:
+def format_summary(views_summary: ViewsSummary) -> str:
     """Return a model overview as text: questions answered, models, and correlations."""
     counts = (
         f"{len(views_summary.models)} models, {views_summary.questions} questions, "
@@ -303,10 +303,11 @@ def text_of(views_summary: ViewsSummary) -> str:
         parts.append(f"{views_summary.repeated:,} rows repeat an earlier row and do not count.")
     parts += [
         f"{QUESTIONS[source.name]}\n  {TERMINAL.format(source.said)}"
-        for source in answered(views_summary)
+        for source in answer_questions(views_summary)
     ]
     parts += [
-        _model(views_summary, place) for place in range(len(views_summary.models))[:MAX_SHOWN]
+        _format_model(views_summary, place)
+        for place in range(len(views_summary.models))[:MAX_SHOWN]
     ]
     rows = [
         (row.view, row.other, row.spearman, row.low, row.high, row.n_questions, row.n_models)
@@ -317,8 +318,8 @@ def text_of(views_summary: ViewsSummary) -> str:
     return "\n\n".join(parts)
 
 
-def _model(views_summary: ViewsSummary, place: int) -> str:
-    one = portrait(views_summary, place)
+def _format_model(views_summary: ViewsSummary, place: int) -> str:
+    one = build_portrait(views_summary, place)
     lines = [remove_control_characters(one.model)]
     for claim in one.claims:
         lines.append(f"  {CLAIMS[claim.name]}")
@@ -329,6 +330,6 @@ def _model(views_summary: ViewsSummary, place: int) -> str:
     return "\n".join(lines)
 
 
-def report_of_run(run: Run) -> str:
+def format_run(run: Run) -> str:
     """Return the text that ``run views`` prints about a finished run."""
-    return text_of(ViewsSummary.from_json(run.summary))
+    return format_summary(ViewsSummary.from_json(run.summary))

@@ -53,28 +53,36 @@ _AFFIRMED = {
 }
 
 
-def _two(value: Any) -> str:
-    """Return a number with two decimals, without the sign of a 0."""
+def _format_two_decimals(value: Any) -> str:
+    """Return a number with two decimals, without a minus sign for 0.00."""
     text = f"{value:.2f}"
     return "0.00" if text == "-0.00" else text
 
 
-def _interval(values: Mapping[str, Any], low: str = "low", high: str = "high") -> str:
+def _format_interval(values: Mapping[str, Any], low: str = "low", high: str = "high") -> str:
+    """Return a 95% interval as a phrase; `low` and `high` are the names of its ends in `values`."""
     if values[low] is None:
         return "without an interval"
-    return f"95% interval {_two(values[low])} to {_two(values[high])}"
+    return (
+        f"95% interval {_format_two_decimals(values[low])} to {_format_two_decimals(values[high])}"
+    )
 
 
-def _basis(values: Mapping[str, Any]) -> str:
+def _format_sample(values: Mapping[str, Any]) -> str:
+    """Return the numbers of questions and models behind a correlation as a phrase."""
     models = "" if values["models"] == 1 else f" and {values['models']} models"
     return f"{format_count(values['questions'], 'question')}{models}"
 
 
-def _numbers(values: Mapping[str, Any]) -> str:
-    return f"rank correlation {_two(values['value'])}, {_interval(values)}, {_basis(values)}"
+def _format_correlation(values: Mapping[str, Any]) -> str:
+    """Return a rank correlation with its interval and sample as a phrase."""
+    correlation = _format_two_decimals(values["value"])
+    interval, sample = _format_interval(values), _format_sample(values)
+    return f"rank correlation {correlation}, {interval}, {sample}"
 
 
-def _of_question(name: str) -> dict[str, Sentence]:
+def _build_question_sentences(name: str) -> dict[str, Sentence]:
+    """Return the sentences of all answers to one question about two views, by message code."""
     yes, no = _AFFIRMED[name]
 
     def untold(values: Mapping[str, Any]) -> str:
@@ -84,11 +92,13 @@ def _of_question(name: str) -> dict[str, Sentence]:
                 f" So few questions of one model mostly cannot show a relation weaker than about "
                 f"{values['smallest']:.2f}."
             )
-        return f"Not decided by these answers ({_numbers(values)}).{shows}"
+        return f"Not decided by these answers ({_format_correlation(values)}).{shows}"
 
     return {
-        f"views.{name}.yes": lambda values: f"Yes: {yes} ({_numbers(values)}).",
-        f"views.{name}.no": lambda values: f"No, the other way round: {no} ({_numbers(values)}).",
+        f"views.{name}.yes": lambda values: f"Yes: {yes} ({_format_correlation(values)}).",
+        f"views.{name}.no": lambda values: (
+            f"No, the other way round: {no} ({_format_correlation(values)})."
+        ),
         f"views.{name}.untold": untold,
         f"views.{name}.few": lambda values: (
             f"Not enough data: both are known for {values['questions']} "
@@ -104,9 +114,9 @@ def _of_question(name: str) -> dict[str, Sentence]:
 _SURE_UNTOLD = "Not decided: whether it is less sure where its answers are farther from people's"
 
 
-def against(values: Mapping[str, Any]) -> str:
-    """Return a phrase on whether a model is better or worse than the other models' mean."""
-    interval = _interval(values, "gain_low", "gain_high")
+def format_difference(values: Mapping[str, Any]) -> str:
+    """Return the phrase on a model's difference from the other models' mean in one view."""
+    interval = _format_interval(values, "gain_low", "gain_high")
     n = format_count(values["n_gain"], "question")
     if values["against"] == "better":
         return f"{values['gain']:.2f} better than the other models' mean ({interval}, {n})"
@@ -115,28 +125,29 @@ def against(values: Mapping[str, Any]) -> str:
             f"(95% interval {-values['gain_high']:.2f} to {-values['gain_low']:.2f}, {n})"
         )
     if values["against"] == "alike":
-        return (
-            f"no difference from the other models' mean shows ({_two(values['gain'])}, {interval})"
-        )
+        gain = _format_two_decimals(values["gain"])
+        return f"no difference from the other models' mean shows ({gain}, {interval})"
     if values["against"] == "few":
         return f"too few questions in common with other models to compare them ({values['n_gain']})"
     return "there is no other model to compare it with"
 
 
-def place_said(side: str, place: float, *, best: bool) -> str:
-    """Return a phrase on an answer's rank in one side (aspect) among all answers."""
+def format_place(side: str, place: float, *, best: bool) -> str:
+    """Return the phrase on how an answer ranks in one aspect of a model among all answers."""
     if best:
         return f"{SIDES[side]}: more so than {place:.0%} of all answers"
     return f"{SIDES[side]}: less so than {1 - place:.0%} of all answers"
 
 
-def _mean(values: Mapping[str, Any]) -> str:
+def _format_mean(values: Mapping[str, Any]) -> str:
+    """Return a mean with its interval and number of questions as a phrase."""
     top = "" if values["highest"] is None else f" of {values['highest']:g}"
     questions = format_count(values["questions"], "question")
-    return f"{values['mean']:.2f}{top} ({_interval(values)}, {questions})"
+    return f"{values['mean']:.2f}{top} ({_format_interval(values)}, {questions})"
 
 
-def _share(values: Mapping[str, Any]) -> str:
+def _format_share(values: Mapping[str, Any]) -> str:
+    """Return a share with its interval and number of questions as a phrase."""
     if values["low"] is None:
         return f"{values['mean']:.0%} of {format_count(values['questions'], 'question')}"
     return (
@@ -147,12 +158,14 @@ def _share(values: Mapping[str, Any]) -> str:
 
 
 VIEWS: Mapping[str, Sentence] = {
-    **_of_question("uncertainty_distance"),
-    **_of_question("dispersion_distance"),
-    **_of_question("dispersion_uncertainty"),
-    **_of_question("robustness_distance"),
-    **_of_question("sure"),
-    "views.sure.untold": lambda values: f"{_SURE_UNTOLD} from these answers ({_numbers(values)}).",
+    **_build_question_sentences("uncertainty_distance"),
+    **_build_question_sentences("dispersion_distance"),
+    **_build_question_sentences("dispersion_uncertainty"),
+    **_build_question_sentences("robustness_distance"),
+    **_build_question_sentences("sure"),
+    "views.sure.untold": lambda values: (
+        f"{_SURE_UNTOLD} from these answers ({_format_correlation(values)})."
+    ),
     "views.sure.few": lambda values: (
         f"{_SURE_UNTOLD}: both are known for {format_count(values['questions'], 'question')} "
         "only, and "
@@ -161,14 +174,16 @@ VIEWS: Mapping[str, Sentence] = {
     "views.sure.undefined": f"{_SURE_UNTOLD}: it is as sure of one answer as of another, or too "
     "few have both numbers.",
     "views.mean_crowd": lambda values: (
-        f"Its answers have a mean similarity of {_mean(values)} to the consensus of people; "
-        f"{against(values)}."
+        f"Its answers have a mean similarity of {_format_mean(values)} to the consensus of people; "
+        f"{format_difference(values)}."
     ),
     "views.mean_robustness": lambda values: (
-        f"Asked the same in other words, “{values['title']}” is {_mean(values)}; {against(values)}."
+        f"Asked the same in other words, “{values['title']}” is {_format_mean(values)}; "
+        f"{format_difference(values)}."
     ),
     "views.mean_answerability": lambda values: (
-        f"It notices rightly of {_share(values)} whether there is an answer; {against(values)}."
+        f"It notices rightly of {_format_share(values)} whether there is an answer; "
+        f"{format_difference(values)}."
     ),
     "views.crowd_percentile": "{value:.0f} of 100 people are less near to the consensus of the "
     "others than it is.",

@@ -53,7 +53,7 @@ class ViewCorrelation:
     n_cells: int
 
 
-def correlations(
+def compute_correlations(
     values: ArrayLike, pairs: Sequence[Pair], n_draws: int = 400, seed: int = 0
 ) -> list[ViewCorrelation]:
     """Return the rank correlation over questions of each pair of views, with intervals.
@@ -75,22 +75,24 @@ def correlations(
     n_questions = views.shape[2]
     known = ~np.isnan(views)
     single = [
-        [_of_model(views, known, pair, index) for index in range(views.shape[1])] for pair in pairs
+        [_correlate_of_model(views, known, pair, index) for index in range(views.shape[1])]
+        for pair in pairs
     ]
     counted = np.array([[one is not None for one in row] for row in single], dtype=np.bool_)
-    means = [_mean([one for one in row if one is not None]) for row in single]
+    means = [_compute_mean([one for one in row if one is not None]) for row in single]
     both = [known[one] & known[other] for one, other in pairs]
     # Questions and answers of the models that count.
     counts = [cells[row].any(axis=0).sum() for cells, row in zip(both, counted, strict=True)]
 
     def drawn(times: Floats) -> Floats:
+        """Return the correlations of each pair and model in bootstrap draws of the questions."""
         draws = np.full((len(pairs), views.shape[1], len(times)), np.nan)
         for model in range(views.shape[1]):
             ranked = DrawnRanks(views[:, model], times)
             for index in np.flatnonzero(counted[:, model]).tolist():
                 one, other = pairs[index]
-                draws[index, model] = ranked.correlation(one, other, both[index][model])
-        return _means(draws)
+                draws[index, model] = ranked.compute_correlation(one, other, both[index][model])
+        return _compute_means(draws)
 
     estimates = (
         compute_drawn_intervals(means, counts, drawn, n_questions, n_draws, seed) if pairs else []
@@ -106,7 +108,7 @@ def correlations(
     ]
 
 
-def smallest_shown(n_questions: int) -> float | None:
+def compute_detectable_correlation(n_questions: int) -> float | None:
     """Return the smallest correlation that a number of questions has 80% power to detect.
 
     tanh(2.8 / sqrt(n - 3)) for 80% power at the 5% level, by Fisher's transformation; None below 4
@@ -116,7 +118,7 @@ def smallest_shown(n_questions: int) -> float | None:
 
 
 class DrawnRanks:
-    """Cached ranks of one model's values in bootstrap draws of questions, for each view.
+    """Ranks of one model's values in bootstrap draws of questions, cached for each view.
 
     Parameters
     ----------
@@ -127,35 +129,37 @@ class DrawnRanks:
         self._views, self._times = views, times
         self._made: dict[tuple[int, bytes], tuple[Floats, Floats]] = {}
 
-    def correlation(self, one: int, other: int, among: Booleans) -> Floats:
-        """Return Spearman's correlation of two views per draw; 0 if a view has equal values."""
+    def compute_correlation(self, one: int, other: int, among: Booleans) -> Floats:
+        """Return Spearman's correlation of two views per draw; 0 if all values of one are equal."""
         times, key = self._times[:, among], among.tobytes()
-        (a, of_a), (b, of_b) = (self._ranks(view, among, key, times) for view in (one, other))
+        (a, of_a), (b, of_b) = (
+            self._compute_ranks(view, among, key, times) for view in (one, other)
+        )
         shared = np.einsum("dq,dq,dq->d", times, a, b)
         # Ranks are halves: a spread below a quarter is none.
         flat = (of_a < 0.25) | (of_b < 0.25)
         return np.divide(shared, np.sqrt(of_a * of_b), out=np.zeros(len(times)), where=~flat)
 
-    def _ranks(
+    def _compute_ranks(
         self, view: int, among: Booleans, key: bytes, times: Floats
     ) -> tuple[Floats, Floats]:
         """Return centred ranks of a view (one row per draw), and their sum of squares per draw."""
         if (view, key) not in self._made:
-            ranks = drawn_ranks(self._views[view, among], times)
+            ranks = compute_drawn_ranks(self._views[view, among], times)
             # Mean ranks of n numbers, ties or not, average (n + 1) / 2.
             ranks -= (times.sum(axis=1, keepdims=True) + 1) / 2
             self._made[view, key] = ranks, np.einsum("dq,dq,dq->d", times, ranks, ranks)
         return self._made[view, key]
 
 
-def drawn_ranks(values: Floats, times: Floats) -> Floats:
-    """Return mean ranks of numbers, one row per draw; a number is repeated `times` in a draw.
+def compute_drawn_ranks(values: Floats, times: Floats) -> Floats:
+    """Return mean ranks of numbers in draws (rows) that repeat each number `times` times.
 
     The rank of a number that is drawn twice is the mean of both. That of a number that is not drawn
     has no meaning; its weight is 0.
     """
     order = np.argsort(values, kind="stable")
-    ends = _last_of_equals(values[order])
+    ends = _find_last_of_equals(values[order])
     up_to = np.cumsum(times[:, order], axis=1)[:, ends]
     before = np.concatenate([np.zeros((len(times), 1)), up_to[:, :-1]], axis=1)
     group = np.empty(len(values), dtype=np.int64)
@@ -165,14 +169,15 @@ def drawn_ranks(values: Floats, times: Floats) -> Floats:
     return np.asarray(middle[:, group], dtype=np.float64)
 
 
-def _last_of_equals(ordered: Floats) -> Integers:
+def _find_last_of_equals(ordered: Floats) -> Integers:
     """Return the index of the last of each group of equal numbers in sorted numbers."""
     last = np.ones(len(ordered), dtype=np.bool_)
     last[:-1] = ordered[1:] != ordered[:-1]
     return np.flatnonzero(last)
 
 
-def _of_model(views: Floats, known: Booleans, pair: Pair, model: int) -> float | None:
+def _correlate_of_model(views: Floats, known: Booleans, pair: Pair, model: int) -> float | None:
+    """Return one model's rank correlation of two views; None below 3 common questions."""
     one, other = pair
     among = known[one, model] & known[other, model]
     if among.sum() < FEWEST_QUESTIONS:
@@ -180,11 +185,12 @@ def _of_model(views: Floats, known: Booleans, pair: Pair, model: int) -> float |
     return spearman(views[one, model], views[other, model], among)
 
 
-def _mean(values: list[float]) -> float:
+def _compute_mean(values: list[float]) -> float:
+    """Return the mean of the values; NaN without any."""
     return float(np.mean(values)) if values else np.nan
 
 
-def _means(values: Floats) -> Floats:
+def _compute_means(values: Floats) -> Floats:
     """Return means over the middle axis (models) without NaN, one row per pair of views."""
     known = ~np.isnan(values)
     count = known.sum(axis=1)
@@ -197,7 +203,7 @@ NONE = -1
 
 @dataclass(frozen=True, eq=False)
 class Disagreement:
-    """How much the views (measures) of each answer disagree, and which are highest and lowest.
+    """How much the views (measures) of each answer differ in rank, and the two extreme views.
 
     Attributes
     ----------
@@ -214,21 +220,21 @@ class Disagreement:
     lowest: Integers
 
     def strongest(self) -> Integers:
-        """Return (model, question) indices of the answers, the strongest disagreement first."""
+        """Return (model, question) indices of the answers, the largest disagreement first."""
         flat = self.strength.ravel()
         known = np.flatnonzero(~np.isnan(flat))
         ordered = known[np.argsort(-flat[known], kind="stable")]
         return np.column_stack(np.unravel_index(ordered, self.strength.shape)).astype(np.int64)
 
 
-def disagreement(values: ArrayLike) -> Disagreement:
-    """Return how much the views of each answer disagree, by their percentile ranks.
+def compute_disagreement(values: ArrayLike) -> Disagreement:
+    """Return how much the percentile ranks of each answer differ between views (measures).
 
     Parameters
     ----------
     values : (S, M, Q) numbers of S views, greater for better, NaN for none.
     """
-    places = np.stack([_places(view) for view in round_for_ties(values)])
+    places = np.stack([_compute_percentile_ranks(view) for view in round_for_ties(values)])
     known = ~np.isnan(places)
     enough = known.sum(axis=0) >= 2
     high = np.where(known, places, -np.inf)
@@ -243,7 +249,8 @@ def disagreement(values: ArrayLike) -> Disagreement:
     )
 
 
-def _places(view: Floats) -> Floats:
+def _compute_percentile_ranks(view: Floats) -> Floats:
+    """Return the percentile rank, 0 to 1, of each number within its view; NaN stays NaN."""
     known = ~np.isnan(view)
     result = np.full(view.shape, np.nan)
     if known.any():
@@ -270,13 +277,13 @@ class Standing:
     n_models: int
 
 
-def standings(
+def compute_standings(
     values: ArrayLike, *, higher_is_better: bool = True, n_draws: int = 400, seed: int = 0
 ) -> list[Standing]:
-    """Return each model's mean and rank in one view (`values`: one row per model, NaN if none)."""
+    """Return each model's mean, gain and rank in one view; `values` has one row per model."""
     own = np.asarray(values, dtype=np.float64)
     m = len(own)
-    means = compute_means(np.concatenate([own, own - _of_others(own)]), n_draws, seed)
+    means = compute_means(np.concatenate([own, own - _compute_means_of_others(own)]), n_draws, seed)
     mean, gain = means[:m], means[m:]
     known = [one.value for one in mean if one.value is not None]
 
@@ -296,8 +303,8 @@ def standings(
     ]
 
 
-def _of_others(own: Floats) -> Floats:
-    """Return the other models' mean per model and question; NaN if no other model has a value."""
+def _compute_means_of_others(own: Floats) -> Floats:
+    """Return the other models' mean per model and question; NaN where no other has a value."""
     known = ~np.isnan(own)
     filled = np.where(known, own, 0.0)
     # The sum of all less the own number, in place of a loop over models.

@@ -13,15 +13,15 @@ from evaluation.core.estimates import ComputedPage
 from evaluation.core.options import SITE
 from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.inference.estimate import Estimate
-from evaluation.model_overview.messages import CLAIMS, QUESTIONS, place_said
+from evaluation.model_overview.messages import CLAIMS, QUESTIONS, format_place
 from evaluation.model_overview.run.conclusions import (
     Portrait,
-    answered,
-    cell_header,
-    cell_rows,
-    mean_values,
-    model_rows,
-    portrait,
+    answer_questions,
+    build_mean_values,
+    build_portrait,
+    iterate_cell_rows,
+    iterate_model_rows,
+    list_cell_columns,
 )
 from evaluation.model_overview.run.findings import (
     CorrelationRow,
@@ -29,10 +29,10 @@ from evaluation.model_overview.run.findings import (
     StandingRow,
     ViewAbout,
     ViewsSummary,
-    disagreement_of,
-    disagreement_rows,
+    build_disagreement_rows,
+    compute_disagreement_of_sides,
 )
-from evaluation.model_overview.storage import together_of
+from evaluation.model_overview.storage import load_values
 from evaluation.models import ExemplaryAnswer, LLMResponse, Run
 from evaluation.models.runs import GRADING
 from evaluation.runs.reports.lists import Table
@@ -40,7 +40,7 @@ from evaluation.runs.reports.lists import Table
 
 @dataclass(frozen=True)
 class ViewRow:
-    """A view (measure) for readers: name, side (aspect), title, explanation, and source run.
+    """A view (measure of models) for readers: name, aspect, title, explanation, source run.
 
     `leads` whether it stands for its side; `better` is "higher", "lower" or "" for neither.
     """
@@ -70,7 +70,7 @@ class SourceRow:
 
 @dataclass(frozen=True)
 class Answered:
-    """A question about the views, and its answer as a sentence."""
+    """A question about two views (measures of models), and its answer as a sentence."""
 
     renamed_keys: ClassVar = {"said": "message"}
 
@@ -94,7 +94,7 @@ class ClaimEvidenceRow:
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """A question about a model with the evidence; `missing` are sides without any result."""
+    """A question about a model with the evidence; `missing` lists the aspects without results."""
 
     name: str
     question: str
@@ -126,7 +126,7 @@ class ViewsReport:
     sources: list[SourceRow]
     views: list[ViewRow]
     missing: list[str]
-    answered: list[Answered]
+    answer_questions: list[Answered]
     models: list[PortraitReport]
     correlations: list[CorrelationRow]
     standings: list[StandingRow]
@@ -153,8 +153,8 @@ class ModelInView:
         return None if self.gain.value is None else abs(self.gain.value)
 
 
-def standings_shown(summary: ViewsSummary, model: str = "") -> list[ModelInView]:
-    """Return models' means in each side's leading view; with `model`, its means in all views."""
+def build_model_rows(summary: ViewsSummary, model: str = "") -> list[ModelInView]:
+    """Return models' means in each aspect's main view; with `model`, its means in all views."""
     listed = [view for view in summary.views if view.view.of == "answer" and (view.leads or model)]
     result = []
     for place, name in enumerate(summary.models):
@@ -162,12 +162,12 @@ def standings_shown(summary: ViewsSummary, model: str = "") -> list[ModelInView]
             row = summary.standing(name, view.view.name)
             if row is None or (model and name != model):
                 continue
-            values = mean_values(row, view.view)
+            values = build_mean_values(row, view.view)
             result.append(
                 ModelInView(
                     name,
                     place,
-                    view_shown(summary, view),
+                    build_view_row(summary, view),
                     Estimate(row.mean, row.low, row.high),
                     row.n,
                     Estimate(values["gain"], values["gain_low"], values["gain_high"]),
@@ -177,7 +177,7 @@ def standings_shown(summary: ViewsSummary, model: str = "") -> list[ModelInView]
     return result
 
 
-def views_report(run: Run) -> ViewsReport:
+def build_views_report(run: Run) -> ViewsReport:
     """Return the results of a finished model overview run."""
     summary = ViewsSummary.from_json(run.summary)
     return ViewsReport(
@@ -188,14 +188,16 @@ def views_report(run: Run) -> ViewsReport:
             SourceRow(source.kind, source.title, source.run, source.signature)
             for source in summary.sources
         ],
-        views=[view_shown(summary, source) for source in (*summary.views, *summary.model_views)],
+        views=[
+            build_view_row(summary, source) for source in (*summary.views, *summary.model_views)
+        ],
         missing=[str(side) for side in summary.missing],
         answered=[
             Answered(source.name, QUESTIONS[source.name], SITE.format(source.said))
-            for source in answered(summary)
+            for source in answer_questions(summary)
         ],
         models=[
-            portrait_shown(summary, portrait(summary, place))
+            build_portrait_report(summary, build_portrait(summary, place))
             for place in range(len(summary.models))
         ],
         correlations=list(summary.correlations),
@@ -203,8 +205,8 @@ def views_report(run: Run) -> ViewsReport:
     )
 
 
-def view_shown(summary: ViewsSummary, view_about: ViewAbout) -> ViewRow:
-    """Return a view (measure) of a summary in the form shown to readers."""
+def build_view_row(summary: ViewsSummary, view_about: ViewAbout) -> ViewRow:
+    """Return a view (measure) of a summary with its texts for readers and its source run."""
     view = view_about.view
     return ViewRow(
         view.name,
@@ -219,7 +221,7 @@ def view_shown(summary: ViewsSummary, view_about: ViewAbout) -> ViewRow:
     )
 
 
-def portrait_shown(summary: ViewsSummary, source: Portrait) -> PortraitReport:
+def build_portrait_report(summary: ViewsSummary, source: Portrait) -> PortraitReport:
     """Return the evidence about one model as sentences for readers."""
     claims = []
     for claim in source.claims:
@@ -292,13 +294,13 @@ class AnswersPage(ComputedPage[AnswerNumbers]):
         ]
 
 
-def disagreements(
+def load_disagreements(
     run: Run, start: int = 0, size: int = DISAGREEMENTS_SHOWN, model: str = ""
 ) -> DisagreementsPage:
     """Return a page of answers on which views (measures) disagree, optionally of one model."""
     summary = ViewsSummary.from_json(run.summary)
-    together = together_of(run, summary)
-    rows = disagreement_rows(together, disagreement_of(together))
+    together = load_values(run, summary)
+    rows = build_disagreement_rows(together, compute_disagreement_of_sides(together))
     if model:
         rows = [row for row in rows if row.model == model]
     page = rows[start : start + size]
@@ -313,8 +315,8 @@ def disagreements(
                 texts.answer(row.model, row.question),
                 texts.nearest(row.question),
                 row.strength,
-                place_said(sides[row.best_view], row.best_place, best=True),
-                place_said(sides[row.worst_view], row.worst_place, best=False),
+                format_place(sides[row.best_view], row.best_place, best=True),
+                format_place(sides[row.worst_view], row.worst_place, best=False),
             )
             for row in page
         ],
@@ -323,7 +325,7 @@ def disagreements(
     )
 
 
-def answers_page(
+def load_answers(
     run: Run, start: int = 0, size: int = ANSWERS_SHOWN, place: int | None = None
 ) -> AnswersPage:
     """Return a page of answers with their values in all views; `place` selects a model.
@@ -331,8 +333,8 @@ def answers_page(
     Those with one side or none come last, in the order of the questions.
     """
     summary = ViewsSummary.from_json(run.summary)
-    together = together_of(run, summary)
-    disagreement = disagreement_of(together)
+    together = load_values(run, summary)
+    disagreement = compute_disagreement_of_sides(together)
     places = [place] if place is not None else list(range(len(summary.models)))
     # Transposed, so that answers of equal strength stay in the order of the questions.
     known = np.asarray(together.known.any(axis=0))[places].T
@@ -352,12 +354,12 @@ def answers_page(
         )
         for index in order[start : start + size].tolist()
     ]
-    views = [view_shown(summary, view) for view in summary.views]
+    views = [build_view_row(summary, view) for view in summary.views]
     return AnswersPage(rows, start, len(order), views)
 
 
 class _Texts:
-    """Texts to show with answers: question, model's answer, and the nearest worker answer."""
+    """Shortened texts shown with answers: question, model's answer, and most consensual answer."""
 
     def __init__(self, run: Run, rows: list[DisagreementRow]) -> None:
         ids = {row.question for row in rows}
@@ -394,44 +396,48 @@ class _Texts:
         )
 
     def question(self, question: str) -> str:
+        """Return the shortened text of a question; "" without one."""
         return shorten_text(self._asked.get(question), ANSWER_SHOWN)
 
     def answer(self, model: str, question: str) -> str:
+        """Return the shortened text of a model's answer to a question; "" without one."""
         return shorten_text(self._answers.get((model, question)), ANSWER_SHOWN)
 
     def nearest(self, question: str) -> str:
+        """Return the shortened worker answer that is nearest to the consensus; "" without one."""
         return shorten_text(self._nearest.get(question), ANSWER_SHOWN)
 
 
-def views_table(run: Run) -> Table:
+def build_views_table(run: Run) -> Table:
     """Return the table of all views (measures), one row per question and model."""
-    together = together_of(run, ViewsSummary.from_json(run.summary))
-    return Table(cell_header(together), cell_rows(together))
+    together = load_values(run, ViewsSummary.from_json(run.summary))
+    return Table(list_cell_columns(together), iterate_cell_rows(together))
 
 
-def correlations_table(run: Run) -> Table:
+def build_correlations_table(run: Run) -> Table:
     """Return the table of correlations between views: over all models, then of each model."""
     summary = ViewsSummary.from_json(run.summary)
     rows = (*summary.correlations, *summary.own)
-    return Table(_header(CorrelationRow), map(astuple, rows))
+    return Table(_list_fields(CorrelationRow), map(astuple, rows))
 
 
-def models_table(run: Run) -> Table:
+def build_models_table(run: Run) -> Table:
     """Return the table of means and ranks, one row per model and view (measure)."""
     summary = ViewsSummary.from_json(run.summary)
-    return Table(_header(StandingRow), map(astuple, model_rows(summary)))
+    return Table(_list_fields(StandingRow), map(astuple, iterate_model_rows(summary)))
 
 
-def disagreements_table(run: Run) -> Table:
+def build_disagreements_table(run: Run) -> Table:
     """Return the table of answers with at least two sides, strongest disagreement first."""
-    together = together_of(run, ViewsSummary.from_json(run.summary))
-    rows = disagreement_rows(together, disagreement_of(together))
+    together = load_values(run, ViewsSummary.from_json(run.summary))
+    rows = build_disagreement_rows(together, compute_disagreement_of_sides(together))
     texts = dict(Question.objects.filter(version=run.version_id).values_list("external_id", "text"))
     return Table(
-        (*_header(DisagreementRow), "text"),
+        (*_list_fields(DisagreementRow), "text"),
         ((*astuple(row), texts.get(row.question)) for row in rows),
     )
 
 
-def _header(row: Any) -> tuple[str, ...]:
+def _list_fields(row: Any) -> tuple[str, ...]:
+    """Return the field names of a row dataclass, which are a table's column names."""
     return tuple(field.name for field in fields(row))

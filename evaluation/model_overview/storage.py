@@ -16,7 +16,7 @@ from annotations.models import QuestionSetVersion
 from evaluation.core.options import Problem, build_problem, build_signature_parts
 from evaluation.core.options.parameters import SHORT
 from evaluation.core.stats.cells import Floats
-from evaluation.model_overview.run.findings import ViewsSummary, find_views
+from evaluation.model_overview.run.findings import ViewsSummary, compute_results
 from evaluation.model_overview.run.gathering import (
     AlignedMetrics,
     Gathering,
@@ -56,21 +56,23 @@ class ViewProvider:
 def combine_runs(turn: Turn, providers: Iterable[ViewProvider]) -> None:
     """Execute a claimed model overview run: combine the results of its version's runs."""
     run = Run.objects.select_related("version").get(pk=turn.run_id)
-    parameters = parameters_of(run)
+    parameters = load_parameters(run)
     try:
-        together = gathered(run.version, providers, turn)
+        together = gather_runs(run.version, providers, turn)
     except NoObservationsError:
         raise RunInputError("run.nothing_to_view") from None
-    views = find_views(together, parameters, turn.report)
+    views = compute_results(together, parameters, turn.report)
     input_hash = together.hash()
     with turn.fenced():
-        turn.keep(CELLS, _stored(together))
+        turn.keep(CELLS, _convert_to_json(together))
         turn.end(
-            RunEnd(_signature(parameters, input_hash), input_hash, ViewsSummary.of_found(views))
+            RunEnd(
+                _build_signature(parameters, input_hash), input_hash, ViewsSummary.of_found(views)
+            )
         )
 
 
-def runs_that_tell(version: QuestionSetVersion, kinds: Iterable[str]) -> dict[str, list[Run]]:
+def find_source_runs(version: QuestionSetVersion, kinds: Iterable[str]) -> dict[str, list[Run]]:
     """Return the newest finished runs of a version by run type, without types that have none."""
     found: dict[str, list[Run]] = {kind: [] for kind in kinds}
     done = Run.objects.filter(version=version, kind__in=list(found), state=Run.State.DONE)
@@ -80,7 +82,7 @@ def runs_that_tell(version: QuestionSetVersion, kinds: Iterable[str]) -> dict[st
     return {kind: runs for kind, runs in found.items() if runs}
 
 
-def gathered(
+def gather_runs(
     version: QuestionSetVersion, providers: Iterable[ViewProvider], turn: Turn | None = None
 ) -> AlignedMetrics:
     """Return the combined views of a version's runs; raises `NoObservationsError` if none.
@@ -90,7 +92,7 @@ def gathered(
     ids = version.questions.graded().order_by("position", "pk")
     gathering = Gathering(list(ids.values_list("external_id", flat=True)))
     known = {provider.kind: provider for provider in providers}
-    by_kind = runs_that_tell(version, known)
+    by_kind = find_source_runs(version, known)
     total, done = sum(map(len, by_kind.values())), 0
     for kind, provider in known.items():
         seen: set[str] = set()
@@ -100,7 +102,7 @@ def gathered(
                 turn.report("loading", done, total)
             done += 1
             observations = provider.read_observations(run)
-            new = list(_only_new(observations, seen, provider.merging) if seen else observations)
+            new = list(_select_new(observations, seen, provider.merging) if seen else observations)
             source = Source(kind, provider.title, str(run.public_id), run.signature)
             models = {one.observation.model for one in new if one.observation.value is not None} - {
                 ""
@@ -116,7 +118,7 @@ def gathered(
     return gathering.together()
 
 
-def _only_new(
+def _select_new(
     viewed_observations: Iterable[ViewedObservation], seen: set[str], merging: frozenset[str]
 ) -> Iterator[ViewedObservation]:
     """Yield an older run's observations of models that no newer run contains."""
@@ -126,7 +128,7 @@ def _only_new(
             yield one
 
 
-def parameters_of(run: Run) -> ViewsParameters:
+def load_parameters(run: Run) -> ViewsParameters:
     """Return the options of a run, with defaults for those that an older run did not store."""
     stored: dict[str, Any] = run.parameters
     try:
@@ -135,7 +137,7 @@ def parameters_of(run: Run) -> ViewsParameters:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
 
-def _signature(parameters: ViewsParameters, input_hash: str) -> str:
+def _build_signature(parameters: ViewsParameters, input_hash: str) -> str:
     parts = {
         **build_signature_parts(parameters),
         "inputs": input_hash[:SHORT],
@@ -144,23 +146,23 @@ def _signature(parameters: ViewsParameters, input_hash: str) -> str:
     return "|".join(["views", *(f"{name}:{value}" for name, value in parts.items())])
 
 
-def _stored(together: AlignedMetrics) -> dict[str, Any]:
+def _convert_to_json(together: AlignedMetrics) -> dict[str, Any]:
     """Return the values as JSON to store; a value of a question is stored once for all models."""
     return {
         "questions": together.questions,
         "values": [
-            _plain(values[:1] if view.of == "question" else values)
+            _convert_nan_to_none(values[:1] if view.of == "question" else values)
             for view, values in zip(together.views, together.values, strict=True)
         ],
         "reasons": [[*place, reason] for place, reason in together.reasons.items()],
     }
 
 
-def _plain(values: Floats) -> list[list[float | None]]:
+def _convert_nan_to_none(values: Floats) -> list[list[float | None]]:
     return [[None if np.isnan(one) else one for one in row] for row in values.tolist()]
 
 
-def together_of(run: Run, summary: ViewsSummary) -> AlignedMetrics:
+def load_values(run: Run, summary: ViewsSummary) -> AlignedMetrics:
     """Return the combined view values that a finished run stored."""
     stored: Mapping[str, Any] = RunData.objects.get(run=run, name=CELLS).data
     shape = (len(summary.models), len(stored["questions"]))
@@ -180,12 +182,12 @@ def together_of(run: Run, summary: ViewsSummary) -> AlignedMetrics:
     )
 
 
-def kinds_of_runs() -> list[Kind]:
+def list_kinds_of_runs() -> list[Kind]:
     """Return the run types whose stored runs provide views (measures), in settings order."""
     return [kind for kind in list_run_kinds().values() if kind.has_views]
 
 
-def kinds_of_files() -> list[Kind]:
+def list_kinds_of_files() -> list[Kind]:
     """Return the run types whose output files provide views (measures), in settings order."""
     return [kind for kind in list_kinds().values() if kind.has_views and kind.is_evaluated_on_files]
 
@@ -205,10 +207,10 @@ def list_providers(kinds: Iterable[Kind]) -> list[ViewProvider]:
 
 def execute_run(turn: Turn) -> None:
     """Execute a claimed model overview run over the results of all run types."""
-    combine_runs(turn, list_providers(kinds_of_runs()))
+    combine_runs(turn, list_providers(list_kinds_of_runs()))
 
 
-def problems_at_start(version: QuestionSetVersion, user: Any, options: Any) -> list[Problem]:
+def find_problems_at_start(version: QuestionSetVersion, user: Any, options: Any) -> list[Problem]:
     """Return a problem if no finished run of the version provides a view, else []."""
-    kinds = [kind.name for kind in kinds_of_runs()]
-    return [] if runs_that_tell(version, kinds) else [build_problem("no_views")]
+    kinds = [kind.name for kind in list_kinds_of_runs()]
+    return [] if find_source_runs(version, kinds) else [build_problem("no_views")]

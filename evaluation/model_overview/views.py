@@ -12,21 +12,27 @@ from django.urls import reverse
 
 from annotations.models import QuestionSet, rights
 from annotations.web.query import parse_number
-from evaluation.model_overview.charts import correlations_of, views_chart
+from evaluation.model_overview.charts import build_correlations_chart_of_run, build_views_chart
 from evaluation.model_overview.messages import SIDES
 from evaluation.model_overview.report import (
-    answers_page,
-    disagreements,
-    portrait_shown,
-    standings_shown,
-    views_report,
+    build_model_rows,
+    build_portrait_report,
+    build_views_report,
+    load_answers,
+    load_disagreements,
 )
-from evaluation.model_overview.run.conclusions import portrait
+from evaluation.model_overview.run.conclusions import build_portrait
 from evaluation.model_overview.run.findings import ViewsSummary
-from evaluation.model_overview.storage import kinds_of_runs, runs_that_tell, together_of
+from evaluation.model_overview.storage import find_source_runs, list_kinds_of_runs, load_values
 from evaluation.models import Run
 from evaluation.runs.flow.stored import Side
-from evaluation.runs.result_pages import Context, StartLink, results_page, start_link, way_here
+from evaluation.runs.result_pages import (
+    Context,
+    StartLink,
+    build_breadcrumbs,
+    build_start_link,
+    results_page,
+)
 from evaluation.runs.run_types import get_run_kind
 from evaluation.runs.run_types.kind import Page
 
@@ -38,30 +44,32 @@ MOST = 99_999_999
 
 @dataclass(frozen=True)
 class NextStep:
-    """A side (aspect) without results, and links to start the runs that would provide them."""
+    """An aspect of models without results, and links to start the runs that would provide them."""
 
     side: str
     title: str
     starts: list[StartLink]
 
 
-def next_steps(question_set: QuestionSet, missing: Iterable[Side | str]) -> list[NextStep]:
-    """Return links to start the runs that would provide the missing sides (aspects)."""
+def build_next_steps(question_set: QuestionSet, missing: Iterable[Side | str]) -> list[NextStep]:
+    """Return links to start the runs that would provide the missing aspects of models."""
     result = []
     for side in missing:
         starts = [
-            StartLink(kind.verb, kind.words, start_link(kind, question_set), kind.needs_answers)
-            for kind in kinds_of_runs()
+            StartLink(
+                kind.verb, kind.words, build_start_link(kind, question_set), kind.needs_answers
+            )
+            for kind in list_kinds_of_runs()
             if any(viewed.view.side == side for viewed in kind.views)
         ]
         result.append(NextStep(str(side), SIDES[side], starts))
     return result
 
 
-def newer_runs(run: Run, summary: ViewsSummary) -> list[Run]:
+def find_newer_runs(run: Run, summary: ViewsSummary) -> list[Run]:
     """Return runs finished after the overview whose results it does not contain."""
     told = {source.run for source in summary.sources}
-    newest = runs_that_tell(run.version, [kind.name for kind in kinds_of_runs()])
+    newest = find_source_runs(run.version, [kind.name for kind in list_kinds_of_runs()])
     return [
         runs[0]
         for runs in newest.values()
@@ -70,14 +78,14 @@ def newer_runs(run: Run, summary: ViewsSummary) -> list[Run]:
 
 
 @results_page("evaluation/model_overview/views.html", ViewsSummary)
-def views(request: HttpRequest, run: Run) -> Context:
+def show_overview(request: HttpRequest, run: Run) -> Context:
     """Show the overview page: answered questions, models, and where views disagree."""
     summary = ViewsSummary.from_json(run.summary)
     question_set = run.version.question_set
-    together = together_of(run, summary)
+    together = load_values(run, summary)
     titles = {view.view.name: view.view.title for view in summary.views}
     return {
-        **_shared(request, run),
+        **_build_shared_context(request, run),
         "correlation_rows": [
             {
                 "view": titles[row.view],
@@ -92,87 +100,91 @@ def views(request: HttpRequest, run: Run) -> Context:
         ],
         "title": f"{get_run_kind(run).title}: {question_set.name}",
         "subtitle": f"Version {run.version.number}",
-        "breadcrumbs": way_here(run)[:1],
-        "report": views_report(run),
+        "breadcrumbs": build_breadcrumbs(run)[:1],
+        "report": build_views_report(run),
         "leading": [view.view for view in summary.views if view.leads],
-        "models": _models(summary),
-        "chart": views_chart(together, lambda place: _model_link(run, place)),
-        "correlations": correlations_of(run),
-        "disagreements": disagreements(run, size=DISAGREEMENTS_SHOWN),
-        "next_steps": next_steps(question_set, summary.missing),
-        "newer": newer_runs(run, summary),
+        "models": _build_model_rows(summary),
+        "chart": build_views_chart(together, lambda place: _build_page_link(run, place)),
+        "correlations": build_correlations_chart_of_run(run),
+        "disagreements": load_disagreements(run, size=DISAGREEMENTS_SHOWN),
+        "next_steps": build_next_steps(question_set, summary.missing),
+        "newer": find_newer_runs(run, summary),
     }
 
 
 @results_page("evaluation/model_overview/answers.html", ViewsSummary)
-def answers(request: HttpRequest, run: Run) -> Context:
-    """Show the values of every answer; query parameters `model` (index) and `start`."""
+def show_answers(request: HttpRequest, run: Run) -> Context:
+    """Show the values of every answer; query parameters `show_model` (index) and `start`."""
     summary = ViewsSummary.from_json(run.summary)
     place = parse_number(request.GET, "model", 0, MOST, blank=True)
     if place is not None and place >= len(summary.models):
         raise Http404("there is no such model")
     start = parse_number(request.GET, "start", 0, MOST, blank=True) or 0
     return {
-        **_shared(request, run),
+        **_build_shared_context(request, run),
         "title": f"Answers one by one: {run.version.question_set.name}",
         "models": list(enumerate(summary.models)),
         "place": place,
-        "page": answers_page(run, start, place=place),
+        "page": load_answers(run, start, place=place),
     }
 
 
 @results_page("evaluation/model_overview/model.html", ViewsSummary)
-def model(request: HttpRequest, run: Run, place: int) -> Context:
+def show_model(request: HttpRequest, run: Run, place: int) -> Context:
     """Show all evidence about one model, for readers who decide about it."""
     summary = ViewsSummary.from_json(run.summary)
     if place >= len(summary.models):
         raise Http404("there is no such model")
-    portrait_row = portrait_shown(summary, portrait(summary, place))
+    portrait_row = build_portrait_report(summary, build_portrait(summary, place))
     question_set = run.version.question_set
     missing = [side for claim in portrait_row.claims for side in claim.missing]
     return {
-        **_shared(request, run),
+        **_build_shared_context(request, run),
         "title": portrait_row.model,
         "subtitle": f"All views of a language model on {question_set.name}",
-        "breadcrumbs": way_here(run),
+        "breadcrumbs": build_breadcrumbs(run),
         "portrait": portrait_row,
-        "standings": standings_shown(summary, portrait_row.model),
-        "disagreements": disagreements(run, size=DISAGREEMENTS_SHOWN, model=portrait_row.model),
-        "next_steps": {step.side: step for step in next_steps(question_set, missing)},
+        "standings": build_model_rows(summary, portrait_row.model),
+        "disagreements": load_disagreements(
+            run, size=DISAGREEMENTS_SHOWN, model=portrait_row.model
+        ),
+        "next_steps": {step.side: step for step in build_next_steps(question_set, missing)},
     }
 
 
-def _models(summary: ViewsSummary) -> list[dict[str, Any]]:
+def _build_model_rows(summary: ViewsSummary) -> list[dict[str, Any]]:
     """Return a table row per model, with its mean in the leading view of each side."""
-    rows = standings_shown(summary)
+    rows = build_model_rows(summary)
     return [
         {"name": name, "place": place, "rows": [row for row in rows if row.place == place]}
         for place, name in enumerate(summary.models)
     ]
 
 
-def newest_views(question_set: QuestionSet) -> QuerySet[Run]:
+def select_overviews(question_set: QuestionSet) -> QuerySet[Run]:
     """Return the finished model overview runs of a question set, the newest first."""
     of_set = Run.objects.filter(version__question_set=question_set, kind=VIEWS)
     return of_set.filter(state=Run.State.DONE).select_related("version").order_by("-pk")
 
 
-def model_link(question_set: QuestionSet, name: str) -> str:
+def build_model_link(question_set: QuestionSet, name: str) -> str:
     """Return the URL of a model's page in the newest overview; "" if there is none."""
-    run = newest_views(question_set).first()
+    run = select_overviews(question_set).first()
     models = ViewsSummary.from_json(run.summary).models if run is not None else ()
-    return "" if run is None or name not in models else _model_link(run, models.index(name))
+    return "" if run is None or name not in models else _build_page_link(run, models.index(name))
 
 
-def _model_link(run: Run, place: int) -> str:
+def _build_page_link(run: Run, place: int) -> str:
+    """Return the URL of the page of the model at index `place` of a run."""
     return reverse("admin:results-views-model", kwargs={"run": run.public_id, "place": place})
 
 
-def _shared(request: HttpRequest, run: Run) -> dict[str, Any]:
+def _build_shared_context(request: HttpRequest, run: Run) -> dict[str, Any]:
+    """Return the template context that all pages share: rights, and the link to start a new run."""
     question_set = run.version.question_set
     return {
         "rights": rights(request.user, question_set),
-        "again": start_link(get_run_kind(run), question_set),
+        "again": build_start_link(get_run_kind(run), question_set),
     }
 
 

@@ -23,7 +23,7 @@ from evaluation.models.judgements import (
     GradedAnswers,
     HumanJudgement,
     JudgementRequest,
-    counting,
+    select_valid_judgements,
 )
 from evaluation.models.language_models import (
     EmbedderVersion,
@@ -79,7 +79,7 @@ __all__ = [
     "Webhook",
     "WorkerGrade",
     "WorkerVerdict",
-    "counting",
     "request_hash",
+    "select_valid_judgements",
     "text_hash",
 ]

@@ -139,7 +139,7 @@ class AlarmReview(Record):
 
 
 class CrowdFact(Result):
-    """A value that workers state for a slot of a question; one row of facts.csv.
+    """A value (such as a year) that workers state in answers to a question; a row of facts.csv.
 
     Of the `of` workers who state the slot, `mentions` state this value. `place` is the row, from 0.
     """
@@ -180,7 +180,7 @@ class CrowdFact(Result):
 
 
 class AnswerFact(Result):
-    """A fact that an answer states for a slot; one row of answer_facts.csv.
+    """A value that one answer states for a kind of fact; one row of answer_facts.csv.
 
     `of` other workers state the slot, `mentions` of them the same value. `crowd` is the agreed
     value that the answer agrees with, contradicts or lacks, and `n_crowd` the number of others who
@@ -189,7 +189,7 @@ class AnswerFact(Result):
     """
 
     class Verdict(models.TextChoices):
-        """Comparison of an answer's value with those of the other workers."""
+        """Result of comparing an answer's value with those of the other workers."""
 
         AGREES = "agrees"
         CONTRADICTS = "contradicts", "contradicts the crowd"
@@ -312,15 +312,15 @@ class WorkerVerdict(AppendOnly):
 
     @classmethod
     def of_version(cls, version: QuestionSetVersion | int) -> models.QuerySet[WorkerVerdict]:
-        """Return the rows of all runs of a version, and those of its set without a run."""
+        """Return the decisions in all runs of a version, and those on its set without a run."""
         key = version if isinstance(version, int) else version.pk
         of_set = QuestionSetVersion.objects.filter(pk=key).values("question_set")
         rows = cls.objects.filter(Q(run__version=key) | Q(run=None), question_set__in=of_set)
         return rows.order_by("pk")
 
     @classmethod
-    def of_submitter(cls, version: QuestionSetVersion) -> Coalesce:
-        """Return the database expression of a submission's current verdict kind, "" for none.
+    def build_submitter_verdict(cls, version: QuestionSetVersion) -> Coalesce:
+        """Return the database expression of a submission's current decision, "" for none.
 
         For queries of submissions of a version.
         """
@@ -332,7 +332,7 @@ class WorkerVerdict(AppendOnly):
 
     @classmethod
     def of_run(cls, run: Run) -> models.QuerySet[WorkerVerdict]:
-        """Select the `of_version` rows about the workers of a run.
+        """Return the decisions of `of_version` that are about the workers of a run.
 
         A worker has one decision, whichever run of the version showed the grades.
         """
@@ -341,12 +341,12 @@ class WorkerVerdict(AppendOnly):
 
     @classmethod
     def counting(cls, run: Run) -> models.QuerySet[WorkerVerdict]:
-        """Select the `of_run` rows not taken back; a worker's newest one is current."""
+        """Return the decisions of `of_run` not withdrawn; a worker's newest one is current."""
         return cls.of_run(run).filter(takes_back=None, taken_back=None)
 
     @classmethod
-    def excluding(cls, question_set: QuestionSet) -> list[WorkerVerdict]:
-        """Return the decisions that exclude workers from a set, oldest first.
+    def list_excluding(cls, question_set: QuestionSet) -> list[WorkerVerdict]:
+        """Return the current decisions that exclude workers from a set, oldest first.
 
         A worker's newest row that none takes back counts, whichever run of the set it was made in.
         """
@@ -368,15 +368,15 @@ class WorkerVerdict(AppendOnly):
             return
         # The option accepts ids of panels and public ids of this site.
         ids = {clean_id(one) for one in named}
-        of_set = cls.excluding(run.version.question_set)
-        cls.apply_to(
+        of_set = cls.list_excluding(run.version.question_set)
+        cls.record_applied(
             run,
             [one for one in of_set if {one.worker.external_id, str(one.worker.public_id)} & ids],
         )
 
     @classmethod
-    def apply_to(cls, run: Run, verdicts: Sequence[WorkerVerdict]) -> None:
-        """Record that a run was made with these decisions; repeating has no effect."""
+    def record_applied(cls, run: Run, verdicts: Sequence[WorkerVerdict]) -> None:
+        """Store that a run was made with these decisions; repeating has no effect."""
         through = cls.applied_in.through
         through.objects.bulk_create(
             [through(workerverdict_id=verdict.pk, run_id=run.pk) for verdict in verdicts],
@@ -384,8 +384,8 @@ class WorkerVerdict(AppendOnly):
         )
 
     @classmethod
-    def of_author(cls) -> Coalesce:
-        """Return the database expression of the current verdict on an answer's author.
+    def build_author_verdict(cls) -> Coalesce:
+        """Return the database expression of the current decision about an answer's author.
 
         For queries of rows with a `response` of a person or without one.
         """

@@ -47,22 +47,27 @@ class Interim(Scoped):
         return f"interim of {self.n_people} people"
 
 
-def handed_in() -> QuerySet[Submission]:
-    """Select the submissions that workers completed here."""
+def select_completed_submissions() -> QuerySet[Submission]:
+    """Return the submissions that workers completed on this site, not imported ones."""
     return Submission.objects.filter(
         state=Submission.State.SUBMITTED, source=Submission.Source.COLLECTED
     )
 
 
-def untold() -> QuerySet[Interim]:
-    """Select finished interim gradings whose page texts are not computed yet."""
+def select_unreported_interims() -> QuerySet[Interim]:
+    """Return the finished interim gradings whose texts for the page are not computed yet."""
     # "found=None" would compare with the null of JSON, which no row here has.
     return Interim.objects.filter(run__state=Run.State.DONE, found__isnull=True)
 
 
-def due() -> QuerySet[Collection]:
-    """Select collections with enough submissions since the last interim grading for a new one."""
-    done = handed_in().filter(version=OuterRef("version")).order_by().values("version")
+def select_due_collections() -> QuerySet[Collection]:
+    """Return the collections with enough submissions since their last interim grading."""
+    done = (
+        select_completed_submissions()
+        .filter(version=OuterRef("version"))
+        .order_by()
+        .values("version")
+    )
     latest = Interim.objects.filter(collection=OuterRef("pk")).order_by("-pk")
     busy = latest.exclude(run__state__in=FINISHED)
     return (
@@ -83,9 +88,9 @@ def due() -> QuerySet[Collection]:
     )
 
 
-def interims_wait() -> bool:
+def has_interim_work() -> bool:
     """Return whether a background process has work to do for interim gradings."""
-    return untold().exists() or due().exists()
+    return select_unreported_interims().exists() or select_due_collections().exists()
 
 
 class ScoreRule(Scoped):
@@ -98,7 +103,7 @@ class ScoreRule(Scoped):
     """
 
     class End(models.TextChoices):
-        """Number compared with the minimum: the score or an end of its interval.
+        """Number that is compared with the minimum: the score, or an end of its interval.
 
         The lower is cautious.
         """
@@ -148,7 +153,7 @@ IMPORT = "import"
 
 
 class Removal(Record):
-    """Object that is being deleted, undone or erased, by its primary key.
+    """A deletion, undoing of an import, or erasure in progress; `target` is the row's primary key.
 
     `done` of `total` rows are deleted. Every batch is a transaction of its own and may run twice
     without harm, so there is no lease: any background process continues, also after a crash.
@@ -194,7 +199,7 @@ class Removal(Record):
 
     @property
     def words(self) -> str:
-        """Description of the deletion, for a page."""
+        """Description of the deletion in words, for a page."""
         undone, erased = "is being undone", "is being erased"
         return {"import": undone, "worker": erased, "submission": erased}.get(
             self.kind, "is being deleted"
@@ -209,7 +214,7 @@ class Removal(Record):
         return min(99, int(100 * self.done / max(1, self.total)))
 
 
-def being_undone(question_set: int) -> bool:
+def is_being_undone(question_set: int) -> bool:
     """Return whether an import of a question set is being undone now."""
     imports = Import.objects.filter(question_set=question_set, undone_at=None).values("public_id")
     return Removal.objects.filter(kind=IMPORT, finished_at=None, target_id__in=imports).exists()

@@ -27,15 +27,16 @@ CONTRAST = (
 )
 
 
-def _uuid(text: str) -> UUID | None:
+def _parse_uuid(text: str) -> UUID | None:
+    """Return the UUID in a text; None for other text."""
     try:
         return UUID(text)
     except ValueError:
         return None
 
 
-def undefined_or(condition: Q, *fields: str) -> Q:
-    """Return the condition that one of the fields is null or `condition` holds."""
+def build_null_or(condition: Q, *fields: str) -> Q:
+    """Return the condition that one of the fields is null, or else `condition` holds."""
     for field in fields:
         condition = Q(**{f"{field}__isnull": True}) | condition
     return condition
@@ -114,33 +115,33 @@ class WorkerGrade(FactCounts, Result):
         constraints = [
             models.UniqueConstraint(fields=["run", "worker"], name="worker_grade_once"),
             models.CheckConstraint(
-                condition=undefined_or(Q(grade__gte=0, grade__lte=1), "grade"),
+                condition=build_null_or(Q(grade__gte=0, grade__lte=1), "grade"),
                 name="worker_grade_from_0_to_1",
             ),
             models.CheckConstraint(
-                condition=undefined_or(Q(weight__gte=0), "weight"), name="worker_weight_from_0"
+                condition=build_null_or(Q(weight__gte=0), "weight"), name="worker_weight_from_0"
             ),
             models.CheckConstraint(
-                condition=undefined_or(Q(rank__gte=1), "rank"), name="worker_rank_from_1"
+                condition=build_null_or(Q(rank__gte=1), "rank"), name="worker_rank_from_1"
             ),
             models.CheckConstraint(
-                condition=undefined_or(Q(raw_low__lte=F("raw_high")), "raw_low", "raw_high"),
+                condition=build_null_or(Q(raw_low__lte=F("raw_high")), "raw_low", "raw_high"),
                 name="worker_raw_interval",
             ),
             models.CheckConstraint(
-                condition=undefined_or(
+                condition=build_null_or(
                     Q(grade_low__lte=F("grade_high")), "grade_low", "grade_high"
                 ),
                 name="worker_grade_interval",
             ),
             models.CheckConstraint(
-                condition=undefined_or(
+                condition=build_null_or(
                     Q(contrast_low__lte=F("contrast_high")), "contrast_low", "contrast_high"
                 ),
                 name="worker_contrast_interval",
             ),
             models.CheckConstraint(
-                condition=undefined_or(
+                condition=build_null_or(
                     Q(rank_low__gte=1, rank_low__lte=F("rank_high")), "rank_low", "rank_high"
                 ),
                 name="worker_rank_interval",
@@ -156,24 +157,24 @@ class WorkerGrade(FactCounts, Result):
         return f"{self.worker} in {self.run}"
 
     @classmethod
-    def of_excluded(cls, run: Run) -> models.QuerySet[WorkerGrade]:
+    def select_excluded(cls, run: Run) -> models.QuerySet[WorkerGrade]:
         """Return the rows of the workers whom a run excluded: scored without a vote or a grade."""
         named = run.parameters.get("exclude_workers") or ()
         if not named:
             return cls.objects.none()
         by_name = Q(worker__external_id__in=[clean_id(one) for one in named])
         # Only those that are UUIDs: for any other text Django raises an error in the query.
-        public = [one for one in map(_uuid, named) if one is not None]
+        public = [one for one in map(_parse_uuid, named) if one is not None]
         by_id = Q(worker__public_id__in=public)
         return cls.objects.filter(by_name | by_id, run=run, grade__isnull=True)
 
     @classmethod
-    def of_crowd(cls, run: Run) -> models.QuerySet[WorkerGrade]:
+    def select_crowd(cls, run: Run) -> models.QuerySet[WorkerGrade]:
         """Return the rows of all workers of a run but those whom it excluded."""
         rows = cls.objects.filter(run=run)
         if not run.parameters.get("exclude_workers"):
             return rows
-        return rows.exclude(pk__in=cls.of_excluded(run).values("pk"))
+        return rows.exclude(pk__in=cls.select_excluded(run).values("pk"))
 
 
 class ExemplaryAnswer(Result):
@@ -233,7 +234,7 @@ class ExemplaryAnswer(Result):
                 name="exemplary_answer_dimension",
             ),
             models.CheckConstraint(
-                condition=undefined_or(Q(separation__gte=0, separation__lte=1), "separation"),
+                condition=build_null_or(Q(separation__gte=0, separation__lte=1), "separation"),
                 name="exemplary_answer_separation",
             ),
             models.CheckConstraint(
@@ -272,7 +273,7 @@ class AnswerScore(Result):
         constraints = [
             models.UniqueConstraint(fields=["run", "response"], name="answer_score_once"),
             models.CheckConstraint(
-                condition=undefined_or(has_length("place", PLACE_BYTES), "place"),
+                condition=build_null_or(has_length("place", PLACE_BYTES), "place"),
                 name="answer_score_place",
             ),
         ]
@@ -308,20 +309,20 @@ class LLMScore(FactCounts, Result):
                 condition=Q(n_answered__lte=F("n")), name="llm_score_answered_of_all"
             ),
             models.CheckConstraint(
-                condition=undefined_or(Q(percentile__gte=0, percentile__lte=100), "percentile"),
+                condition=build_null_or(Q(percentile__gte=0, percentile__lte=100), "percentile"),
                 name="llm_score_percentile",
             ),
             models.CheckConstraint(
-                condition=undefined_or(Q(rank__gte=1), "rank"), name="llm_score_rank_from_1"
+                condition=build_null_or(Q(rank__gte=1), "rank"), name="llm_score_rank_from_1"
             ),
             models.CheckConstraint(
-                condition=undefined_or(
+                condition=build_null_or(
                     Q(score_low__lte=F("score_high")), "score_low", "score_high"
                 ),
                 name="llm_score_interval",
             ),
             models.CheckConstraint(
-                condition=undefined_or(
+                condition=build_null_or(
                     Q(contrast_low__lte=F("contrast_high")), "contrast_low", "contrast_high"
                 ),
                 name="llm_score_contrast_interval",
@@ -355,7 +356,7 @@ class LLMAnswerScore(Result):
                 name="llm_answer_score_or_a_reason",
             ),
             models.CheckConstraint(
-                condition=undefined_or(has_length("place", PLACE_BYTES), "place"),
+                condition=build_null_or(has_length("place", PLACE_BYTES), "place"),
                 name="llm_answer_score_place",
             ),
         ]
@@ -393,11 +394,11 @@ class LLMComparison(Result):
             models.UniqueConstraint(fields=["run", "model_a", "model_b"], name="llm_pair_once"),
             models.CheckConstraint(condition=~Q(model_a=F("model_b")), name="llm_pair_of_two"),
             models.CheckConstraint(
-                condition=undefined_or(Q(low__lte=F("high")), "low", "high"),
+                condition=build_null_or(Q(low__lte=F("high")), "low", "high"),
                 name="llm_pair_interval",
             ),
             models.CheckConstraint(
-                condition=undefined_or(
+                condition=build_null_or(
                     Q(adjusted_p_value__gte=0, adjusted_p_value__lte=1), "adjusted_p_value"
                 ),
                 name="llm_pair_p_value",

@@ -40,7 +40,7 @@ OF_ONE_THING = reduce(
 
 
 class Exhibit(Record):
-    """Text of a run that experts judge: a model reply, or a set of replies.
+    """An item of a run that experts judge, with its texts: a model's reply, or several replies.
 
     The kind of the run declares `judging`, what is judged and on which scale
     (`evaluation.runs.judging`). `key` identifies it within the run; `shown` is all that an expert
@@ -248,8 +248,8 @@ class AuditItem(Scoped):
         return f"answer {self.place} of {self.audit}"
 
 
-def counting(judgements: QuerySet[HumanJudgement]) -> QuerySet[HumanJudgement]:
-    """Select the judgements that count: for each answer only the adjudicator's if there is one.
+def select_valid_judgements(judgements: QuerySet[HumanJudgement]) -> QuerySet[HumanJudgement]:
+    """Return the judgements that count: of each answer only the adjudicator's, if there is one.
 
     Without a judgement of the adjudicator all count (with several experts, their mean).
     """

@@ -233,7 +233,7 @@ class LLMResponse(Record):
         return f"response {self.public_id}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save the answer.
+        """Save the answer with the hash of its request.
 
         Compute a missing request hash (`bulk_create` needs it set beforehand).
         """

@@ -26,7 +26,7 @@ class RunTask(Scoped):
     """
 
     class Kind(models.TextChoices):
-        """What is computed."""
+        """Kind of work of a task, such as embedding texts."""
 
         EMBEDDING = "embedding"
         DRAWS = "draws", "Bootstrap draws"
@@ -115,7 +115,10 @@ class RunTask(Scoped):
 
     @classmethod
     def cancel(cls, **of: Any) -> int:
-        """Cancel the open tasks of some runs, such as `run=run`; return their number."""
+        """Cancel the open tasks of the runs that `of` selects, such as `run=run`.
+
+        Return their number.
+        """
         return cls._default_manager.filter(state__in=OPEN, **of).update(
             state=cls.State.CANCELLED, payload=None, lease_until=None, ended_at=Now()
         )

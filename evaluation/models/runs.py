@@ -39,7 +39,7 @@ LONGEST_NOTES = 10_000
 
 
 def known_kinds() -> list[tuple[str, str]]:
-    """Return name and title of each run type that is enabled in the settings."""
+    """Return (name, title) of each run type that is enabled in the settings."""
     kinds = map(import_string, settings.RUN_KINDS)
     return [(kind.name, kind.title) for kind in kinds if kind.has_runs]
 
@@ -188,7 +188,7 @@ class RunOfRecord(Scoped):
     A table of its own, because a constraint on `Run` cannot refer to the set, and to store who
     chose the run and when. `chosen_by` is None for an automatic choice: the first finished run of a
     type is official until a user chooses another. The row is deleted with its run; then the newest
-    finished run counts (`run_that_counts`).
+    finished run counts (`choose_official_or_newest`).
     """
 
     access = Access(question_set="question_set", readers=VIEWERS)
@@ -217,11 +217,11 @@ class RunOfRecord(Scoped):
         return f"{self.run} for {self.question_set}"
 
 
-def run_of_record(question_set: QuestionSet | int, kind: str) -> RunOfRecord | None:
-    """Return the official run of a set, with the run, its version and the user who chose it.
+def find_official_run(question_set: QuestionSet | int, kind: str) -> RunOfRecord | None:
+    """Return the official run of a set and run type, with version and user; None without one.
 
-    None while it is archived: then the newest run that is done counts (`run_that_counts`), and it
-    counts again once it is restored.
+    Also None while that run is archived: then the newest finished run takes its place
+    (`choose_official_or_newest`), until it is restored.
     """
     rows = RunOfRecord.objects.filter(
         question_set=question_set, kind=kind, run__archived_at__isnull=True
@@ -229,8 +229,8 @@ def run_of_record(question_set: QuestionSet | int, kind: str) -> RunOfRecord | N
     return rows.select_related("run__version", "chosen_by").first()
 
 
-def run_that_counts(runs: QuerySet[Run]) -> Run | None:
-    """Return the official run among finished runs of one set and type, else their newest.
+def choose_official_or_newest(runs: QuerySet[Run]) -> Run | None:
+    """Return the official run among finished runs of one set and run type, else the newest.
 
     Archived runs are left out. An interim grading counts only if there is no other run.
     """
@@ -247,8 +247,8 @@ def run_that_counts(runs: QuerySet[Run]) -> Run | None:
     )
 
 
-def take_first(run: Run) -> None:
-    """Make a finished run the official one if its set has none of this run type.
+def make_first_official(run: Run) -> None:
+    """Make a finished run the official one if its set has none of this run type yet.
 
     Interim gradings never become official automatically, because workers are still answering.
     """
@@ -262,7 +262,7 @@ def take_first(run: Run) -> None:
     )
 
 
-def choose(run: Run, user: Any) -> RunOfRecord:
+def make_official(run: Run, user: Any) -> RunOfRecord:
     """Make a run the official one, and store the user and the time.
 
     ValueError for a run that is not done: it has nothing to show.

@@ -28,7 +28,7 @@ class Webhook(Record):
     """
 
     class Off(models.TextChoices):
-        """Why a webhook is off; only the first is the user's own choice."""
+        """Reason why a webhook is off; only the first is the user's own choice."""
 
         USER = "user", "switched off"
         FAILURES = "failures", "too many failed attempts"
@@ -77,7 +77,7 @@ class Webhook(Record):
 
 
 class Event(Record):
-    """Something that happened in a question set, with the exact body that is sent.
+    """An event in a question set (such as a finished run), with the exact body that is sent.
 
     `key` is the same whenever the same thing is recorded again, which then changes nothing. A test
     event has no question set. Bodies hold names and ids: no texts of answers, no workers.
@@ -101,7 +101,7 @@ class Event(Record):
 
 
 class Delivery(Record):
-    """An event for a webhook: whether it was delivered, and what the last attempt gave.
+    """An event for one webhook: whether it was delivered, and the result of the last attempt.
 
     Attributes
     ----------

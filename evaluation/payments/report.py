@@ -56,7 +56,7 @@ from evaluation.grading.results.report.workers import LOWEST
 from evaluation.models import Run, WorkerGrade, WorkerVerdict
 from evaluation.payments.storage.evidence import Evidence, collect_evidence, load_seconds
 from evaluation.payments.storage.rules import Suggestion, suggest_action
-from evaluation.runs.raw_scores import RawScore, run_of, scores_of
+from evaluation.runs.raw_scores import RawScore, find_grading_run, load_scores
 
 OPEN, APPROVED, REJECTED = "open", "approve", "reject"
 ACCEPTED, EXCLUDED = "accept", "exclude"
@@ -238,7 +238,7 @@ class PaymentPeople:
     @cached_property
     def run(self) -> Run | None:
         """Official run of the version; None without one."""
-        return run_of(self.version)
+        return find_grading_run(self.version)
 
     @cached_property
     def existing(self) -> Mapping[str, bool]:
@@ -262,7 +262,7 @@ class PaymentPeople:
         newest_decision = Decision.objects.filter(submission=OuterRef("pk")).order_by("-pk")
         with_decision = submissions.annotate(
             decided=Coalesce(Subquery(newest_decision.values("kind")[:1]), Value(OPEN)),
-            verdict=WorkerVerdict.of_submitter(self.version),
+            verdict=WorkerVerdict.build_submitter_verdict(self.version),
         )
         ended = (
             Count("pk", filter=Q(state=Submission.State.SUBMITTED, failed_checks=True)),
@@ -338,7 +338,7 @@ class PaymentPeople:
             answers=Coalesce(Subquery(grade.values("n_answers")[:1]), Value(0)),
             status=Subquery(status),
             decided=Coalesce(Subquery(decided), Value(OPEN)),
-            verdict=WorkerVerdict.of_submitter(self.version),
+            verdict=WorkerVerdict.build_submitter_verdict(self.version),
             name=F("worker__external_id"),
         )
 
@@ -405,7 +405,7 @@ class PaymentPeople:
         """
         keys = [submission.pk for submission in submissions]
         workers = [submission.worker.public_id for submission in submissions]
-        scores = scores_of(self.run, [submission.worker_id for submission in submissions])
+        scores = load_scores(self.run, [submission.worker_id for submission in submissions])
         states = {submission.pk: submission.state for submission in submissions}
         evidence = collect_evidence(self.version, keys, self.times, states)
         log = self.load_log(keys) if log is None else log
@@ -435,7 +435,7 @@ class PaymentPeople:
         `submissions` are all of `select_people`, if the caller has read them.
         """
         submissions = list(self.select_people()) if submissions is None else list(submissions)
-        scores = scores_of(self.run)
+        scores = load_scores(self.run)
         states = {submission.pk: submission.state for submission in submissions}
         evidence = collect_evidence(self.version, times=self.times, states=states)
         return {

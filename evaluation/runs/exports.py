@@ -56,17 +56,17 @@ from annotations.models import (
 )
 from annotations.models.access import AnyUser
 from evaluation.models import LLMResponse, Run, WorkerGrade
-from evaluation.models.runs import GRADING, run_that_counts
+from evaluation.models.runs import GRADING, choose_official_or_newest
 
 __all__ = [
     "ChoiceError",
     "Export",
-    "answers",
-    "chosen_run",
-    "chosen_version",
-    "model_answers",
-    "passages",
-    "questions",
+    "build_answers_export",
+    "build_model_answers_export",
+    "build_passages_export",
+    "build_questions_export",
+    "find_run",
+    "find_version",
 ]
 
 
@@ -75,7 +75,7 @@ LENGTH = 16
 
 
 def assign_pseudonyms(question_set: QuestionSet) -> Callable[[str, str], str]:
-    """Return a function from (panel, worker id) to a pseudonym.
+    """Return a function from (panel, worker id) to the worker's pseudonym in this question set.
 
     The same worker has the same one in every export of the set, another one in another set.
     Without this installation's secret key it cannot be computed, not even by trying all ids.
@@ -131,9 +131,10 @@ class Export:
         `progress` is called with what it is, rows done and rows in all. Raises `InputError` if the
         place cannot be written to, or a text is not for the format.
         """
-        return write_table(path, kind, self.header, self._counted(progress))
+        return write_table(path, kind, self.header, self._iterate_rows(progress))
 
-    def _counted(self, progress: Callable[[str, int, int], None] | None) -> Iterator[Row]:
+    def _iterate_rows(self, progress: Callable[[str, int, int], None] | None) -> Iterator[Row]:
+        """Yield the rows of the table, and report the progress now and then."""
         done = 0
         for done, row in enumerate(self.rows(), 1):
             if progress is not None and done % AT_ONCE == 0:
@@ -143,8 +144,8 @@ class Export:
             progress(self.what, done, done)
 
 
-def seen_by(user: AnyUser | None, rows: ScopedQuerySet) -> QuerySet:  # type: ignore[type-arg]
-    """Return the rows that the user may see; all rows for None (a command)."""
+def select_visible(user: AnyUser | None, rows: ScopedQuerySet) -> QuerySet:  # type: ignore[type-arg]
+    """Return the rows that the user may see; all rows if the user is None (a command)."""
     return rows.all() if user is None else rows.visible_to(user)
 
 
@@ -162,7 +163,7 @@ Grades = dict[int, tuple[object, ...]]
 UNGRADED = (None,) * len(OF_WORKER)
 
 
-def answers(
+def build_answers_export(
     version: QuestionSetVersion,
     run: Run | None = None,
     *,
@@ -170,7 +171,7 @@ def answers(
     user: AnyUser | None = None,
     checks: bool = False,
 ) -> Export:
-    """Return the table of all submitted answers of a version, one row each, in order of arrival.
+    """Return the table of a version's submitted answers, one row each, in order of arrival.
 
     Answers to practice and attention questions are in no run, so they have their own file: with
     `checks` these are written, without it all others.
@@ -179,7 +180,7 @@ def answers(
     run did not read them. With `pseudonyms` no worker is named: ids are replaced, and cells
     that were kept aside (which may hold ids of other panels) are left out.
     """
-    rows = seen_by(user, Response.objects.all()).filter(
+    rows = select_visible(user, Response.objects.all()).filter(
         submission__version=version, state=Response.State.SUBMITTED
     )
     if checks:
@@ -193,9 +194,9 @@ def answers(
     name = assign_pseudonyms(version.question_set) if pseudonyms else None
 
     def read() -> Iterator[Row]:
-        grades = {} if run is None else _grades(run)
-        for row in _values(rows, run).iterator(AT_ONCE):
-            # The 15 columns of `_values` before the signals.
+        grades = {} if run is None else _load_grades(run)
+        for row in _select_answer_columns(rows, run).iterator(AT_ONCE):
+            # The 15 columns of `_select_answer_columns` before the signals.
             worker, panel, question, text, status, *facts, extra, worker_key = row[:15]
             first_draft, signals, *counts, language = row[15 : 16 + len(SIGNALS)]
             rejected, started, submitted, seconds, state, *times = facts
@@ -232,7 +233,8 @@ def answers(
     )
 
 
-def _values(rows: QuerySet[Response], run: Run | None) -> QuerySet[Response, Any]:
+def _select_answer_columns(rows: QuerySet[Response], run: Run | None) -> QuerySet[Response, Any]:
+    """Return the query of the columns of the answers' table, with a run also of its scores."""
     columns = [
         *("submission__worker__external_id", "submission__worker__panel"),
         *("question__external_id", "text", "status"),
@@ -249,7 +251,8 @@ def _values(rows: QuerySet[Response], run: Run | None) -> QuerySet[Response, Any
     return rows.order_by("pk").values_list(*map(F, columns))
 
 
-def _grades(run: Run) -> Grades:
+def _load_grades(run: Run) -> Grades:
+    """Return the cells of each worker's grades in a run, by worker key."""
     rows = WorkerGrade.objects.filter(run=run).values_list("worker_id", *OF_WORKER)
     support = OF_WORKER.index("support")
     return {
@@ -278,17 +281,17 @@ CHOICE_SENTENCES: Mapping[str, str] = {
 
 
 class ChoiceError(ValueError):
-    """The named version or run does not exist or has no results; with a code and values."""
+    """A version or run that the user names does not exist or has no results."""
 
     def __init__(self, code: str, **values: object) -> None:
         super().__init__(CHOICE_SENTENCES[code].format_map(values))
         self.code, self.values = code, values
 
 
-def chosen_version(
+def find_version(
     question_set: QuestionSet, number: int | None = None, *, answered: bool = False
 ) -> QuestionSetVersion:
-    """Return the version of that number, else the default one. Raises `ChoiceError`."""
+    """Return the version with a number, else the default one. Raises `ChoiceError`."""
     if number is None:
         result = question_set.default_version(answered=answered)
         if result is None:
@@ -302,17 +305,21 @@ def chosen_version(
     return result
 
 
-def chosen_run(version: QuestionSetVersion, wanted: str, user: AnyUser | None = None) -> Run:
+def find_run(version: QuestionSetVersion, wanted: str, user: AnyUser | None = None) -> Run:
     """Return the version's run with an id, or for "latest" the latest finished one.
 
     "record" is the official run, or the latest where none of the version is.
     Raises `ChoiceError` if there is none, or if the run is of another version or has no results.
     """
-    runs = seen_by(user, Run.objects.all()).filter(version__question_set=version.question_set_id)
+    runs = select_visible(user, Run.objects.all()).filter(
+        version__question_set=version.question_set_id
+    )
     runs = runs.select_related("version__question_set")
     if wanted in (LATEST, RECORD):
         done = runs.filter(version=version, kind=GRADING, state=Run.State.DONE, archived_at=None)
-        latest = run_that_counts(done) if wanted == RECORD else done.order_by("-pk").first()
+        latest = (
+            choose_official_or_newest(done) if wanted == RECORD else done.order_by("-pk").first()
+        )
         if latest is None:
             raise ChoiceError("no_done_run", version=version)
         return latest
@@ -331,16 +338,16 @@ def chosen_run(version: QuestionSetVersion, wanted: str, user: AnyUser | None = 
 ANSWERABLE = {None: None, True: "yes", False: "no"}
 
 
-def questions(version: QuestionSetVersion, user: AnyUser | None = None) -> Export:
+def build_questions_export(version: QuestionSetVersion, user: AnyUser | None = None) -> Export:
     """Return the table of a version's questions, one row each, in their order."""
-    rows = seen_by(user, Question.objects.all()).filter(version=version)
+    rows = select_visible(user, Question.objects.all()).filter(version=version)
     columns = (
         *("external_id", "text", "passage__external_id", "kind", "choices"),
         *("accepted_answers", "answerable", "category", "language"),
         *("role", "feedback", "max_characters", "metadata"),
     )
     header: tuple[str, ...] = ("question", "text", "passage", *columns[3:], OF_QUESTIONS)
-    header += _further(version, OF_QUESTION)
+    header += _list_translated_columns(version, OF_QUESTION)
 
     def read() -> Iterator[Row]:
         translations = _read_translations(version, "question_id")
@@ -358,40 +365,43 @@ def questions(version: QuestionSetVersion, user: AnyUser | None = None) -> Expor
         ) in columns_read.iterator(AT_ONCE):
             *about, metadata = about
             yield (
-                *(name, text, passage, kind, _listed(choices), _listed(accepted)),
+                *(name, text, passage, kind, _encode_list(choices), _encode_list(accepted)),
                 *(ANSWERABLE[answerable], *about, format_object(metadata), FORMAT),
-                *_cells(version, OF_QUESTION, translations.get(key, {})),
+                *_iterate_translated_cells(version, OF_QUESTION, translations.get(key, {})),
             )
 
-    return Export("questions", version, header, read, *_size(rows))
+    return Export("questions", version, header, read, *_measure_size(rows))
 
 
-def passages(version: QuestionSetVersion, user: AnyUser | None = None) -> Export:
-    """Return the table of a version's passages, one row each; images by their description."""
-    rows = seen_by(user, Passage.objects.all()).filter(version=version)
+def build_passages_export(version: QuestionSetVersion, user: AnyUser | None = None) -> Export:
+    """Return the table of a version's passages, one row each; an image by its description."""
+    rows = select_visible(user, Passage.objects.all()).filter(version=version)
     beside = ("language", "format", "image_alt")
     header: tuple[str, ...] = ("passage", "title", "text", *beside, "metadata", OF_PASSAGES)
-    header += _further(version, OF_PASSAGE)
+    header += _list_translated_columns(version, OF_PASSAGE)
 
     def read() -> Iterator[Row]:
         columns = ("pk", "external_id", "title", "text", *beside, "metadata")
         translations = _read_translations(version, "passage_id")
         columns_read = rows.order_by("position", "pk").values_list(*columns)
         for key, *cells, metadata in columns_read.iterator(100):
-            more = _cells(version, OF_PASSAGE, translations.get(key, {}))
+            more = _iterate_translated_cells(version, OF_PASSAGE, translations.get(key, {}))
             yield (*cells, format_object(metadata), FORMAT, *more)
 
-    return Export("passages", version, header, read, *_size(rows))
+    return Export("passages", version, header, read, *_measure_size(rows))
 
 
-def _further(version: QuestionSetVersion, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the column names of further languages, such as text.ar; none for one language."""
+def _list_translated_columns(
+    version: QuestionSetVersion, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the columns of the further languages, such as text.ar; none for one language."""
     return tuple(f"{name}.{language}" for language in version.languages for name in names)
 
 
 def _read_translations(
     version: QuestionSetVersion, field: str
 ) -> dict[int, dict[str, dict[str, Any]]]:
+    """Return the translated texts of a version: by primary key, language and column name."""
     result: dict[int, dict[str, dict[str, Any]]] = {}
     rows = version.translations.filter(**{f"{field}__isnull": False}) if version.languages else []
     for row in rows:
@@ -399,29 +409,32 @@ def _read_translations(
     return result
 
 
-def _cells(
+def _iterate_translated_cells(
     version: QuestionSetVersion, names: tuple[str, ...], translations: dict[str, dict[str, Any]]
 ) -> Iterator[str | None]:
+    """Yield an item's texts in the further languages, in the order of the columns."""
     for language in version.languages:
         for name in names:
             text = translations.get(language, {}).get(name)
-            yield _listed(text) if isinstance(text, list) else text or None
+            yield _encode_list(text) if isinstance(text, list) else text or None
 
 
-def _size(rows: Any) -> tuple[int, int]:
+def _measure_size(rows: Any) -> tuple[int, int]:
+    """Return the number of rows, and the total length of their texts in characters."""
     totals = rows.aggregate(n=Count("pk"), length=Coalesce(Sum(Length("text")), Value(0)))
     return totals["n"], totals["length"]
 
 
-def _listed(values: list[Any]) -> str | None:
+def _encode_list(values: list[Any]) -> str | None:
+    """Return a list as JSON text; None if it is empty."""
     return json.dumps(values, ensure_ascii=False) if values else None
 
 
-def model_answers(
+def build_model_answers_export(
     version: QuestionSetVersion, run: Run | None = None, user: AnyUser | None = None
 ) -> Export:
     """Return the table of a version's model answers; with a run, also the score of each."""
-    rows = seen_by(user, LLMResponse.objects.all()).filter(question__version=version)
+    rows = select_visible(user, LLMResponse.objects.all()).filter(question__version=version)
     size = rows.aggregate(
         n=Count("pk"), length=Coalesce(Sum(Length("text") + Length("prompt")), Value(0))
     )

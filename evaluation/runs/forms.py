@@ -48,16 +48,16 @@ from evaluation.runs.reports.about import build_title
 from evaluation.runs.run_types import Kind
 
 
-def seen(request: HttpRequest) -> UUID | None:
-    """Return the newest decision when the page was opened, as posted by it; None for none."""
+def get_seen_decision(request: HttpRequest) -> UUID | None:
+    """Return the id of the newest decision that the posted page showed; None if it showed none."""
     try:
         return UUID(request.POST.get("seen", ""))
     except ValueError:
         return None
 
 
-def meanwhile(newest: Decision | WorkerVerdict, user: Any, what: str) -> str:
-    """Return the message that `newest` was decided meanwhile and the posted choice is dropped."""
+def format_conflict(newest: Decision | WorkerVerdict, user: Any, what: str) -> str:
+    """Return the message that another decision was made meanwhile, so that none is stored."""
     name = "You" if newest.decided_by_id == user.pk else newest.decided_by.get_username()
     return (
         f"{name} decided meanwhile: {what} ({newest.created_at:%-d %b %Y, %H:%M} UTC). What you "
@@ -66,8 +66,8 @@ def meanwhile(newest: Decision | WorkerVerdict, user: Any, what: str) -> str:
 
 
 @dataclass(frozen=True)
-class Like:
-    """The settings with which a form starts: those of an earlier run, or the defaults.
+class InitialSettings:
+    """The options with which a form starts: those of an earlier run, or the defaults.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Like:
     unreadable: str = ""
 
 
-def run_like(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Run | None:
+def find_run_to_repeat(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Run | None:
     """Return the set's run that the query parameter `like` names; None without one."""
     try:
         run_id = UUID(request.GET.get("like", ""))
@@ -92,16 +92,18 @@ def run_like(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Run
     return runs.filter(public_id=run_id).first()
 
 
-def like_of(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Like:
-    """Return the settings of the run that the query parameter `like` names, or the defaults."""
-    run = run_like(request, question_set, kind)
+def get_initial_settings(
+    request: HttpRequest, question_set: QuestionSet, kind: Kind
+) -> InitialSettings:
+    """Return the options of the run that the query parameter `like` names, or the defaults."""
+    run = find_run_to_repeat(request, question_set, kind)
     if run is None:
-        return Like(kind.options())
+        return InitialSettings(kind.options())
     title = build_title(run, kind.options).title
     try:
-        return Like(kind.options.of_dict(run.parameters), title)
+        return InitialSettings(kind.options.of_dict(run.parameters), title)
     except KeyError:  # it is of another version of the platform
-        return Like(kind.options(), unreadable=title)
+        return InitialSettings(kind.options(), unreadable=title)
 
 
 OTHER = "other"
@@ -149,7 +151,7 @@ class OptionForm(forms.Form):
 
         `excluded` are ids of workers whom people excluded: their field begins with these as well.
         """
-        self.options = options_on(self.options_of)
+        self.options = list_options(self.options_of)
         self.preset = {
             name: value for name, value in (preset or {}).items() if name in self.options
         }
@@ -162,7 +164,7 @@ class OptionForm(forms.Form):
         super().__init__(*args, **kwargs)
         self._user = user
         choosers = [field for field in self.fields.values() if isinstance(field, ModelChooser)]
-        self.askable = list(askable_models(user)) if choosers else []
+        self.askable = list(select_askable_models(user)) if choosers else []
         for chooser in choosers:
             chooser.offer(self.askable)
 
@@ -170,27 +172,27 @@ class OptionForm(forms.Form):
         """Refuse values out of bounds, values only operators may use, and contradictions."""
         values: dict[str, Any] = super().clean() or {}
         for name, option in self.options.items():
-            field_name = self._field_of(name)
+            field_name = self._get_field_name(name)
             if name in values and field_name not in self.errors:
                 self._refuse(field_name, option.check(self._value(name)))
         if self.errors:
             return values
         parameters = self.parameters()
         for wrong in find_reserved_options(self._user, parameters):
-            self._refuse(self._field_of(wrong.option), wrong)
+            self._refuse(self._get_field_name(wrong.option), wrong)
         if not self.errors:
             for wrong in parameters.problems():
                 self._refuse(None, wrong)
         return values
 
     def refuse(self, error: OptionError) -> None:
-        """Show problems that were found after the form itself was valid."""
+        """Add to the form's errors the problems that were found after the form was valid."""
         for wrong in error.problems:
-            self._refuse(self._field_of(wrong.option) if wrong.option else None, wrong)
+            self._refuse(self._get_field_name(wrong.option) if wrong.option else None, wrong)
 
     def sentences(self, error: OptionError) -> list[str]:
         """Return the problems as sentences, for a page whose form is not filled in."""
-        return [_capital(SITE.sentence(self.options_of, wrong)) for wrong in error.problems]
+        return [_capitalise(SITE.sentence(self.options_of, wrong)) for wrong in error.problems]
 
     def parameters(self) -> Any:
         """Return the chosen options, as an object of the form's options class."""
@@ -199,14 +201,14 @@ class OptionForm(forms.Form):
     def basic(self) -> list[forms.BoundField]:
         """Return the fields of the basic options, those that choose models first."""
         return sorted(
-            self._in_group(BASIC), key=lambda index: not isinstance(index.field, ModelChooser)
+            self._iterate_group(BASIC), key=lambda index: not isinstance(index.field, ModelChooser)
         )
 
     def folded(self) -> list[FieldGroup]:
         """Return the groups of the other fields, which the page collapses."""
         names = []
         for group, title in self.options_of.groups.items():
-            fields = list(self._in_group(group))
+            fields = list(self._iterate_group(group))
             seen = any(field.errors or field.name in self.preset for field in fields)
             names.append(FieldGroup(title, fields, bool(self.non_field_errors()) or seen))
         return names
@@ -231,28 +233,31 @@ class OptionForm(forms.Form):
         """Return the labels of the fields that the URL has preset."""
         return [str(self[name].label) for name in self.preset]
 
-    def _in_group(self, group: str) -> Iterator[forms.BoundField]:
+    def _iterate_group(self, group: str) -> Iterator[forms.BoundField]:
+        """Yield the form fields of a group's options, each with its field for another value."""
         for name in self.fields:
             if name == EXCLUDE and self._excluded:
                 continue  # it has a place of its own
             if self.options[name.removeprefix(f"{OTHER}_")].group == group:
                 yield self[name]
 
-    def _field_of(self, name: str) -> str:
+    def _get_field_name(self, name: str) -> str:
         """Return the name of an option's field, or of its field for another value."""
         other = f"{OTHER}_{name}"
         chosen = self.cleaned_data.get(name) == OTHER
         return other if chosen and other in self.fields else name
 
     def _value(self, name: str) -> Any:
-        option, value = self.options[name], self.cleaned_data[self._field_of(name)]
+        """Return an option's valid value, from its field or its field for another value."""
+        option, value = self.options[name], self.cleaned_data[self._get_field_name(name)]
         if value not in (None, ""):
             return value
         return None if option.optional else option.default if option.empty_is_default else ""
 
     def _refuse(self, field: str | None, wrong: Problem | None) -> None:
+        """Add an option's problem to the errors of a field; nothing for None."""
         if wrong is not None:
-            sentence = _capital(SITE.sentence(self.options_of, wrong))
+            sentence = _capitalise(SITE.sentence(self.options_of, wrong))
             self.add_error(field, ValidationError(sentence, wrong.code))
 
     def _initial(self, parameters: Parameters) -> dict[str, Any]:
@@ -271,8 +276,8 @@ def _ids(value: Any) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def options_on(parameters: type[Parameters]) -> dict[str, Option]:
-    """Return the options of runs in the database, by name; not those for files only."""
+def list_options(parameters: type[Parameters]) -> dict[str, Option]:
+    """Return the options of runs in the database by name, without those only for files."""
     return {
         name: option for name, option in parameters.options().items() if DATABASE in option.places
     }
@@ -281,23 +286,24 @@ def options_on(parameters: type[Parameters]) -> dict[str, Option]:
 _FORMS: dict[type[Parameters], type[OptionForm]] = {}
 
 
-def form_for(parameters: type[Parameters]) -> type[OptionForm]:
-    """Return the form class of an options class, cached."""
+def get_form(parameters: type[Parameters]) -> type[OptionForm]:
+    """Return the form class of an options class; cached."""
     if parameters not in _FORMS:
-        _FORMS[parameters] = _made_form(parameters)
+        _FORMS[parameters] = _build_form(parameters)
     return _FORMS[parameters]
 
 
-def _made_form(parameters: type[Parameters]) -> type[OptionForm]:
+def _build_form(parameters: type[Parameters]) -> type[OptionForm]:
+    """Return a new form class with a field for each option."""
     fields: dict[str, forms.Field] = {}
-    for name, option in options_on(parameters).items():
-        field = fields[name] = field_of(option)
+    for name, option in list_options(parameters).items():
+        field = fields[name] = build_field(option)
         field.label, field.initial = option.label, option.default
         field.help_text = SITE.help(parameters, name)
         if code := getattr(option, "needed", ""):
-            sentence = _capital(SITE.sentence(parameters, build_problem(code, name)))
+            sentence = _capitalise(SITE.sentence(parameters, build_problem(code, name)))
             field.error_messages |= {"required": f"{sentence}."}
-        if isinstance(field, ReadField) and isinstance(option, Ids):
+        if isinstance(field, ParsedField) and isinstance(option, Ids):
             field.help_text += " One on each line."
         if isinstance(option, Text) and option.suggestions:
             fields[f"{OTHER}_{name}"] = forms.CharField(
@@ -306,7 +312,7 @@ def _made_form(parameters: type[Parameters]) -> type[OptionForm]:
     return type(f"{parameters.__name__}Form", (OptionForm,), {**fields, "options_of": parameters})
 
 
-class ReadField(forms.CharField):
+class ParsedField(forms.CharField):
     """Multi-line field that an option parses: ids, one per line, or a JSON object."""
 
     widget = forms.Textarea(attrs={"rows": 3})
@@ -333,7 +339,7 @@ class ReadField(forms.CharField):
         return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
 
 
-def askable_models(user: AnyUser) -> QuerySet[LanguageModel]:
+def select_askable_models(user: AnyUser) -> QuerySet[LanguageModel]:
     """Return the registered models that the user may send requests to, by name."""
     return (
         LanguageModel.objects.editable_by(user)
@@ -363,12 +369,12 @@ class ModelsChooser(ModelChooser, forms.MultipleChoiceField):
 
 
 @singledispatch
-def field_of(option: Option) -> forms.Field:
+def build_field(option: Option) -> forms.Field:
     """Return the form field of an option, without checks of bounds, which the form does."""
     raise TypeError(f"no form has a field for {type(option).__name__}")
 
 
-@field_of.register
+@build_field.register
 def _(option: Text) -> forms.Field:
     if option.suggestions:
         return forms.ChoiceField(choices=[*option.suggestions.items(), (OTHER, OTHER_WORDS)])
@@ -379,17 +385,17 @@ def _(option: Text) -> forms.Field:
     return forms.CharField(required=not option.optional, widget=widget)
 
 
-@field_of.register
+@build_field.register
 def _(option: RegisteredModel) -> forms.Field:
     return ModelChooser(required=bool(option.needed))
 
 
-@field_of.register
+@build_field.register
 def _(option: RegisteredModels) -> forms.Field:
     return ModelsChooser(required=bool(option.needed))
 
 
-@field_of.register
+@build_field.register
 def _(option: Whole) -> forms.Field:
     bounds = {"min": 0 if option.or_zero else option.lowest, "max": option.highest}
     attributes = {name: value for name, value in bounds.items() if value is not None}
@@ -397,18 +403,18 @@ def _(option: Whole) -> forms.Field:
     return forms.IntegerField(required=_is_required(option), widget=widget)
 
 
-@field_of.register
+@build_field.register
 def _(option: Real) -> forms.Field:
     widget = forms.TextInput(attrs={"inputmode": "decimal"})
     return forms.FloatField(required=_is_required(option), widget=widget)
 
 
-@field_of.register
+@build_field.register
 def _(_option: Switch) -> forms.Field:
     return forms.BooleanField(required=False)
 
 
-@field_of.register
+@build_field.register
 def _(option: Choice) -> forms.Field:
     choices = [(value, words or value) for value, words in option.choices.items()]
     if option.optional:
@@ -416,21 +422,23 @@ def _(option: Choice) -> forms.Field:
     return forms.ChoiceField(required=not option.optional, choices=choices)
 
 
-@field_of.register(Ids)
-@field_of.register(JsonObject)
+@build_field.register(Ids)
+@build_field.register(JsonObject)
 def _(option: Option) -> forms.Field:
-    return ReadField(option)
+    return ParsedField(option)
 
 
-def _capital(sentence: str) -> str:
+def _capitalise(sentence: str) -> str:
+    """Return a sentence with a capital first letter."""
     return capfirst(sentence)
 
 
 def _is_required(option: Option) -> bool:
+    """Return whether the form must have a value for an option."""
     return not (option.optional or option.empty_is_default)
 
 
-def refusal(parameters: type[Parameters], error: OptionError) -> str:
+def format_refusal(parameters: type[Parameters], error: OptionError) -> str:
     """Return the problems of options as a message that explains why no run was started."""
     return " ".join(f"{SITE.format_problem(parameters, wrong)}." for wrong in error.problems)
 

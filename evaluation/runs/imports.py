@@ -64,15 +64,15 @@ def import_model_answers(
     """
     file = read_model_answers(path, columns, keep_thinking, model)
     problems = Problems(file.name)
-    first_lines = _first_lines(file, problems)
+    first_lines = _find_first_lines(file, problems)
     with open_transaction(dry_run):
         # Locked: of two imports at a time both would find the same answers missing.
         target = get_version(lock_set(question_set), version, file.name)
         questions = map_questions(target, first_lines, problems)
         problems.raise_if_any()
         _refuse_hidden(file, question_set, imported_by, problems)
-        models, made = _models(file, question_set)
-        fresh = _fresh(file, questions, models, problems)
+        models, made = _get_or_create_models(file, question_set)
+        fresh = _select_new_answers(file, questions, models, problems)
         problems.raise_if_any()
         published = target.publish()
         brought = create_import(
@@ -85,7 +85,7 @@ def import_model_answers(
             n_models=len(made),
             publishes=published,
         )
-        rows = _rows(file, fresh, questions, models, brought, keep_thinking)
+        rows = _build_rows(file, fresh, questions, models, brought, keep_thinking)
         for batch in split_in_chunks(rows, BATCH):
             LLMResponse.objects.bulk_create(batch, batch_size=BATCH)
         LanguageModel.objects.filter(pk__in=made).update(brought_by=brought)
@@ -115,8 +115,8 @@ def import_model_answers(
     )
 
 
-def _first_lines(file: ModelAnswerFile, problems: Problems) -> dict[str, int]:
-    """Return the line of each question's first answer; record too long model names as problems."""
+def _find_first_lines(file: ModelAnswerFile, problems: Problems) -> dict[str, int]:
+    """Return the line of each question's first answer; add a problem for too long model names."""
     questions: dict[str, int] = {}
     models: dict[str, int] = {}
     for record in file.records:
@@ -132,7 +132,7 @@ def _first_lines(file: ModelAnswerFile, problems: Problems) -> dict[str, int]:
 def _refuse_hidden(
     file: ModelAnswerFile, question_set: QuestionSet, imported_by: int | None, problems: Problems
 ) -> None:
-    """Record as problems the models of the set's owner that the importing user may not see."""
+    """Add a problem for each model of the set's owner that the importing user may not see."""
     if imported_by in (None, question_set.owner_id):
         return
     lines: dict[str, int] = {}
@@ -148,7 +148,9 @@ def _refuse_hidden(
     problems.raise_if_any()
 
 
-def _models(file: ModelAnswerFile, question_set: QuestionSet) -> tuple[dict[str, int], list[int]]:
+def _get_or_create_models(
+    file: ModelAnswerFile, question_set: QuestionSet
+) -> tuple[dict[str, int], list[int]]:
     """Return primary keys of the file's models by name, and the keys of newly created ones."""
     keys: dict[str, int] = {}
     new: list[int] = []
@@ -163,13 +165,13 @@ def _models(file: ModelAnswerFile, question_set: QuestionSet) -> tuple[dict[str,
     return keys, new
 
 
-def _fresh(
+def _select_new_answers(
     file: ModelAnswerFile,
     questions: dict[str, int],
     models: dict[str, int],
     problems: Problems,
 ) -> list[ModelAnswerRecord]:
-    """Return the answers that are not stored yet; record those that contradict stored ones."""
+    """Return the answers not stored yet; add a problem for contradictions to stored ones."""
     waiting = {
         (models[r.model], questions[r.question], *_identify_request(r)): r for r in file.records
     }
@@ -214,7 +216,7 @@ def _identify_request(record: ModelAnswerRecord) -> tuple[str, int]:
     return request_hash(asking.prompt, asking.parameters), asking.sample
 
 
-def _rows(
+def _build_rows(
     file: ModelAnswerFile,
     fresh: list[ModelAnswerRecord],
     questions: dict[str, int],
@@ -222,6 +224,7 @@ def _rows(
     brought: Import | None,
     keep_thinking: bool,
 ) -> Iterator[LLMResponse]:
+    """Yield the database rows of the new answers."""
     for record in fresh:
         extra: dict[str, Any] = file.extra(record)  # noqa: S610
         asking = record.asking or ModelAsking()

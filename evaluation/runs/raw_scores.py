@@ -13,7 +13,7 @@ from annotations.models import QuestionSetVersion
 from annotations.web.numbers import count_rows_by
 from evaluation.core.stats.inference.intervals import compute_t_interval
 from evaluation.models import AnswerScore, Run, ScoreRule, WorkerGrade
-from evaluation.models.runs import GRADING, run_that_counts
+from evaluation.models.runs import GRADING, choose_official_or_newest
 
 RAW, CONTRAST = ScoreRule.Score.RAW.value, ScoreRule.Score.CONTRAST.value
 SCORES: Mapping[str, str] = dict(ScoreRule.Score.choices)
@@ -22,7 +22,7 @@ SCORES: Mapping[str, str] = dict(ScoreRule.Score.choices)
 
 @dataclass(frozen=True, slots=True)
 class RawScore:
-    """A worker's mean similarity to the exemplary answers of the others, on the run's scale.
+    """A worker's mean similarity to the exemplary answers of the others, with its interval.
 
     Or the worker's question contrast, where that is asked for.
 
@@ -63,8 +63,8 @@ class Spread:
     best: float
 
 
-def spread_of(scores: Mapping[int, RawScore]) -> Spread | None:
-    """Return the distribution of supported raw scores; None if there are none."""
+def compute_spread(scores: Mapping[int, RawScore]) -> Spread | None:
+    """Return the distribution of scores that have enough answers; None without any."""
     known = sorted(
         score.value for score in scores.values() if score.supported and score.value is not None
     )
@@ -75,7 +75,7 @@ def spread_of(scores: Mapping[int, RawScore]) -> Spread | None:
     return Spread(n, known[0], known[n - ceil(n / 2)], known[n - ceil(n / 5)], known[-1])
 
 
-def run_of(version: QuestionSetVersion) -> Run | None:
+def find_grading_run(version: QuestionSetVersion) -> Run | None:
     """Return the grading run that represents a version: the official one, else the latest.
 
     Else the newest that is done; None without any. With it comes `n_ranked`, the people with a
@@ -84,13 +84,13 @@ def run_of(version: QuestionSetVersion) -> Run | None:
     done = Run.objects.filter(version=version, kind=GRADING, state=Run.State.DONE)
     ranked = WorkerGrade.objects.filter(run=OuterRef("pk"), rank__isnull=False)
     done = done.annotate(n_ranked=count_rows_by(ranked, "run"))
-    return run_that_counts(done.select_related("version"))
+    return choose_official_or_newest(done.select_related("version"))
 
 
-def scores_of(
+def load_scores(
     run: Run | None, workers: Collection[int] | None = None, score: str = RAW
 ) -> Mapping[int, RawScore]:
-    """Return scores by worker key, of all workers if None are given; one query.
+    """Return the scores of some workers (None: of all) by worker key; one query.
 
     `score` is a key of `SCORES`.
     """

@@ -34,8 +34,8 @@ from evaluation.runs.run_types import (
 )
 
 
-def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
-    """Return a run with its question set; 404 if the user may not see it."""
+def get_run_or_404(request: HttpRequest, run_id: UUID) -> Run:
+    """Return a run with its question set; Http404 if the user may not see it."""
     rows = Run.objects.select_related("version__question_set", "of_record")
     return get_visible_or_404(request, annotate_other_gradings(rows), run_id)
 
@@ -92,7 +92,7 @@ class TabGroup:
         return any(page.is_here or page.is_above for page in self.pages)
 
 
-def kind_or_404(run: Run, summary: type[RunSummary] = RunSummary) -> Kind:
+def get_kind_or_404(run: Run, summary: type[RunSummary] = RunSummary) -> Kind:
     """Return the run type of a run; 404 if it is unknown or has another summary.
 
     A run type is unknown if the site no longer has it, or had it in another version.
@@ -106,13 +106,13 @@ def kind_or_404(run: Run, summary: type[RunSummary] = RunSummary) -> Kind:
     return kind
 
 
-def tabs_of(kind: Kind, run: Run, path: str) -> list[TabGroup]:
+def build_tabs(kind: Kind, run: Run, path: str) -> list[TabGroup]:
     """Return the tabs of a run's result pages, then those of experts' judgements."""
     tabs: dict[str, list[Tab]] = {}
     for page in kind.pages:
         if page.offered(run):
             group = tabs.setdefault(page.group or page.title, [])
-            group.append(_tab(page, run, path))
+            group.append(_build_tab(page, run, path))
     for judging in kind.judging:
         ids = {"run": run.public_id, "name": judging.name}
         address = reverse("admin:results-judging", kwargs=ids)
@@ -120,7 +120,8 @@ def tabs_of(kind: Kind, run: Run, path: str) -> list[TabGroup]:
     return [TabGroup(title, tuple(pages)) for title, pages in tabs.items()]
 
 
-def _tab(page: Page, run: Run, path: str) -> Tab:
+def _build_tab(page: Page, run: Run, path: str) -> Tab:
+    """Return the tab of one result page, marked if it is the shown one."""
     ids: dict[str, Any] = {"run": run.public_id}
     if not page.slug:
         address = reverse("admin:results-run", kwargs=ids)
@@ -135,7 +136,7 @@ def _tab(page: Page, run: Run, path: str) -> Tab:
 def results_page(
     template: str, summary: type[RunSummary] = RunSummary
 ) -> Callable[[Callable[..., Context]], View]:
-    """Return a decorator that makes a view of a function returning a finished run's context.
+    """Return a decorator that makes the view of a result page from a function of a run.
 
     The function returns its own part of the template context. A run that is not done gets a page
     that says so; a run whose type stores another `summary` than the page reads gives 404.
@@ -146,19 +147,19 @@ def results_page(
         @require_safe
         @wraps(make_context)
         def view(request: HttpRequest, run: UUID, **ids: Any) -> HttpResponseBase:
-            current_run = run_or_404(request, run)
-            kind = kind_or_404(current_run, summary)
+            current_run = get_run_or_404(request, run)
+            kind = get_kind_or_404(current_run, summary)
             if current_run.state != Run.State.DONE:
-                return _without_results(request, current_run)
+                return _show_status(request, current_run)
             context = {
-                "breadcrumbs": way_here(current_run),
+                "breadcrumbs": build_breadcrumbs(current_run),
                 "notice": current_run.version.question_set.notice,
                 "kind": kind,
-                "tabs": tabs_of(kind, current_run, request.path),
+                "tabs": build_tabs(kind, current_run, request.path),
                 "about": build_about(current_run, kind.options),
                 # Reading a reverse one-to-one without a row raises, so hasattr is False.
                 "is_of_record": current_run.kind == GRADING and hasattr(current_run, "of_record"),
-                "status_link": status_link(current_run),
+                "status_link": build_status_link(current_run),
             }
             own = make_context(request, current_run, **ids)
             return TemplateResponse(request, own.get("template", template), context | own)
@@ -169,7 +170,7 @@ def results_page(
 
 
 def results_file(made: View, summary: type[RunSummary] = RunSummary) -> View:
-    """Return a view of a finished run from a function that sends a file.
+    """Return the view that sends a file of a finished run, from the function that makes it.
 
     404 for a run that is not done or whose kind stores another `summary` than the file is made of.
     """
@@ -177,8 +178,8 @@ def results_file(made: View, summary: type[RunSummary] = RunSummary) -> View:
     @require_safe
     @wraps(made)
     def view(request: HttpRequest, run: UUID, **ids: Any) -> HttpResponseBase:
-        current_run = run_or_404(request, run)
-        kind_or_404(current_run, summary)
+        current_run = get_run_or_404(request, run)
+        get_kind_or_404(current_run, summary)
         if current_run.state != Run.State.DONE:
             raise Http404("the run has no results")
         return made(request, current_run, **ids)
@@ -186,68 +187,68 @@ def results_file(made: View, summary: type[RunSummary] = RunSummary) -> View:
     return view
 
 
-def way_here(run: Run) -> Breadcrumbs:
+def build_breadcrumbs(run: Run) -> Breadcrumbs:
     """Return the breadcrumbs to a run's result pages: its question set and its results."""
     return [
-        (run.version.question_set.name, question_set_link(run)),
-        (build_title(run, get_options(run)).title, results_link(run)),
+        (run.version.question_set.name, build_question_set_link(run)),
+        (build_title(run, get_options(run)).title, build_results_link(run)),
     ]
 
 
-def _without_results(request: HttpRequest, run: Run) -> HttpResponseBase:
-    """Return the page shown in place of results while a run is not done."""
+def _show_status(request: HttpRequest, run: Run) -> HttpResponseBase:
+    """Return the page shown in place of results while a run is not finished."""
     context = {
         "title": f"Results of {run.version.question_set.name}",
         "about": build_about(run),
         "error": SITE.format(run.error),
-        "status_link": status_link(run),
-        "breadcrumbs": way_here(run)[:1],
+        "status_link": build_status_link(run),
+        "breadcrumbs": build_breadcrumbs(run)[:1],
     }
     return TemplateResponse(request, "evaluation/no_results.html", context)
 
 
-def status_link(run: Run) -> str:
+def build_status_link(run: Run) -> str:
     """Return the URL of the page that shows a run's progress."""
     return _reverse("run", run_id=run.public_id)
 
 
-def question_set_link(run: Run) -> str:
+def build_question_set_link(run: Run) -> str:
     """Return the URL of the page of the run's question set."""
     return _reverse("question-set", set_id=run.version.question_set.public_id)
 
 
-def results_link(run: Run) -> str:
+def build_results_link(run: Run) -> str:
     """Return the URL of a run's results."""
     return reverse("admin:results-run", kwargs={"run": run.public_id})
 
 
-def worker_link(run: Run, worker: UUID) -> str:
+def build_worker_link(run: Run, worker: UUID) -> str:
     """Return the URL of a worker's page in a run's results."""
     return reverse("admin:results-worker", kwargs={"run": run.public_id, "worker": worker})
 
 
-def question_link(run: Run, question: UUID) -> str:
+def build_question_link(run: Run, question: UUID) -> str:
     """Return the URL of a question's page in a run's results."""
     return reverse("admin:results-question", kwargs={"run": run.public_id, "question": question})
 
 
 def _reverse(name: str, **ids: UUID) -> str:
-    """Return the URL of a named admin page; of the admin's overview if it does not exist."""
+    """Return the URL of a named admin page; the URL of the start page if there is none."""
     try:
         return reverse(f"admin:{name}", kwargs=ids)
     except NoReverseMatch:
         return reverse("admin:index")
 
 
-def asked_correction(query: QueryDict) -> Correction:
-    """Return the p-value correction that the URL's query names, else Holm; 404 if unknown."""
+def get_correction(query: QueryDict) -> Correction:
+    """Return the p-value correction that the URL's query names, else Holm; Http404 if unknown."""
     word: Any = parse_choice(query, "correction", CORRECTED_BY, HOLM)
     return word
 
 
 @dataclass(frozen=True)
 class StartLink:
-    """A link to start a run of one type; `words` describe what the run does.
+    """A link to the page that starts a run of one type; `words` describe the run type.
 
     `is_research` and `is_suited` are those of the kind, the latter for the questions of a set.
     """
@@ -260,7 +261,7 @@ class StartLink:
     is_suited: bool = True
 
 
-def start_link(kind: Kind, question_set: QuestionSet) -> str:
+def build_start_link(kind: Kind, question_set: QuestionSet) -> str:
     """Return the URL of the page on which a run of this type is started."""
     key = {"set_id": question_set.public_id}
     if kind.start.address:

@@ -96,7 +96,7 @@ def build_run_plan(run: Run, wishes: PlanTargets) -> PlanWithRows:
     """
     questions = read_answered_questions(run)
     people = list(
-        WorkerGrade.of_crowd(run)
+        WorkerGrade.select_crowd(run)
         .filter(n_answers__gte=1)
         .order_by("pk")
         .values_list(

@@ -43,7 +43,7 @@ PreviewSerializer = build_serializer(ScorerPreview)
 
 
 class ScorerOptionsSerializer(StrictSerializer):
-    """What an exported scorer includes, as parameters of the address."""
+    """Options of an export as query parameters: what the exported scorer includes."""
 
     formats = serializers.CharField(
         default=ALL_FORMATS,

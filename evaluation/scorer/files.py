@@ -38,7 +38,7 @@ SUPPORTED = "ok"
 
 @dataclass(frozen=True)
 class ScorerFiles:
-    """The results of a graded file, and further files and facts that they do not hold.
+    """The folder of a graded file's results, and the further files and facts that an export needs.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ def _read_facts(
     workers: list[dict[str, str]],
     texts: Mapping[str, str],
 ) -> tuple[Mapping[str, QuestionFacts], WordCounts, str]:
-    """Return the facts by question and the counts of words; or the reason without."""
+    """Return the facts by question and the word counts; without facts, also the reason."""
     if summary["facts"] is None:
         return {}, WordCounts(), "not_asked_for"
     if summary["facts"].get("read_by"):

@@ -12,7 +12,7 @@ from evaluation.scorer.run import ScorerContent
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Number of questions that an export leaves out, and the code of the reason."""
+    """Number of questions that an export leaves out for one reason, with the reason's code."""
 
     reason: str
     questions: int

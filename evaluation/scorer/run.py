@@ -78,7 +78,7 @@ class ScoredQuestion:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a consensus comes from, for the dataset card.
+    """Where the answers of a consensus come from, for the dataset card.
 
     Attributes
     ----------

@@ -34,7 +34,7 @@ MOST_ANSWERS = 20_000
 
 
 def refuse_large_run(run: Run) -> None:
-    """Raise `NotExportableError` for a run too large to export while a browser waits."""
+    """Raise `NotExportableError` for a run too large to export within a browser's request."""
     answers = read_summary(run).counts.answers
     if answers > MOST_ANSWERS:
         raise NotExportableError("too_large", answers=answers, most=MOST_ANSWERS)
@@ -67,7 +67,7 @@ def load_content(run: Run, options: ScorerOptions) -> ScorerContent:
         for row in _iterate_questions(run)
     ]
     kept, left_out = select_questions(questions, options)
-    ranked = WorkerGrade.of_crowd(run).filter(support=True)
+    ranked = WorkerGrade.select_crowd(run).filter(support=True)
     raw = ranked.values_list("leave_one_out", flat=True)
     return ScorerContent(
         options,
@@ -102,9 +102,9 @@ def _iterate_questions(run: Run) -> Any:
 def _load_scores(run: Run) -> tuple[dict[int, list[float]], dict[int, float]]:
     """Return the leave-one-out scores of ranked workers, and the lowest score, by question."""
     supported = set(
-        WorkerGrade.of_crowd(run).filter(support=True).values_list("worker_id", flat=True)
+        WorkerGrade.select_crowd(run).filter(support=True).values_list("worker_id", flat=True)
     )
-    excluded = set(WorkerGrade.of_excluded(run).values_list("worker_id", flat=True))
+    excluded = set(WorkerGrade.select_excluded(run).values_list("worker_id", flat=True))
     rows: Any = AnswerScore.objects.filter(run=run).values_list(
         *("response__question_id", "response__submission__worker_id"),
         *("score", "score_leave_one_out"),

@@ -138,11 +138,11 @@ TOOLS = {"inspect": "inspect-ai", "lm-eval": "lm-eval", "hf": "datasets"}
 def parse_formats(text: str) -> tuple[str, ...]:
     """Return formats from their names, separated by commas; raises `NotExportableError`."""
     names = [name.strip() for name in text.split(",") if name.strip()]
-    return check_formats(names)
+    return order_formats(names)
 
 
-def check_formats(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the formats in the order of `FORMATS`; raises `NotExportableError`."""
+def order_formats(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the formats in the order of `FORMATS`; raise `NotExportableError` for unknown ones."""
     for name in names or ["(none)"]:
         if name not in FORMATS:
             raise NotExportableError("format_unknown", name=name, known=", ".join(FORMATS))
@@ -178,7 +178,7 @@ def build_files(content: ScorerContent, formats: Sequence[str]) -> dict[str, byt
 
     Raises `NotExportableError` for a format that cannot be written here.
     """
-    formats = check_formats(formats)
+    formats = order_formats(formats)
     name = check_name(content.options.name)
     files: dict[str, bytes] = {
         "README.md": build_card(content, formats).encode(),

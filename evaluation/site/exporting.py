@@ -22,7 +22,7 @@ from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.runs import exports
-from evaluation.runs.exports import LATEST, RECORD, ChoiceError, Export, chosen_run
+from evaluation.runs.exports import LATEST, RECORD, ChoiceError, Export, find_run
 from evaluation.runs.reports.about import build_run_file_name
 from evaluation.runs.reports.lists import select_list_rows
 from evaluation.runs.run_types.registry import list_runs
@@ -111,10 +111,10 @@ EVERYTHING = {
     )
 }
 TABLES: dict[str, Callable[..., Export]] = {
-    "answers": exports.answers,
-    "model-answers": exports.model_answers,
-    "questions": exports.questions,
-    "passages": exports.passages,
+    "answers": exports.build_answers_export,
+    "model-answers": exports.build_model_answers_export,
+    "questions": exports.build_questions_export,
+    "passages": exports.build_passages_export,
 }
 
 
@@ -169,7 +169,7 @@ def _send_file(
     run = None
     if form.cleaned_data.get("run"):
         try:
-            run = chosen_run(version, form.cleaned_data["run"], request.user)
+            run = find_run(version, form.cleaned_data["run"], request.user)
         except ChoiceError as error:
             form.add_error("run", str(error))
             return _show_page(request, question_set, version, draft, {slug: form}, 400)

@@ -138,7 +138,7 @@ def _save_judgement(
 
 
 def _find_given_code(judging: Judging, task: Task) -> str:
-    """Return the code of the earlier choice; "" for none, or for a grade between two choices."""
+    """Return the code of the judgement stored before; "" for none, or for one between choices."""
     return judging.code_of(task.grade, task.label)
 
 

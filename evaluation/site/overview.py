@@ -156,7 +156,7 @@ def _load_runs(keys: set[int]) -> dict[int, dict[str, Any]]:
 def _select_latest(
     author: str, rows: QuerySet[Any, Any], sets: list[int], counted: Q
 ) -> QuerySet[Any, tuple[str, int, int, datetime | None]]:
-    """Return the query for each set's number of `counted` rows and newest time."""
+    """Return the query of each set's newest time, and its number of the rows `counted`."""
     return (
         rows.filter(set__in=sets)
         .order_by()
@@ -234,7 +234,7 @@ ALL = (Counted("pk"),)
 
 @dataclass(frozen=True)
 class Count:
-    """A count on the start page; `label` is the plural, `link` may be empty."""
+    """A number on the start page with its label (in the plural) and a link, "" for none."""
 
     label: str
     number: int
@@ -319,7 +319,7 @@ def read_counts(request: HttpRequest) -> dict[str, int]:
 
 
 def build_first_steps(request: HttpRequest, counts: dict[str, int]) -> list[FirstStep]:
-    """Return a requester's three steps to the first grades; none once there are grades."""
+    """Return the three steps to a requester's first grades; an empty list once there are grades."""
     if counts["grades"] or not is_requester(request.user):
         return []
     newest = QuestionSet.objects.editable_by(request.user).order_by("-id").first()

@@ -43,7 +43,7 @@ from evaluation.site.runs import build_start_links
 
 @dataclass(frozen=True)
 class NextStep:
-    """Recommended action: its code, and the link to its page."""
+    """Recommended next action on a question set: its code, and the link to its page."""
 
     code: str
     label: str
@@ -225,7 +225,7 @@ def build_asked_count(expert: int) -> TableCounts:
 
 
 def find_draft(versions: list[Any], version: QuestionSetVersion | None) -> dict[str, Any] | None:
-    """Return number and questions of the draft that follows the shown version, else None.
+    """Return number and question count of the draft after the shown version; None without one.
 
     `versions` are those of `load_versions` a set.
     """

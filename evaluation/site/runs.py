@@ -31,7 +31,7 @@ from evaluation.admission import storage as recruiting
 from evaluation.core.options import OptionError, Parameters
 from evaluation.grading.results.report.run import read_official_run_of
 from evaluation.models import Run
-from evaluation.models.runs import ACTIVE, GRADING, choose
+from evaluation.models.runs import ACTIVE, GRADING, make_official
 from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.exclusions import list_excluded_ids
 from evaluation.runs.background.progress import (
@@ -41,13 +41,13 @@ from evaluation.runs.background.progress import (
     is_any_running,
 )
 from evaluation.runs.forms import (
-    Like,
+    InitialSettings,
     OptionForm,
     RunLabelForm,
-    form_for,
+    find_run_to_repeat,
+    get_form,
+    get_initial_settings,
     hash_options,
-    like_of,
-    run_like,
 )
 from evaluation.runs.reports.about import build_title
 from evaluation.runs.reports.lists import (
@@ -58,7 +58,7 @@ from evaluation.runs.reports.lists import (
 )
 from evaluation.runs.reports.verdicts import build_applied_context
 from evaluation.runs.reports.work_log import read_work_log
-from evaluation.runs.result_pages import StartLink, run_or_404, start_link
+from evaluation.runs.result_pages import StartLink, build_start_link, get_run_or_404
 from evaluation.runs.run_types import (
     Kind,
     StartFile,
@@ -95,7 +95,7 @@ def show_runs(request: HttpRequest) -> HttpResponse:
 
 def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show the state, settings and actions of one run."""
-    current_run = run_or_404(request, run_id)
+    current_run = get_run_or_404(request, run_id)
     return _show_page(request, current_run, RunLabelForm(instance=current_run))
 
 
@@ -139,7 +139,7 @@ def build_kind_context(run: Run) -> dict[str, Any]:
     return {
         "kind": kind,
         **_build_settings_context(kind.options, run, kind.named(run) if kind.named else {}),
-        "counts": kind.counts_of(run).items() if done else (),
+        "counts": kind.get_counts(run).items() if done else (),
         "came": count_replies(kind.summary_of(run)) if done else (),
         "results": find_results_address(run),
         **build_standing_context(kind, run),
@@ -147,7 +147,7 @@ def build_kind_context(run: Run) -> dict[str, Any]:
 
 
 def build_standing_context(kind: Kind, run: Run) -> dict[str, Any]:
-    """Return context and template of the run type's own status part; {} without one."""
+    """Return context and template of the run type's own part of the status; {} without one."""
     if kind.standing is None:
         return {}
     return {**kind.standing.context(run), "standing": kind.standing.template}
@@ -170,7 +170,7 @@ def _build_settings_context(
 @require_GET
 def show_run_standing(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Render the run type's own status part, for the page's script."""
-    current_run = run_or_404(request, run_id)
+    current_run = get_run_or_404(request, run_id)
     try:
         context = build_standing_context(get_run_kind(current_run), current_run)
     except UnknownKindError as error:
@@ -183,7 +183,7 @@ def show_run_standing(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_GET
 def send_run_status(request: HttpRequest, run_id: UUID) -> JsonResponse:
     """Send a run's progress as JSON, for the script of its page."""
-    return JsonResponse(compute_progress(run_or_404(request, run_id)).as_dict())
+    return JsonResponse(compute_progress(get_run_or_404(request, run_id)).as_dict())
 
 
 @require_POST
@@ -237,9 +237,9 @@ def make_run_official(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """
     run = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
     if run.state == Run.State.DONE:
-        choose(run, request.user)
+        make_official(run, request.user)
         # Admission rules on this set's scores are applied anew, now by this run.
-        recruiting.follow(run.version.question_set_id)
+        recruiting.apply_rules_of_set(run.version.question_set_id)
         text = "This run counts for the set from now on: exports, the API and the overview use it."
         messages.success(request, text, "run_counts")
     else:
@@ -274,7 +274,7 @@ def build_start_links(
         StartLink(
             kind.verb,
             kind.words,
-            start_link(kind, question_set) + query,
+            build_start_link(kind, question_set) + query,
             kind.needs_answers,
             kind.is_research,
             not questions or kind.suits is None or kind.suits(questions),
@@ -299,8 +299,8 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
     version = lifecycle.find_version(
         question_set, request.GET.get("version"), answered=kind.needs_answers
     )
-    like = like_of(request, question_set, kind)
-    form = form_for(kind.options)(
+    like = get_initial_settings(request, question_set, kind)
+    form = get_form(kind.options)(
         request.user,
         request.POST or None,
         like=like.parameters,
@@ -323,7 +323,7 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
                 form.parameters(),
                 kind.name,
                 **label.get_labels(),
-                made_from=run_like(request, question_set, kind),
+                made_from=find_run_to_repeat(request, question_set, kind),
             )
             return redirect("admin:run", run.public_id)
         except OptionError as error:
@@ -336,7 +336,7 @@ def start_again(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Redirect to the start form, filled with the settings of this run."""
     run = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
     try:
-        link = start_link(get_run_kind(run), run.version.question_set)
+        link = build_start_link(get_run_kind(run), run.version.question_set)
     except UnknownKindError as error:
         messages.error(request, str(error))
         return redirect("admin:run", run.public_id)
@@ -350,7 +350,7 @@ def _show_form(
     kind: Kind,
     form: OptionForm,
     label: RunLabelForm,
-    like: Like,
+    like: InitialSettings,
     foreseen: RequestForecast | None = None,
 ) -> HttpResponse:
     """Render the start form with its errors, label, files and forecast."""
@@ -385,7 +385,7 @@ def _has_seen_forecast(request: HttpRequest, options: Parameters) -> bool:
 def _forecast_requests(
     request: HttpRequest, version: QuestionSetVersion, kind: Kind, options: Parameters
 ) -> RequestForecast:
-    """Return the forecast of a run's model requests; `OptionError` if it cannot start."""
+    """Return the forecast of the model requests of a run; `OptionError` if it cannot start."""
     problems = kind.check(version, request.user, options) if kind.check else ()
     if problems:
         raise OptionError(problems)
@@ -431,7 +431,7 @@ def _format_problem(problem: Problem) -> str:
 
 
 def _get_startable_kind(name: str) -> Kind:
-    """Return a run type that the form can start; 404 for any other."""
+    """Return the run type with this name if the form can start it; Http404 otherwise."""
     try:
         kind = get_kind(name)
     except UnknownKindError as error:

@@ -16,8 +16,8 @@ from evaluation.grading.results.api.alarms import CheckSerializer
 from evaluation.grading.results.api.results import ModelRowSerializer
 from evaluation.grading.results.pages import GradingViewSet
 from evaluation.runs.reports.planner import PlannerReport, build_planner_report
-from evaluation.trust.report import Fact, TrustReport, trust_report
-from evaluation.trust.report.decision import Decision, Person, Step, decision
+from evaluation.trust.report import Fact, TrustReport, build_trust_report
+from evaluation.trust.report.decision import Decision, Person, Step, build_decision
 
 FactSerializer = build_serializer(
     Fact,
@@ -40,7 +40,7 @@ AboutPerson = build_serializer(Person, without=("marks",))
 
 
 class PersonSerializer(AboutPerson):  # type: ignore[misc, valid-type]
-    """A worker, with the alarms that name this worker."""
+    """A worker, with the alarms that name the worker."""
 
     marks = build_serializer(Mark, "word", "words")(many=True)
 
@@ -77,7 +77,7 @@ class TrustViewSet(GradingViewSet):
     )
     def decision(self, request: Request, run_id: Any) -> Response:
         """Return the decision summary: trust, best workers, workers to review, next step."""
-        return Response(DecisionSerializer(decision(self.done(request, run_id))).data)
+        return Response(DecisionSerializer(build_decision(self.done(request, run_id))).data)
 
     @extend_schema(
         operation_id="results_trust",
@@ -90,7 +90,7 @@ class TrustViewSet(GradingViewSet):
     )
     def trust(self, request: Request, run_id: Any) -> Response:
         """Return the trust verdict of a run and the facts behind it."""
-        report = trust_report(self.done(request, run_id))
+        report = build_trust_report(self.done(request, run_id))
         facts = FactSerializer(report.facts, many=True).data
         checks = CheckSerializer(report.checks, many=True).data
         return Response({**AboutTrust(report).data, "facts": facts, "checks": checks})

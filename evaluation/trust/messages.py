@@ -73,7 +73,8 @@ class FactWords:
     meaning: str = ""
 
 
-def _answers(values: Mapping[str, Any]) -> str:
+def _format_answers_per_question(values: Mapping[str, Any]) -> str:
+    """Return the sentence on the median number of answers to a question."""
     median, thin = values["median"], values["thin"]
     text = f"The typical question has {median} answer{'' if median == 1 else 's'}"
     if thin:
@@ -83,15 +84,16 @@ def _answers(values: Mapping[str, Any]) -> str:
     return f"{text}."
 
 
-def _answered_alarms(values: Mapping[str, Any]) -> str:
+def _format_answered_alarms(values: Mapping[str, Any]) -> str:
+    """Return the sentence on alarms that an option of the run answers, and on dismissed ones."""
     n, dismissed = values["count"], values["dismissed"]
     one = "1 alarm or notice is" if n == 1 else f"{n:,} alarms and notices are"
     more = "" if not dismissed else f", {dismissed:,} dismissed with a reason"
     return f"{one} answered by a remedy of this run{more}; no other is open."
 
 
-def _with_unchecked(sentence: Sentence) -> Sentence:
-    """Return the sentence on alarms, plus the checks for groups that had too little data."""
+def _append_unchecked(sentence: Sentence) -> Sentence:
+    """Return `sentence` followed by the list of alarm checks that had too little data."""
 
     def both(values: Mapping[str, Any]) -> str:
         first = sentence.format_map(values) if isinstance(sentence, str) else sentence(values)
@@ -104,8 +106,8 @@ def _with_unchecked(sentence: Sentence) -> Sentence:
     return both
 
 
-def _graded(rest: str = "") -> Sentence:
-    """Return the sentence on what experts graded, followed by `rest` or by what it shows."""
+def _build_experts_sentence(rest: str = "") -> Sentence:
+    """Return the sentence on the experts' grades, followed by `rest` or by what the grades show."""
 
     def format_sentence(values: Mapping[str, Any]) -> str:
         n, experts, kappa = values["count"], values["experts"], values["kappa"]
@@ -131,8 +133,8 @@ def _graded(rest: str = "") -> Sentence:
     return format_sentence
 
 
-def _explained(values: Mapping[str, Any]) -> str:
-    """Return the sentence on the correlation of raw scores with length, with its check."""
+def _format_length_effect(values: Mapping[str, Any]) -> str:
+    """Return the sentence on the correlation of raw scores with the length of answers."""
     text = (
         f"Length explains {values['share']:.0%} of the differences between raw scores: they "
         "correlate "
@@ -149,14 +151,14 @@ def _explained(values: Mapping[str, Any]) -> str:
     )
 
 
-def _plural(one: str, many: str) -> Sentence:
-    """Return a sentence with `one` for a `count` of 1 and `many` otherwise."""
+def _build_counted_sentence(one: str, many: str) -> Sentence:
+    """Return a function that formats `one` if the value `count` is 1, and `many` otherwise."""
     return lambda values: (one if values["count"] == 1 else many).format_map(values)
 
 
-def _checks(one: str, many: str, rest: str = "") -> Sentence:
-    """Return a sentence with a `count` of checks, and the limits of such checks."""
-    return _plural(f"{one}{rest} {ALWAYS}", f"{many}{rest} {ALWAYS}")
+def _build_checks_sentence(one: str, many: str, rest: str = "") -> Sentence:
+    """Return a function that formats the sentence on `count` checks and their limits."""
+    return _build_counted_sentence(f"{one}{rest} {ALWAYS}", f"{many}{rest} {ALWAYS}")
 
 
 _SAMPLE = "Let an expert grade {fewest} answers or more without seeing their scores."
@@ -194,17 +196,20 @@ FACTS: Mapping[str, FactWords] = {
         "copy or make the same mistakes.",
     ),
     "answers.thin": FactWords(
-        _answers, "Give the same questions to more people rather than asking more questions."
+        _format_answers_per_question,
+        "Give the same questions to more people rather than asking more questions.",
     ),
-    "answers.enough": FactWords(_answers),
+    "answers.enough": FactWords(_format_answers_per_question),
     "support.all": FactWords("All workers answered enough questions to be ranked."),
     "support.some": FactWords("{people} of {all:,} answered too little to be ranked.", _RANKLESS),
     "convergence.one_pass": FactWords(
         "Nothing was computed in turns, because there are too few people."
     ),
-    "convergence.settled": FactWords(_plural("Yes, after 1 round.", "Yes, after {count} rounds.")),
+    "convergence.settled": FactWords(
+        _build_counted_sentence("Yes, after 1 round.", "Yes, after {count} rounds.")
+    ),
     "convergence.moving": FactWords(
-        _plural(
+        _build_counted_sentence(
             "No: after 1 round the grades still changed.",
             "No: after {count} rounds the grades still changed.",
         ),
@@ -220,12 +225,12 @@ FACTS: Mapping[str, FactWords] = {
         "Not known: the run was computed before Crowdgrade looked for it.", "Grade again."
     ),
     "alarms.ring": FactWords(
-        _with_unchecked(_plural("1 alarm.", "{count} alarms.")),
+        _append_unchecked(_build_counted_sentence("1 alarm.", "{count} alarms.")),
         "Read the evidence of each alarm before you pay, reject or publish anything.",
     ),
     "alarms.notices": FactWords(
-        _with_unchecked(
-            _plural(
+        _append_unchecked(
+            _build_counted_sentence(
                 "No alarms; 1 notice to review.",
                 "No alarms; {count} notices to review.",
             )
@@ -233,14 +238,14 @@ FACTS: Mapping[str, FactWords] = {
         "Review the evidence.",
     ),
     "alarms.unchecked": FactWords(
-        _with_unchecked("No alarm was raised by the checks that ran."),
+        _append_unchecked("No alarm was raised by the checks that ran."),
         "Ask the same people more questions, or more people. Until then read the answers of the "
         "best workers side by side.",
     ),
-    "alarms.answered": FactWords(_with_unchecked(_answered_alarms)),
+    "alarms.answered": FactWords(_append_unchecked(_format_answered_alarms)),
     "alarms.dismissed": FactWords(
-        _with_unchecked(
-            _plural(
+        _append_unchecked(
+            _build_counted_sentence(
                 "1 alarm was dismissed, with a reason; no other is open.",
                 "{count} alarms were dismissed, with reasons; no other is open.",
             )
@@ -280,26 +285,29 @@ FACTS: Mapping[str, FactWords] = {
     ),
     "length.equal": FactWords("All raw scores are equal, or all answers equally long."),
     "length.much": FactWords(
-        _explained,
+        _format_length_effect,
         "Read short answers of low rank and long ones of high rank. Let an expert grade a sample: "
         "it shows what the scores are worth among answers of equal length.",
     ),
-    "length.little": FactWords(_explained),
+    "length.little": FactWords(_format_length_effect),
     "experts.nobody": FactWords("No answer was graded by an expert.", _SAMPLE),
     "experts.chose": FactWords(
-        _graded(". They chose this ranking, so they cannot confirm it as well."), _SAMPLE
+        _build_experts_sentence(". They chose this ranking, so they cannot confirm it as well."),
+        _SAMPLE,
     ),
     "experts.no_spread": FactWords(
-        _graded(", but their grades or scores are all the same."), _SAMPLE
+        _build_experts_sentence(", but their grades or scores are all the same."), _SAMPLE
     ),
-    "experts.too_few": FactWords(_graded(": Too few for a verdict."), _SAMPLE),
-    "experts.agree": FactWords(_graded(":")),
+    "experts.too_few": FactWords(_build_experts_sentence(": Too few for a verdict."), _SAMPLE),
+    "experts.agree": FactWords(_build_experts_sentence(":")),
     "experts.unsure": FactWords(
-        _graded(": That may be chance: the interval reaches down to hardly any agreement."),
+        _build_experts_sentence(
+            ": That may be chance: the interval reaches down to hardly any agreement."
+        ),
         "Let them grade more answers: four times as many halve the interval.",
     ),
     "experts.differ": FactWords(
-        _graded(":"),
+        _build_experts_sentence(":"),
         "Read the answers on which the experts and the scores differ most.",
     ),
     "changes.since": FactWords(
@@ -308,7 +316,8 @@ FACTS: Mapping[str, FactWords] = {
 }
 
 
-def _facts() -> Iterator[tuple[str, Sentence]]:
+def _iterate_fact_sentences() -> Iterator[tuple[str, Sentence]]:
+    """Yield (message code, sentence) of each fact: its finding, meaning and recommended action."""
     for name, words in FACTS.items():
         meaning = words.meaning or MEANINGS[name.partition(".")[0]]
         yield f"{name}.said", words.finding
@@ -317,15 +326,15 @@ def _facts() -> Iterator[tuple[str, Sentence]]:
 
 
 TRUST: Mapping[str, Sentence] = {
-    **dict(_facts()),
+    **dict(_iterate_fact_sentences()),
     "verdict.bad.headline": "Do not use these grades yet.",
-    "verdict.bad.text": _checks(
+    "verdict.bad.text": _build_checks_sentence(
         "{count} of {all} checks failed.",
         "{count} of {all} checks failed.",
         " Do not pay, reject or publish by these grades before you have resolved them.",
     ),
     "verdict.care.headline": "Usable with care.",
-    "verdict.care.text": _checks(
+    "verdict.care.text": _build_checks_sentence(
         "{count} of {all} checks asks you to look closer before you decide about people.",
         "{count} of {all} checks ask you to look closer before you decide about people.",
     ),
@@ -337,7 +346,8 @@ TRUST: Mapping[str, Sentence] = {
 """Messages on facts: finding, meaning and advice; messages on verdicts: headline and text."""
 
 
-def _lead(values: Mapping[str, Any]) -> str:
+def _format_lead(values: Mapping[str, Any]) -> str:
+    """Return the sentence on how many workers could be first on other similar questions."""
     if values["alike"] == 1:
         return "On other questions of the same kind the first would still lead."
     return (
@@ -347,20 +357,22 @@ def _lead(values: Mapping[str, Any]) -> str:
     )
 
 
-def _above(values: Mapping[str, Any]) -> str:
+def _format_unlisted_ranks(values: Mapping[str, Any]) -> str:
+    """Return the sentence on the best ranks that are not listed because of alarms."""
     ranks = "Rank 1 is" if values["above"] == 1 else f"Ranks 1 to {values['above']} are"
     return f"{ranks} among the workers to review, because an alarm names them."
 
 
-def _too_little(values: Mapping[str, Any]) -> str:
+def _format_unranked_workers(values: Mapping[str, Any]) -> str:
+    """Return the sentence on the number of workers who answered too little to be ranked."""
     if values["without_rank"] == 1:
         return "1 person answered too little to be ranked."
     return f"{values['without_rank']:,} people answered too little to be ranked."
 
 
 DECISION: Mapping[str, Sentence] = {
-    "best.lead": _lead,
-    "best.above": _above,
+    "best.lead": _format_lead,
+    "best.above": _format_unlisted_ranks,
     "best.no_intervals": "How sure this order is was not computed: grade again with "
     "{option[bootstrap]} at 400 to learn it.",
     "best.nobody": "No one is ranked: ranks need 3 people with 5 answers each to questions that "
@@ -369,6 +381,6 @@ DECISION: Mapping[str, Sentence] = {
     "look.nobody": "No alarm names a worker, and no worker is clearly below the others.",
     "look.lowest": "in the lowest quarter, and would be there with other questions, too (rank "
     "{first} to {last} of {ranked})",
-    "look.without_rank": _too_little,
+    "look.without_rank": _format_unranked_workers,
 }
 """Messages by subject."""

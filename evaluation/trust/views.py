@@ -25,16 +25,21 @@ from evaluation.grading.results.views.alarms import (
 )
 from evaluation.grading.summary import describe_contradictions, read_summary
 from evaluation.models import Run
-from evaluation.models.runs import GRADING, run_that_counts
+from evaluation.models.runs import GRADING, choose_official_or_newest
 from evaluation.runs.reports.graded import KIND as OWN_DOMAIN
 from evaluation.runs.reports.graded import find_own_domain
 from evaluation.runs.reports.verdicts import build_applied_context, load_verdicts_around
-from evaluation.runs.result_pages import Context, start_link, way_here, worker_link
+from evaluation.runs.result_pages import (
+    Context,
+    build_breadcrumbs,
+    build_start_link,
+    build_worker_link,
+)
 from evaluation.runs.run_types import get_kind
-from evaluation.trust.report import NOT_SEEN, PROVEN, trust_report
-from evaluation.trust.report.decision import Decision, Step, decision
+from evaluation.trust.report import NOT_SEEN, PROVEN, build_trust_report
+from evaluation.trust.report.decision import Decision, Step, build_decision
 from evaluation.trust.report.facts import Level
-from evaluation.trust.report.summary import summary_report
+from evaluation.trust.report.summary import build_summary_report
 
 ASK = "ask"
 DRAWN = 5
@@ -60,7 +65,7 @@ WHY_TAKE_AWAY: Mapping[Level, str] = {
 
 @dataclass(frozen=True)
 class NextStep:
-    """Button of the recommended next step, with the reason.
+    """Recommended next step of the decision page: button text, link and reason.
 
     `level` is the verdict's, where the step depends on it; "" otherwise.
     """
@@ -72,12 +77,12 @@ class NextStep:
 
 
 @grading_page("evaluation/decision.html")
-def decide(request: HttpRequest, run: Run) -> Context:
-    """Show trust in the run, best workers, workers to review, and the best model.
+def show_decision(request: HttpRequest, run: Run) -> Context:
+    """Show trust in the run, its best workers, the workers to review, and the best model.
 
     `without` in the address names whom to leave out on trial.
     """
-    result = decision(run)
+    result = build_decision(run)
     tried = read_what_if(request, run)
     may = rights(request.user, run.version.question_set).edit
     workers = [person.row.worker for person in (*result.best, *result.look_at)]
@@ -91,13 +96,13 @@ def decide(request: HttpRequest, run: Run) -> Context:
         # The run whose decisions lists for panels are made of; None where nobody decided.
         "decided_in": decided_in and decided_in.public_id,
         "title": f"Results of {result.about.name}",
-        "breadcrumbs": way_here(run)[:1],
+        "breadcrumbs": build_breadcrumbs(run)[:1],
         "report": result,
-        "chart": people_chart(run, result),
+        "chart": build_people_chart(run, result),
         "remedies": build_remedies_report(run),
         "outcomes": build_outcomes_report(run),
-        "next": _next_step(run, result, may),
-        "record": _record(run),
+        "next": _build_next_step(run, result, may),
+        "record": _find_official_run(run),
         "new_models": result.trust.changed.of_models and result.step is not Step.ADD_MODELS,
         "add_models": build_link_to_add_models(run) if may else "",
         "may": may,
@@ -107,30 +112,30 @@ def decide(request: HttpRequest, run: Run) -> Context:
     }
 
 
-def people_chart(run: Run, result: Decision) -> Chart | None:
+def build_people_chart(run: Run, result: Decision) -> Chart | None:
     """Return the chart of the best workers and those to review, with links; None without any."""
 
     def link(worker: UUID) -> str:
-        return worker_link(run, worker)
+        return build_worker_link(run, worker)
 
     best = [person.row for person in result.best]
     doubtful = [person.row for person in result.look_at[:DRAWN]]
     return build_decision_chart(best, doubtful, link)
 
 
-def _record(run: Run) -> dict[str, Any]:
-    """Return the run whose grades exports use for the set, and whether it is the official run."""
+def _find_official_run(run: Run) -> dict[str, Any]:
+    """Return template values: the run whose grades exports use, and whether it is official."""
     if hasattr(run, "of_record"):
         return {"run": run, "is_chosen": True}
     done = Run.objects.filter(
         version__question_set=run.version.question_set_id, kind=GRADING, state=Run.State.DONE
     )
-    counts = run_that_counts(done.select_related("of_record")) or run
+    counts = choose_official_or_newest(done.select_related("of_record")) or run
     return {"run": counts, "is_chosen": hasattr(counts, "of_record")}
 
 
-def _next_step(run: Run, result: Decision, may: bool) -> NextStep:
-    """Return the next step's button; a user with read access only gets a link for reading."""
+def _build_next_step(run: Run, result: Decision, may: bool) -> NextStep:
+    """Return the button of the next step; a link to read for users who may not change the set."""
     step = result.step
     ids = {"run": run.public_id}
     question_set = run.version.question_set
@@ -154,7 +159,7 @@ def _next_step(run: Run, result: Decision, may: bool) -> NextStep:
     if may and step is Step.ASK_MODELS:
         why = "No language model is in this run. Ask some the same questions, and see where they "
         why += "rank among your people."
-        return NextStep("Ask models", why, start_link(get_kind(ASK), question_set))
+        return NextStep("Ask models", why, build_start_link(get_kind(ASK), question_set))
     level = result.trust.verdict.level
     if level == "bad":
         trust = reverse("admin:results-trust", kwargs=ids)
@@ -164,9 +169,9 @@ def _next_step(run: Run, result: Decision, may: bool) -> NextStep:
 
 
 @grading_page("evaluation/summary.html")
-def summary(request: HttpRequest, run: Run) -> Context:
+def show_summary(request: HttpRequest, run: Run) -> Context:
     """Show the printable summary: decision, workers, questions, models and limits."""
-    report = summary_report(run)
+    report = build_summary_report(run)
     return {
         "title": f"Summary of {report.decision.about.name}",
         "report": report,
@@ -177,9 +182,9 @@ def summary(request: HttpRequest, run: Run) -> Context:
 
 
 @grading_page("evaluation/trust.html")
-def trust(request: HttpRequest, run: Run) -> Context:
+def show_trust(request: HttpRequest, run: Run) -> Context:
     """Show the facts for and against this run, and the measured evidence for the method."""
-    report = trust_report(run)
+    report = build_trust_report(run)
     question_set = run.version.question_set
     own = find_own_domain(question_set)
     may_start = rights(request.user, question_set).edit and question_set.archived_at is None

@@ -300,7 +300,7 @@ def record_if_full(submission: Submission) -> None:
 
 
 def find_webhooks(question_set: QuestionSet, event_type: str | None = None) -> list[Webhook]:
-    """Return the webhooks that are on and want events of a set, whose owners edit the set.
+    """Return the webhooks to which an event of a set goes: on, wanted, and owner may edit it.
 
     A webhook for all sets gets those that its owner owns or edits in a team. An operator gets
     another user's set only by a webhook for this set.
@@ -389,7 +389,7 @@ def _create_event(
 
 
 def _describe_run(run: Run) -> dict[str, Any]:
-    """Return what an event says of a run: ids and names, no reason and no result."""
+    """Return the ids and names of a run that an event contains, without its results."""
     return {"id": str(run.public_id), "name": run.name, "type": run.kind, "state": run.state}
 
 

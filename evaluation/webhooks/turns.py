@@ -46,7 +46,7 @@ GONE: Final = 410
 
 @dataclass(frozen=True)
 class Claimed:
-    """A delivery that this process sends: `attempts` is the number of attempts before."""
+    """A delivery that this process is sending; `attempts` is the number of earlier attempts."""
 
     pk: int
     attempts: int

@@ -231,7 +231,7 @@ def _show_form(
 
 
 def _mark(form: WebhookForm, error: WebhookError) -> None:
-    """Add the error to its field, or to the whole form."""
+    """Add the error of an invalid webhook to its form field, or to the whole form."""
     form.add_error(error.field or None, ValidationError(str(error), error.code))
 
 

@@ -16,7 +16,7 @@ from annotations.web.rest.paging import build_page_body
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import get_visible_or_404
 from evaluation.runs.rest.views import NoteSerializer, NotingViewSet
-from evaluation.workers.report.worker import WorkerFilter, WorkerHistory, worker_history
+from evaluation.workers.report.worker import WorkerFilter, WorkerHistory, build_worker_history
 from evaluation.workers.report.workers import Workers, WorkerSummary
 
 WorkerSummarySerializer = build_serializer(WorkerSummary)
@@ -58,7 +58,7 @@ class WorkerViewSet(NotingViewSet):
         """List the workers that the user may see."""
         workers = Workers(request.user)
         worker_filter = WorkerFilter(request.query_params, workers=workers)
-        page = workers.filled(load_filtered_page(request, worker_filter))
+        page = workers.fill_page(load_filtered_page(request, worker_filter))
         body = WorkerSummarySerializer(page.rows, many=True).data
         return Response(build_page_body(request, body, page.next))
 
@@ -70,7 +70,7 @@ class WorkerViewSet(NotingViewSet):
     def retrieve(self, request: Request, worker_id: Any) -> Response:
         """Return a worker's history, oldest question set first, with trend and notes."""
         worker = get_visible_or_404(request, Worker.objects.all(), worker_id)
-        return Response(WorkerHistorySerializer(worker_history(request.user, worker)).data)
+        return Response(WorkerHistorySerializer(build_worker_history(request.user, worker)).data)
 
     @extend_schema(
         summary="Write down something about a worker",

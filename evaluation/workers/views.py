@@ -19,8 +19,8 @@ from annotations.models.notes import may_note
 from annotations.web.downloads import build_attachment_headers
 from annotations.web.notes import check_note_rights, create_note, delete_note
 from annotations.web.scope import get_visible_or_404
-from evaluation.core.charts.chart import Chart, Occasion, draw_history
-from evaluation.workers.report.worker import WorkerFilter, WorkerHistory, worker_history
+from evaluation.core.charts.chart import Chart, HistoryPoint, draw_history
+from evaluation.workers.report.worker import WorkerFilter, WorkerHistory, build_worker_history
 from evaluation.workers.report.workers import Workers
 
 AXIS = "raw score (leave-one-out)"
@@ -39,11 +39,11 @@ class NoteForm(forms.Form):
     )
 
 
-def workers(request: HttpRequest) -> HttpResponse:
+def show_workers(request: HttpRequest) -> HttpResponse:
     """List the workers of all question sets whose answers the user may see."""
     all_workers = Workers(request.user)
     worker_filter = WorkerFilter(request.GET, workers=all_workers)
-    page = all_workers.filled(worker_filter.page(request))
+    page = all_workers.fill_page(worker_filter.page(request))
     worker_filter.offer()
     context = {
         "title": "Workers",
@@ -56,25 +56,25 @@ def workers(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, "admin/workers/list.html", context)
 
 
-def worker(request: HttpRequest, worker_id: UUID) -> HttpResponse:
+def show_worker(request: HttpRequest, worker_id: UUID) -> HttpResponse:
     """Show a worker's history over all question sets."""
-    shown = _worker(request, worker_id)
+    shown = _get_worker(request, worker_id)
     return _render_page(request, shown, NoteForm())
 
 
-def worker_picture(request: HttpRequest, worker_id: UUID) -> HttpResponse:
+def send_worker_chart(request: HttpRequest, worker_id: UUID) -> HttpResponse:
     """Send the chart of a worker's scores as SVG."""
     shown = get_visible_or_404(request, Worker.objects.all(), worker_id)
-    chart = chart_of(worker_history(request.user, shown))
+    chart = build_history_chart(build_worker_history(request.user, shown))
     if chart is None:
         raise Http404("there is no such picture")
-    return sent(chart, f"worker-{shown.external_id}", f"Worker {shown.external_id}")
+    return send_chart(chart, f"worker-{shown.external_id}", f"Worker {shown.external_id}")
 
 
 @require_POST
 def add_note(request: HttpRequest, worker_id: UUID) -> HttpResponse:
     """Add a note about a worker."""
-    shown = _worker(request, worker_id)
+    shown = _get_worker(request, worker_id)
     check_note_rights(request, shown)
     form = NoteForm(request.POST)
     if not form.is_valid():
@@ -93,24 +93,24 @@ def remove_note(request: HttpRequest, worker_id: UUID, note_id: UUID) -> HttpRes
     return redirect(reverse("admin:worker", args=[worker_id]) + "#notes")
 
 
-def sent(chart: Chart, name: str, caption: str) -> HttpResponse:
+def send_chart(chart: Chart, name: str, caption: str) -> HttpResponse:
     """Return a chart as a file download."""
     return HttpResponse(
         chart.standalone([caption]),
         content_type="image/svg+xml",
-        headers=build_attachment_headers(f"{named_after(name)}.svg"),
+        headers=build_attachment_headers(f"{build_file_name(name)}.svg"),
     )
 
 
-def named_after(name: str) -> str:
-    """Return a name reduced to letters, digits and dashes, for use in a file name."""
+def build_file_name(name: str) -> str:
+    """Return a name reduced to letters, digits and dashes, as a file name."""
     return slugify(name, allow_unicode=False) or "history"
 
 
-def chart_of(history: WorkerHistory) -> Chart | None:
-    """Return the chart of a worker's scores; None for fewer than two."""
+def build_history_chart(history: WorkerHistory) -> Chart | None:
+    """Return the chart of a worker's scores over question sets; None for fewer than two scores."""
     occasions = [
-        Occasion(
+        HistoryPoint(
             entry.set_name,
             f"{entry.when:%-d %b %Y}",
             entry.score,
@@ -129,8 +129,8 @@ def chart_of(history: WorkerHistory) -> Chart | None:
     return draw_history(occasions, AXIS, f"worker {history.worker.name}", of_model=False)
 
 
-def _worker(request: HttpRequest, worker_id: UUID) -> Any:
-    """Return a worker with `may_change`; the owner may change and delete it.
+def _get_worker(request: HttpRequest, worker_id: UUID) -> Any:
+    """Return a worker the user may see, with `may_change` for its owner; Http404 if hidden.
 
     404 if not visible.
     """
@@ -142,7 +142,8 @@ def _worker(request: HttpRequest, worker_id: UUID) -> Any:
 def _render_page(
     request: HttpRequest, worker: Any, form: NoteForm, status: int = 200
 ) -> HttpResponse:
-    history = worker_history(request.user, worker)
+    """Return the page of a worker: history, chart, notes, and the note form with its errors."""
+    history = build_worker_history(request.user, worker)
     context: dict[str, Any] = {
         "title": f"Worker {worker.external_id}",
         "subtitle": f"Panel {worker.panel}" if worker.panel else "",
@@ -150,7 +151,7 @@ def _render_page(
         "worker": worker,
         "may_erase": worker.erased_at is None and worker.may_change,
         "history": history,
-        "chart": chart_of(history),
+        "chart": build_history_chart(history),
         "form": form if may_note(request.user, worker, may_change=worker.may_change) else None,
     }
     return TemplateResponse(request, "admin/workers/worker.html", context, status=status)

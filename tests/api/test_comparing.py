@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.core.options import API
-from evaluation.model_comparison.report import leaderboard_report, pair_detail
+from evaluation.model_comparison.report import build_leaderboard, build_pair_detail
 from tests.evaluation.grading.results import world as graded
 from tests.evaluation.grading.results.compared import SCORES, compared, model_of
 
@@ -23,7 +23,7 @@ def results(run):
 def test_the_leaderboard_of_a_run_and_of_its_set_are_one(api, rana, run, results):
     asking = api(rana)
     sent = asking.get(f"{results}leaderboard/").json()
-    report = leaderboard_report(run)
+    report = build_leaderboard(run)
     assert sent["verdict"] == API.format(report.verdict)
     assert [row["standing"]["name"] for row in sent["models"]] == list(SCORES)
     assert [row["rank"] for row in sent["models"]] == [1, 1, 3]
@@ -47,7 +47,7 @@ def test_two_models_in_full(api, rana, run, results):
     asking = api(rana)
     pair = f"{results}comparisons/{model_of(run, 'Ox 2')}/{model_of(run, 'Ox 1')}/"
     sent = asking.get(f"{pair}detail/").json()
-    detail, _ = pair_detail(run, model_of(run, "Ox 2"), model_of(run, "Ox 1"))
+    detail, _ = build_pair_detail(run, model_of(run, "Ox 2"), model_of(run, "Ox 1"))
     assert sent["verdict"] == API.format(detail.verdict)
     assert (sent["n_first"], sent["n_second"], sent["relation"]) == (10, 2, "version")
     assert [group["name"] for group in sent["groupings"][0]["groups"]] == ["north", "south"]

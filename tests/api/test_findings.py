@@ -178,7 +178,7 @@ def test_models_are_compared_as_on_the_page(api, rana, run, results):
 
 def test_trust_and_planner_are_those_of_the_pages(api, rana, run, results):
     asking = api(rana)
-    sent, report = asking.get(f"{results}trust/").json(), trust_report(run)
+    sent, report = asking.get(f"{results}trust/").json(), build_trust_report(run)
     assert sent["verdict"]["headline"] == API.format(report.verdict.headline)
     assert [(f["name"], f["level"], f["word"], f["todo"]) for f in sent["facts"]] == [
         (fact.name, fact.level, fact.word, API.format(fact.todo)) for fact in report.facts

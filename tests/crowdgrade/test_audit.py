@@ -23,7 +23,7 @@ from crowdgrade.audit.views import KINDS
 from crowdgrade.models.tokens import make_token
 from evaluation.deletion.storage import removals
 from evaluation.models import Alarm, AlarmReview, Run, WorkerVerdict
-from evaluation.models.runs import choose
+from evaluation.models.runs import make_official
 from tests.annotations import world as crowd
 
 pytestmark = pytest.mark.django_db
@@ -173,7 +173,7 @@ def decided(world):
     AlarmReview.objects.create(
         alarm=alarm, state="dismissed", note="they wrote: north", reviewed_by=world.rana
     )
-    choose(run, world.rana)
+    make_official(run, world.rana)
     removals.archive(run, world.rana.pk)
     return run
 

@@ -267,7 +267,7 @@ class AQER:
         if self.question_contrast:
             if fitted.contrast_obstacle is not None:
                 raise ValueError(f"question_contrast: {fitted.contrast_obstacle}")
-            fitted = fitted.graded_by_contrast()
+            fitted = fitted.grade_by_contrast()
         self.fitted_ = fitted
         return self
 
@@ -319,7 +319,7 @@ class AQER:
         return score_models(crowd, answers, x)
 
     def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
-        """Return raw scores, workers x columns, of an iteration started from weights `start`."""
+        """Return raw scores, workers x columns, after iterating from the voting weights `start`."""
         return self.fitted_.crowd.restarted(start, copies)
 
     # The steps of fit, in their order.
@@ -359,7 +359,7 @@ class AQER:
         progress: Progress | None,
         draw_store: DrawStore | None = None,
     ) -> FittedCrowd:
-        """Run the iteration and the bootstrap on a vote; return all learned values."""
+        """Run the iteration and the bootstrap on a vote (weighted answers); return the values."""
         cells = vote.cells
         m = cells.n_workers
         ranked = m >= FEWEST_WORKERS
@@ -445,7 +445,7 @@ class AQER:
         return start
 
     def _find_reason(self, means: WorkerMeans) -> str | None:
-        """Return "disconnected" if workers have no common scale under `difficulty`, else None."""
+        """Return "disconnected" if workers' difficulty-adjusted scores have no common scale."""
         if self.difficulty and find_components(means.cells, means.times[:, 0] > 0)[0] > 1:
             return DISCONNECTED
         return None

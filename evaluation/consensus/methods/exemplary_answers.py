@@ -48,7 +48,7 @@ REDO = 2_000_000
 
 @dataclass(frozen=True)
 class MeanVote:
-    """Inner products between all answers to each question, from which similarities are computed.
+    """Inner products of all pairs of answers to each question, for similarities to their mean.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class MeanVote:
         return np.where(self.cells.spread(is_empty), 1.0, v) if is_empty.any() else v
 
     def compute_exemplar_parts(self, v: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return squared norm, weight sum and sum of lengths of each question's weighted sum.
+        """Return squared norm, sum of weights, and sum of lengths of each weighted sum of vectors.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class MeanVote:
         return square, self.cells.sum_by_question(v), lengths
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return each answer's similarity to its exemplary answer, one column per weighting.
+        """Return each answer's similarity to its exemplary answer; a column per set of weights.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class MeanVote:
         return out
 
     def _gather_votes(self, weights: Floats, start: int, stop: int, block: GramBlock) -> Floats:
-        """Return a block's weights, questions x answers x draws.
+        """Return the weights of a block's answers, questions x answers x draws.
 
         Ones if a question's sum is <= 0.
         """
@@ -184,7 +184,7 @@ class MeanVote:
         redo: NDArray[np.bool_],
         results: tuple[Floats, Floats, Floats],
     ) -> None:
-        """Recompute the sum of the other answers for the answers in `redo`.
+        """Recompute exactly the sum of the other answers for the answers flagged in `redo`.
 
         Write into `results`.
         """
@@ -255,7 +255,7 @@ class MeanVote:
 
 
 def compute_cosines(inner: Floats, square: Floats, lengths: Floats) -> Floats:
-    """Return cosines of unit (or zero) vectors with weighted sums; 0 for a zero sum.
+    """Return cosines of unit (or zero) vectors with weighted sums of vectors; 0 for a zero sum.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ def compute_negative_distances(
 
 
 def _sum(v: Floats) -> Floats:
-    """Sum an array (questions, answers, draws) over the answers."""
+    """Return the sum over the answers of an array (questions, answers, draws)."""
     return np.einsum("bid->bd", v)
 
 
@@ -365,7 +365,7 @@ MAJORITY = 0.5 + 1e-12
 
 @dataclass(frozen=True)
 class MajorityVote:
-    """Binary bags of words of all answers, one dense array for each question.
+    """Answers as bags of words (1 per word used), one dense array per question, to count votes.
 
     Attributes
     ----------
@@ -403,7 +403,7 @@ class MajorityVote:
         return cls(cells, bags, words, mean_vote, similarity == "euclidean")
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return each answer's similarity to the exemplary bag, one column per weighting."""
+        """Return each answer's similarity to the exemplary bag (words with a majority of votes)."""
         out = np.empty((len(self.cells), weights.shape[1]))
         for place, bag in enumerate(self.bags):
             start, size = self.cells.starts[place], self.cells.sizes[place]
@@ -422,7 +422,7 @@ class MajorityVote:
         return out
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> sparse.csr_array:
-        """Return one sparse exemplary bag of words per question, in code order."""
+        """Return one exemplary bag (the majority's words) per question, as sparse rows."""
         cells, dimension = self.cells, vectors.shape[1]
         rows = []
         for place, (bag, words) in enumerate(zip(self.bags, self.words, strict=True)):
@@ -442,7 +442,7 @@ class MajorityVote:
         return self.mean_vote.dispersion(weights)
 
     def gather_votes(self, place: int, weights: Floats) -> Floats:
-        """Return the votes on one question, answers x draws, by its position.
+        """Return the voting weights of a question's answers, answers x draws.
 
         Ones if all are 0.
         """
@@ -451,7 +451,7 @@ class MajorityVote:
         return _use_equal_votes_if_none(weights[self.cells.worker[part]], axis=0)
 
     def compare(self, bag: Floats, exemplar: Floats, words: Floats | None = None) -> Floats:
-        """Return similarities of a question's answers with one exemplary bag per draw.
+        """Return similarities of a question's answers with one exemplary bag (column) per draw.
 
         `words` (m,) is the number of words of each whole bag, if `bag` holds only some of them.
         """
@@ -466,11 +466,11 @@ class MajorityVote:
 
 
 def _use_equal_votes_if_none(v: Floats, axis: int) -> Floats:
-    """Return votes, replaced by 1 along `axis` where none is above 0."""
+    """Return votes, replaced by 1 where none along `axis` is above 0."""
     is_empty = ~(v > 0).any(axis=axis, keepdims=True)
     return np.where(is_empty, 1.0, v)
 
 
 def find_majority_words(bag: Floats, v: Floats) -> Floats:
-    """Return ones for majority words, words x draws, from one bag and vote row per answer."""
+    """Return 1 for each word with a majority of the votes, else 0; words x draws."""
     return ((bag.T @ v) / v.sum(axis=0) > MAJORITY).astype(np.float64)

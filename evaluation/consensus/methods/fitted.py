@@ -46,7 +46,7 @@ NEEDS_VECTORS = "contrast_needs_vectors"
 
 
 def find_contrast_obstacle(vote: Vote, vectors: Vectors | None) -> str | None:
-    """Return why a vote has no question contrast, as a reason code; None if it has."""
+    """Return the reason code why question contrast is undefined for a vote; None if defined."""
     plain = vote.vote if isinstance(vote, LeftOutVote) else vote
     if not isinstance(plain, MeanVote):
         return NEEDS_MEAN_VOTE
@@ -152,7 +152,7 @@ V = TypeVar("V")
 
 
 class Learned(Generic[V]):
-    """Attribute that reads a learned value from the fit: ``grades_`` returns ``fitted_.grades``.
+    """Descriptor of a learned attribute: ``grades_`` returns ``fitted_.grades``.
 
     Raises AttributeError before the first fit.
     """
@@ -205,7 +205,7 @@ class Fitted(ABC):
     @property
     @abstractmethod
     def contrasts(self) -> Contrasts:
-        """Leave-one-out question contrast of answers and workers, from the final weights."""
+        """Leave-one-out question contrast of answers and of workers, with the final weights."""
 
     @property
     def n_iter(self) -> int:
@@ -290,7 +290,7 @@ class FittedCrowd(Fitted):
 
     @property
     def crowd(self) -> FittedCrowd:
-        """The fit itself, since all its workers vote."""
+        """This fit itself, since all its workers vote."""
         return self
 
     @property
@@ -299,8 +299,8 @@ class FittedCrowd(Fitted):
         return self.reason != FEWER_THAN_3_WORKERS
 
     @property
-    def kept_vectors(self) -> Vectors:
-        """Answer vectors, as rows.
+    def answer_vectors(self) -> Vectors:
+        """Vectors of the answers, one row each.
 
         Raises ValueError after `AQER.fit_blocks`, which stores none.
         """
@@ -310,7 +310,7 @@ class FittedCrowd(Fitted):
 
     def exemplars(self) -> Vectors:
         """Return one exemplary answer per question, as rows, from the final weights in float64."""
-        return self.vote.exemplars(self.kept_vectors, self.votes)
+        return self.vote.exemplars(self.answer_vectors, self.votes)
 
     @cached_property
     def scores(self) -> Floats:
@@ -336,12 +336,12 @@ class FittedCrowd(Fitted):
         return find_contrast_obstacle(self.vote, self.vectors)
 
     def build_exemplars(self, without: int | None = None) -> CrowdExemplars:
-        """Return the exemplary answers for question contrast, without a worker's if one is named.
+        """Return the exemplary answers for question contrast; `without` leaves one worker out.
 
         Only where there is no `contrast_obstacle`.
         """
         groups = self.question_groups
-        return build_crowd_exemplars(self.vote, self.kept_vectors, self.votes, groups, without)
+        return build_crowd_exemplars(self.vote, self.answer_vectors, self.votes, groups, without)
 
     @cached_property
     def contrasts(self) -> Contrasts:
@@ -351,8 +351,8 @@ class FittedCrowd(Fitted):
             return Contrasts.undefined(len(cells), cells.n_workers, self.contrast_obstacle)
         return self.build_exemplars().compare_workers(cells.to_rows(cells.worker), cells.n_workers)
 
-    def graded_by_contrast(self) -> FittedCrowd:
-        """Return a copy of the fit whose raw scores, grades and ranks come from question contrast.
+    def grade_by_contrast(self) -> FittedCrowd:
+        """Return a copy of the fit with raw scores, grades and ranks by question contrast.
 
         Voting weights and exemplary answers stay those of the iteration.
         """
@@ -391,7 +391,7 @@ class FittedCrowd(Fitted):
 
     @property
     def left_out(self) -> Floats:
-        """Leave-one-out similarity of each answer in internal order, by question and worker."""
+        """Leave-one-out similarity of each answer, in the order of the cells."""
         return self.leave_one_out_scores[self.vote.cells.row]
 
     def _compute_scores_by_row(self, weights: Floats, *, leave_one_out: bool) -> Floats:

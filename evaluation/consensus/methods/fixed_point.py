@@ -122,7 +122,7 @@ def _center_by_question(values: Floats, part: Booleans, n: Floats, cells: Cells)
 
 
 def _fill_with_median(q: Floats, enough: Booleans, present: Booleans) -> Floats:
-    """Replace weights of questions with too few answers by the column's median.
+    """Return weights with the column's median for questions that have too few answers.
 
     Ones if all are 0.
     """
@@ -164,8 +164,8 @@ class History:
         if len(self._rows) < MAX_ROWS - 1:
             self._rows.append(self._last)
 
-    def of_members(self, unit: Integers) -> History:
-        """Return the history per worker, from this history per unit (group that votes as one).
+    def spread_to_members(self, unit: Integers) -> History:
+        """Return the history per worker, from this one per unit (group of workers with one vote).
 
         `unit` (M,) is the code of each worker's unit; -1 for a worker without a vote, who has
         weight 0 and no grade. The members of a unit have equal shares of its weight.
@@ -173,6 +173,7 @@ class History:
         size = np.bincount(unit[unit >= 0], minlength=len(self._last[0]))
 
         def spread(row: tuple[Small, Small]) -> tuple[Small, Small]:
+            """Return weights and grades per worker; a unit's weight is shared equally."""
             weights, grades = row
             share = (weights / np.maximum(size, 1))[unit]
             nothing = unit < 0
@@ -194,7 +195,7 @@ class History:
     @property
     def weights(self) -> Small:
         """Voting weights: one row per recorded iteration, one column per worker."""
-        return np.stack([weights for weights, _ in self._list_kept()])
+        return np.stack([weights for weights, _ in self._list_recorded()])
 
     @property
     def grades(self) -> Small:
@@ -202,9 +203,10 @@ class History:
 
         NaN at the start and where undefined.
         """
-        return np.stack([grades for _, grades in self._list_kept()])
+        return np.stack([grades for _, grades in self._list_recorded()])
 
-    def _list_kept(self) -> list[tuple[Small, Small]]:
+    def _list_recorded(self) -> list[tuple[Small, Small]]:
+        """Return weights and grades of the recorded iterations, the last one included."""
         return self._rows if self._n == len(self._rows) - 1 else [*self._rows, self._last]
 
 
@@ -213,7 +215,7 @@ NO_SPREAD = 1e-12
 
 
 class Vote(Protocol):
-    """Rule that turns weighted answers into exemplary answers: `MeanVote` or `MajorityVote`."""
+    """Protocol of rules that compute exemplary answers from weighted answers."""
 
     @property
     def cells(self) -> Cells:
@@ -221,7 +223,7 @@ class Vote(Protocol):
         ...
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return each answer's similarity to its exemplary answer, one column per weighting."""
+        """Return each answer's similarity to its exemplary answer; a column per set of weights."""
         ...
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
@@ -235,7 +237,7 @@ class Vote(Protocol):
 
 @dataclass(frozen=True)
 class Rules:
-    """Switches of one iteration and the stopping rule; names as in `AQER`."""
+    """Options of the iteration and its stopping rule, named as in `AQER`."""
 
     leave_one_out: bool
     difficulty: bool
@@ -246,7 +248,7 @@ class Rules:
     electorate: Electorate = EVERYBODY
 
     def find_usable_cells(self, cells: Cells) -> NDArray[np.bool_]:
-        """Return a flag per answer: false for a question's only answer if left out of the vote."""
+        """Return flags of the answers to use: not a question's only answer under leave-one-out."""
         if self.leave_one_out:
             return ~cells.alone
         left_out = self.electorate.left_out
@@ -294,8 +296,8 @@ class WorkerMeans:
         s, _, q = self._compute_terms(scores)
         return s, self.times if q is None else self.times * self.cells.spread(q)
 
-    def of_questions(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Return the effect and the weight of each question in code order, one column per draw.
+    def compute_question_effects(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return each question's effect and weight, in code order, one column per draw.
 
         Both (Q, D) in code order: zeros and ones without the two adjustments.
         """
@@ -326,7 +328,7 @@ class WorkerMeans:
         return s, effect_table, q
 
     def raw(self, scores: Floats) -> Floats:
-        """Return raw scores, workers x draws: weighted means of answer scores.
+        """Return raw scores, workers x draws: weighted means of the answers' scores.
 
         NaN without answers.
         """

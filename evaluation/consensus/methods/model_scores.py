@@ -41,7 +41,7 @@ def contrast_models(
     n_models: int,
     other_reasons: Sequence[str | None],
 ) -> Contrasts:
-    """Return the contrast of models' answers to the voters' exemplary answers, with their means.
+    """Return the question contrast of models' answers, with the mean of each model.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def contrast_models(
 def _count_silent_answers(
     crowd: FittedCrowd, contrasts: Contrasts, model: Integers, question: Integers, silent: Integers
 ) -> Contrasts:
-    """Return the contrasts with empty and refused answers in the means of their models."""
+    """Return the contrasts with models' empty and refused answers counted in their means."""
     if not len(silent):
         return contrasts
     answers, pseudovalues = contrasts.answers.copy(), contrasts.pseudovalues.copy()
@@ -108,7 +108,7 @@ def _count_silent_answers(
 
 
 def _find_lowest_contrasts(crowd: FittedCrowd) -> Floats:
-    """Return the lowest contrast of a worker's answer to each question, at most 0; NaN for none."""
+    """Return the lowest question contrast of a worker's answer to each question, at most 0."""
     cells = crowd.vote.cells
     lowest = np.fmin.reduceat(crowd.contrasts.answers[cells.row], cells.starts)
     return np.asarray(np.minimum(cells.to_questions(lowest), 0.0))
@@ -205,7 +205,7 @@ class ModelScores:
 def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) -> ModelScores:
     """Return scores, intervals, percentiles and ranks of models from their answers' vectors."""
     rows = np.flatnonzero(answers.compared)
-    targets = build_targets(crowd.vote, crowd.kept_vectors, vectors[rows], answers.question[rows])
+    targets = build_targets(crowd.vote, crowd.answer_vectors, vectors[rows], answers.question[rows])
     similarity = targets.similarity(crowd.votes[:, None])[:, 0]
     scores, reasons = compute_answer_scores(answers, similarity, crowd.compute_lowest_scores())
     mean, n = compute_means_by_model(scores[:, None], answers)

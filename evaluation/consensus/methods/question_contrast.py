@@ -35,7 +35,7 @@ ONLY_ANSWER = "only_answer_to_its_question"
 
 @dataclass(frozen=True)
 class Scope:
-    """Questions that are compared with the other questions of their group.
+    """Questions in groups; question contrast compares each with the others of its group.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Scope:
 
 
 def list_scopes(groups: Integers | None, answered: Booleans) -> list[Scope]:
-    """Return the scopes of all questions: groups of 5 or more, and everything for the rest.
+    """Return the scopes of all questions: the groups of 5 or more, and one of all for the rest.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def list_scopes(groups: Integers | None, answered: Booleans) -> list[Scope]:
 
 @dataclass(frozen=True)
 class Contrasts:
-    """Question contrast of answers and of their owners (workers or models).
+    """Question contrast (agreement on the own question less that on others) of answers and owners.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Contrasts:
             self.interval_reasons[owner] = part.interval_reasons[code]
 
     def average_in_draws(self, drawn: DrawnVotes, owner: Integers, question: Integers) -> Floats:
-        """Return the owners' means in draws of questions (K, n_draws), crowd and weights fixed.
+        """Return the owners' mean contrasts (K, n_draws) in bootstrap draws of the questions.
 
         `owner` and `question` (R,) are the codes of each answer; NaN where a draw holds no answer.
         """
@@ -147,7 +147,7 @@ class Contrasts:
 
 @dataclass(frozen=True)
 class CrowdExemplars:
-    """Exemplary answers of a crowd, to be compared with answers to other questions.
+    """Exemplary answers of a crowd, prepared for comparison with answers to other questions.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ class CrowdExemplars:
 
     @cached_property
     def squared(self) -> Floats:
-        """Squared norm of each exemplary answer; 0 where its answers cancel."""
+        """Squared norm of each exemplary answer; 0 if its answers cancel out."""
         square = _multiply_rows_in_chunks(self.exemplars)
         return np.where(square > ZERO * self.lengths**2, square, 0.0)
 
@@ -207,7 +207,7 @@ class CrowdExemplars:
         return sums @ self.exemplars
 
     def average_others(self, rows: Integers) -> Vectors:
-        """Return the unit mean of the other answers to the question of each of these answers.
+        """Return, for each of these answers, the unit mean of the question's other answers.
 
         Others whose weights sum to 0 count equally.
         """
@@ -226,7 +226,7 @@ class CrowdExemplars:
         return _scale(mean, _invert(np.sqrt(np.where(square > ZERO * lengths**2, square, 0.0))))
 
     def compare_workers(self, worker: Integers, n_workers: int) -> Contrasts:
-        """Return the leave-one-out contrast of the crowd's answers, with means of the workers.
+        """Return the leave-one-out question contrast of the workers' answers, with workers' means.
 
         `worker` (N,) holds the worker code of each answer. A worker is left out of all exemplary
         answers that the worker's answers are compared with, of the own question and of others.
@@ -251,7 +251,7 @@ class CrowdExemplars:
 
 @dataclass(frozen=True)
 class _Compared:
-    """R answers to compare: vectors, owner and question codes, and share in the exemplary answer.
+    """R answers to compare: vectors, owners' and questions' codes, shares in exemplary answers.
 
     `alone` flags answers that are the only one to their question; they have no contrast.
     """
@@ -263,7 +263,7 @@ class _Compared:
     alone: Booleans
 
     def split_by_owner(self) -> Iterator[Integers]:
-        """Yield the rows of whole owners, few enough for the cache unless one owner has more."""
+        """Yield rows of whole owners in chunks that fit the cache, unless one owner has more."""
         # Owners stay whole, because the influence of a question sums over all answers of its owner.
         order = np.argsort(self.owner, kind="stable")
         most = max(1, CHUNK // self.vectors.shape[1])
@@ -322,7 +322,7 @@ def _compare(crowd: CrowdExemplars, answers: _Compared, n_owners: int) -> Contra
 
 
 class _Chunk:
-    """Answers of some owners, with the exemplary answers that leave their owner out.
+    """Answers of some owners (workers or models), with exemplary answers without their owner.
 
     The direction of such an exemplary answer is ``keep * exemplar - minus * vector``; where that
     difference loses digits, it is the row of `anew`, formed from the others' answers.
@@ -358,7 +358,7 @@ class _Chunk:
         self.influence, self.unanswered = np.zeros((2, len(rows)))
 
     def _multiply_left_out(self, y: Vectors) -> Floats:
-        """Return the inner product of each row of y with the left-out exemplary direction."""
+        """Return the inner product of each row of y with its exemplary answer without the owner."""
         product = self.keep * _multiply_rows(self.exemplar, y)
         product -= self.minus * _multiply_rows(self.x, y)
         if self.lost.any():
@@ -366,7 +366,7 @@ class _Chunk:
         return product
 
     def compare_with_scope(self, scope: Scope, common: Vectors) -> None:
-        """Add the contrasts of the answers to the scope's targets.
+        """Add the mean similarity to a scope's other questions to the answers' contrasts.
 
         `common` holds the sum of exemplary directions of each of its groups.
         """
@@ -441,7 +441,7 @@ def _multiply_rows_in_chunks(x: Vectors) -> Floats:
 def _build_sum(
     segment: Integers, chosen: Booleans, columns: Booleans | None = None
 ) -> sparse.csr_array:
-    """Return the 0/1 matrix that sums chosen rows by segment; `columns` flags the rows it has."""
+    """Return the sparse 0/1 matrix that adds up the chosen rows of each segment."""
     n_segments = int(segment.max(initial=-1)) + 1
     rows = np.arange(len(segment)) if columns is None else np.flatnonzero(columns)
     chosen_rows = chosen[rows]

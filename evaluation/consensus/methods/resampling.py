@@ -141,7 +141,7 @@ class Bootstrap:
 
 
 class DrawStore(Protocol):
-    """Store of finished draws, so that an interrupted bootstrap continues where it ended."""
+    """Protocol of a store of bootstrap draws, so that an interrupted bootstrap continues."""
 
     def begin(self, bootstrap: Bootstrap) -> None:
         """Prepare for the draws of a bootstrap. May raise to have them computed elsewhere."""
@@ -155,7 +155,7 @@ class DrawStore(Protocol):
         ...
 
     def keep(self, raw: Floats, votes: Floats) -> None:
-        """Store raw scores and votes (workers x draws) of the first draws.
+        """Store the raw scores and votes (workers x draws) of the first draws.
 
         May raise to interrupt.
         """
@@ -211,7 +211,7 @@ ROUNDING = 1e-9
 def compute_score_intervals(
     estimate: Floats, drawn: Floats, n: NDArray[np.integer], *, leave_one_out: bool, cosine: bool
 ) -> tuple[Floats, Floats, list[str | None]]:
-    """Return the ends of the 95% interval of each mean score, and the reason of each NaN.
+    """Return the ends of the 95% interval of each mean score, and why an interval is NaN.
 
     Parameters
     ----------

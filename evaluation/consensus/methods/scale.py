@@ -31,7 +31,7 @@ ROUNDING = 1e-12
 
 
 class RemedyError(ValueError):
-    """An option against copiers or outliers cannot be applied to these workers.
+    """An option against copiers or outliers that cannot be applied to these workers.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class RemedyError(ValueError):
 
 @dataclass(frozen=True)
 class Electorate:
-    """Deviations from equal voting rights, one value per worker; None for no deviation.
+    """Who votes and with which limits: one value per worker, None where all are equal.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Electorate:
     cap: float | None = None
 
     def with_cap(self, cap: float, n_workers: int) -> Electorate:
-        """Return a copy with a cap. Raises RemedyError where capped weights could not sum to 1."""
+        """Return a copy with a weight cap. Raises RemedyError if capped weights cannot sum to 1."""
         voters = n_workers if self.factor is None else int(np.count_nonzero(self.factor))
         if cap * voters < 1.0 - ROUNDING:
             # Rounded up: a suggestion that was rounded down would be refused again.
@@ -234,7 +234,7 @@ class TwoWayEffects:
         return self._center_by_component(np.asarray(effects))
 
     def _solve(self, target: Floats) -> Floats:
-        """Solve for the effects of the smaller side (workers or questions), from its sums."""
+        """Return the effects of the smaller side (workers or questions), from its sums."""
         if self._inverse is not None:
             return np.asarray(self._inverse @ target)
         n = len(target)
@@ -339,7 +339,7 @@ def number_groups(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integ
 
 
 def rank_within_groups(grades: Floats, among: NDArray[np.bool_], groups: Integers) -> Integers:
-    """Return each worker's competition rank within the connected group; 0 for no rank."""
+    """Return each worker's rank within the group of connected workers; 0 for an unranked one."""
     ranks = np.zeros(len(grades), dtype=np.int64)
     for group in np.unique(groups):
         ranks += compute_competition_ranks(grades, among & (groups == group))

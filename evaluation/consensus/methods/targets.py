@@ -21,16 +21,16 @@ from evaluation.core.stats.grams import CHUNK, NonFiniteError, Vectors, convert_
 
 
 class Targets(Protocol):
-    """Answers to compare with the exemplary answers of a vote, without a vote of their own."""
+    """Protocol of answers that are compared with exemplary answers but do not vote themselves."""
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return each answer's similarity to its exemplary answer, one column per weighting."""
+        """Return each answer's similarity to its exemplary answer; a column per set of weights."""
         ...
 
 
 @singledispatch
 def build_targets(vote: object, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
-    """Return the answers `targets` prepared for comparison with a vote made from `vectors`.
+    """Return the answers `targets` prepared for comparison with the exemplary answers of a vote.
 
     `question` (R,) holds the question code of each.
     """
@@ -94,7 +94,7 @@ class MeanVoteTargets:
             self._squared[part] = np.einsum("rd,rd->r", y, y)
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return each target's similarity to the exemplary answer, one column per weighting."""
+        """Return each target's similarity to its exemplary answer; a column per set of weights."""
         if not len(self._place):
             return np.empty((0, weights.shape[1]))
         v = self._vote.votes(weights)
@@ -133,7 +133,7 @@ class MajorityVoteTargets:
             self._of_place.append((int(index), rows, bags[:, vote.words[index]], bags.sum(axis=1)))
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return each target's similarity to the exemplary bag, one column per weighting."""
+        """Return each target's similarity to the exemplary bag, made of the majority's words."""
         out = np.empty((self._n, weights.shape[1]))
         for index, rows, known, sizes in self._of_place:
             exemplar = find_majority_words(
@@ -154,7 +154,7 @@ def _(vote: MajorityVote, vectors: Vectors, targets: Vectors, question: Integers
 
 
 def _concatenate_ranges(starts: Integers, sizes: Integers) -> Integers:
-    """Concatenate the ranges ``start, ..., start+size-1`` of all pairs of start and size."""
+    """Return the ranges ``start, ..., start+size-1`` of all starts and sizes in one array."""
     if not len(sizes):
         return np.empty(0, dtype=np.int64)
     offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -192,6 +192,7 @@ def scale_by_power_of_two(x: Vectors, exponent: Integers | None) -> Vectors:
 
 
 def _refuse_non_finite(targets: Vectors) -> None:
+    """Raise NonFiniteError with the first target answer that has NaN or infinity."""
     if sparse.issparse(targets):
         bad = np.unique(targets.nonzero()[0][~np.isfinite(targets.data)])
     else:

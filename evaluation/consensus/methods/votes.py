@@ -25,7 +25,7 @@ from evaluation.core.stats.grams import Vectors
 
 @dataclass(frozen=True)
 class CampedVote:
-    """Vote over answers with one exemplary answer for each camp (cluster) of a question's answers.
+    """Vote with one exemplary answer for each camp (answers that agree) of a question.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class CampedVote:
     def from_camps(
         cls, whole: Vote, vectors: Vectors, camps: Integers, make: Callable[[Cells], Vote]
     ) -> CampedVote:
-        """Build the vote from the camp label of each answer.
+        """Return the vote with camps, from the camp label of each answer.
 
         Each label gets one exemplary answer.
         """
@@ -66,7 +66,7 @@ class CampedVote:
         question = keys.astype(np.int64) // (label.max() + 1)
         local = Cells.from_codes(cells.worker[indices], camp, cells.n_workers, len(keys))
         place = indices[local.row]
-        split = make(local.of_rows(cells.row[indices]))
+        split = make(local.select_rows(cells.row[indices]))
         cell, other = _pair_answers_with_other_camps(cells.question[indices], camp, question)
         across = build_targets(split, vectors, vectors[cells.row[indices[cell]]], other)
         return cls(whole, split, place, question, across, indices[cell])
@@ -77,7 +77,7 @@ class CampedVote:
         return self.whole.cells
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return each answer's similarity to its nearest camp, one column per worker weighting.
+        """Return each answer's similarity to its nearest camp; a column per set of weights.
 
         With `leave_one_out` an answer is left out of its own camp.
         """
@@ -107,7 +107,7 @@ class CampedVote:
         return sparse.csr_array(sparse.vstack([result, of_camps], format="csr")[row])
 
     def find_heaviest_camps(self, weights: Floats) -> Integers:
-        """Return the code of the heaviest camp, by voting weight, of each question with camps."""
+        """Return the camp with the greatest voting weight, of each question that has camps."""
         assert self.split is not None
         cells = self.split.cells
         total = np.bincount(cells.question, weights=weights[cells.worker])
@@ -123,20 +123,20 @@ class CampedVote:
         return out
 
     def dispersion(self, weights: Floats) -> Floats:
-        """Return one dispersion per question, over all its answers with the camps pooled."""
+        """Return one dispersion per question, over all its answers regardless of camps."""
         return self.whole.dispersion(weights)
 
 
 @dataclass(frozen=True)
 class CampedTargets:
-    """Answers of models, compared with the nearest camp's exemplary answer of their question."""
+    """Answers of models, compared with the exemplary answer of the nearest camp."""
 
     whole: Targets
     split: Targets
     row: Integers
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return each model answer's similarity to the nearest camp, one column per weighting."""
+        """Return each target's similarity to the nearest camp; a column per set of weights."""
         out = self.whole.similarity(weights)
         # Only the camps count here: the exemplary answer of all answers must not win.
         out[self.row] = -np.inf
@@ -176,7 +176,7 @@ def _pair_answers_with_other_camps(
 
 @dataclass(frozen=True)
 class LeftOutVote:
-    """Vote in which the answers flagged in `of_cells` are always compared leave-one-out."""
+    """Vote in which the answers flagged in `of_cells` never count for themselves."""
 
     vote: Vote
     of_cells: Booleans
@@ -187,7 +187,7 @@ class LeftOutVote:
         return self.vote.cells
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return each answer's similarity to its exemplary answer, one column per weighting.
+        """Return each answer's similarity to its exemplary answer; a column per set of weights.
 
         Answers flagged in `of_cells` are always left out of the vote.
         """
@@ -231,6 +231,7 @@ def build_vote(
     """
 
     def plain(part: Cells) -> MeanVote | MajorityVote:
+        """Return the mean or majority vote of some cells, without camps."""
         make = MajorityVote if aggregation == "majority" else MeanVote
         return make.from_vectors(vectors, part, similarity)
 
@@ -245,7 +246,7 @@ def build_vote(
 
 
 def get_mean_vote(vote: Vote) -> MeanVote:
-    """Return the mean vote (inner products) of all answers that any kind of vote contains."""
+    """Return the mean vote (inner products) of all answers that a vote of any kind contains."""
     while not isinstance(vote, MeanVote):
         if isinstance(vote, CampedVote):
             vote = vote.whole

@@ -55,6 +55,7 @@ class CrossEncoder:
         source = str(Path(name).expanduser()) if sentences.is_folder(name) else name
 
         def load(local_only: bool) -> tuple[Any, Any]:
+            """Return tokenizer and model, only from local files if `local_only`."""
             # Set explicitly: otherwise transformers asks on standard input.
             only = {"local_files_only": local_only, "trust_remote_code": False}
             tokenizer = library.AutoTokenizer.from_pretrained(source, **only)
@@ -77,7 +78,7 @@ class CrossEncoder:
     def logits(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
     ) -> NDArray[np.float64]:
-        """Return logits, one row per pair and one column per class; equal pairs, equal rows.
+        """Return the model's logits, one row per pair of texts, one column per class.
 
         Long pairs are cut, the longer text first. Raises `error`: the model fails on a batch.
         """
@@ -157,11 +158,11 @@ class EntailmentModel(CrossEncoder):
     def compute_class_shares(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None
     ) -> NDArray[np.float64]:
-        """Return class probabilities (softmax), one row per pair of texts."""
+        """Return the probability of each class (softmax), one row per pair of texts."""
         return np.asarray(softmax(self.logits(pairs, progress), axis=1), dtype=np.float64)
 
     def _find_class(self, label: str, begins: str) -> int:
-        """Return the index of the one class whose label begins with `begins`."""
+        """Return the index of the class whose label begins with `begins`; else EntailmentError."""
         # "not_entailment" does not begin with "entail".
         matches = [int(i) for i, one in self.labels.items() if str(one).lower().startswith(begins)]
         if len(matches) != 1:
@@ -185,7 +186,7 @@ class ContradictionModel(EntailmentModel):
         super().__init__(name, model, tokenizer, revision)
         self._contradiction = self._find_class("contradiction", "contradict")
 
-    def both_ways(
+    def compute_contradictions(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return contradiction and entailment probability of each pair, over both orders.

@@ -84,7 +84,7 @@ def parse_origin(url: str) -> str:
 
 @dataclass(frozen=True)
 class KeyRule:
-    """An environment variable (or prefix of names) and the server that may receive its value.
+    """An environment variable (or prefix of names) of API keys, and the server that may get it.
 
     The origin is scheme, host and port; "" for any.
     """
@@ -95,7 +95,7 @@ class KeyRule:
 
     @classmethod
     def from_entry(cls, entry: str) -> Self:
-        """Parse NAME, PREFIX* or either with @HOST, @HOST:PORT or @http://HOST:PORT.
+        """Return the rule of an entry: NAME or PREFIX*, with or without @HOST or @HOST:PORT.
 
         Without a scheme it is HTTPS, without a port that of the scheme.
         """
@@ -114,13 +114,13 @@ class KeyRule:
 
 @dataclass(frozen=True)
 class KeyRules:
-    """An installation's rules on API keys; without a rule no key may be sent."""
+    """An installation's rules on which API keys may be sent to which servers; none by default."""
 
     rules: tuple[KeyRule, ...] = ()
 
     @classmethod
     def from_entries(cls, entries: Iterable[str]) -> Self:
-        """Parse the installation's rules, one per entry (see `KeyRule.from_entry`)."""
+        """Return the rules of an installation's entries (see `KeyRule.from_entry`)."""
         return cls(tuple(map(KeyRule.from_entry, entries)))
 
     def allow(self, variable: str, url: str) -> bool:

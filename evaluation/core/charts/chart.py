@@ -55,12 +55,12 @@ class Chart:
     @property
     def wide(self) -> SafeString:
         """The chart as SVG for desktop screens."""
-        return self._inline(WIDE)
+        return self._draw_inline(WIDE)
 
     @property
     def narrow(self) -> SafeString:
         """The chart as SVG for phones."""
-        return self._inline(NARROW)
+        return self._draw_inline(NARROW)
 
     def standalone(self, captions: Sequence[str] = ()) -> str:
         """Return the wide drawing as an SVG file on white, without workers' texts.
@@ -68,10 +68,10 @@ class Chart:
         The title is above the drawing; the note and `captions` (the source of the data) are below.
         """
         drawing = self.draw(WIDE)
-        drawing.taken_away(self.title, [*filter(None, [self.note]), *captions])
+        drawing.prepare_download(self.title, [*filter(None, [self.note]), *captions])
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{drawing.markup()}\n'
 
-    def _inline(self, width: float) -> SafeString:
+    def _draw_inline(self, width: float) -> SafeString:
         """Return the chart drawn at a width in pixels, as safe HTML."""
         # `Drawing` escapes every text and attribute; nothing else is in its markup.
         return mark_safe(self.draw(width).markup())  # noqa: S308
@@ -90,7 +90,7 @@ RIGHT = 14.0
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a chart: an estimate with its interval, tooltip and link.
+    """One row of a chart of estimates: name, estimate with interval, tooltip and link.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Layout:
-    """Pixel positions of the rows of a chart of estimates.
+    """Positions in pixels of the rows, names and axis of a chart of estimates.
 
     Names are left of their rows, or above them if they would take half of a phone's width.
     """
@@ -125,7 +125,7 @@ class Layout:
 
     @property
     def named(self) -> bool:
-        """Whether there is space for the names of rows."""
+        """Whether there is enough space to draw the names of rows."""
         return self.n_rows <= NAMED
 
     @property
@@ -147,6 +147,7 @@ class Layout:
 
     @property
     def _longest(self) -> float:
+        """Width of the longest row name in pixels, with a margin."""
         return max(map(estimate_width, self.names), default=0.0) + 20
 
     @property
@@ -239,6 +240,7 @@ def draw_estimates(
     """Return a chart of estimates with intervals; `axis` is the title of the axis."""
 
     def draw(width: float) -> Drawing:
+        """Return the drawing at a width in pixels."""
         layout = Layout(width, [row.name for row in rows])
         drawing = Drawing(width, layout.height, title, f"{axis}, {len(rows)} rows")
         values = [value for row in rows for value in (row.value, row.low, row.high)]
@@ -294,6 +296,7 @@ def draw_lines(
     values += [end for line in series for _, *ends in line.ranges for end in ends]
 
     def draw(width: float) -> Drawing:
+        """Return the drawing at a width in pixels."""
         keys = _place_keys(series, width)
         top = 34 + KEY_ROW * (keys[-1][1] + 1 if keys else 0)
         height = HEIGHT + top
@@ -368,8 +371,8 @@ def _format_range(line: Series, index: float) -> str:
     return "" if bounds is None else f"\n{bounds[0]:.3f} to {bounds[1]:.3f}"
 
 
-class Occasion(NamedTuple):
-    """One score of a worker or model at a time; `weak` if not comparable or little supported."""
+class HistoryPoint(NamedTuple):
+    """One score of a worker or model in a question set; `weak` if hardly comparable."""
 
     name: str
     when: str
@@ -378,8 +381,8 @@ class Occasion(NamedTuple):
     link: str = ""
 
 
-def draw_history(occasions: Iterable[Occasion], axis: str, whose: str, of_model: bool) -> Chart:
-    """Return the chart of one worker's or model's scores, one row each, oldest at the top."""
+def draw_history(occasions: Iterable[HistoryPoint], axis: str, whose: str, of_model: bool) -> Chart:
+    """Return the chart of a worker's or model's scores over question sets, oldest at the top."""
     strong: RowStyle = "-model" if of_model else ""
     rows = [
         Row(

@@ -194,7 +194,7 @@ class Drawing:
         )
 
     def diamond(self, x: float, y: float, css_class: str, radius: float = 6) -> None:
-        """Add a diamond, which differs from a dot without colours too."""
+        """Add a diamond, a symbol that differs from a dot also without colours."""
         corners = ((x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y))
         points = " ".join(f"{format_coordinate(a)},{format_coordinate(b)}" for a, b in corners)
         self._add("polygon", {"points": points}, css_class)
@@ -240,7 +240,7 @@ class Drawing:
             ET.SubElement(added, "title").text = remove_control_characters(full)
 
     def mark(self, tip: str, link: str = "", data: Mapping[str, str] | None = None) -> None:
-        """Open a group of shapes that share a tooltip and a link.
+        """Begin a group of shapes that share a tooltip and a link.
 
         `data` is for scripts, such as what a slider changes.
         """
@@ -253,11 +253,11 @@ class Drawing:
         self._parent = group
 
     def end_mark(self) -> None:
-        """Close the group that `mark` opened."""
+        """End the group of shapes that `mark` began."""
         self._parent = self.root
 
-    def taken_away(self, title: str, captions: Sequence[str]) -> None:
-        """Prepare the drawing for download: white background, title, captions, no page data.
+    def prepare_download(self, title: str, captions: Sequence[str]) -> None:
+        """Add a white background, title and captions, and remove data that only pages need.
 
         It gets a title above and captions below.
         """
@@ -287,7 +287,7 @@ class Drawing:
         return ET.tostring(self.root, encoding="unicode")
 
     def _add(self, tag: str, attributes: dict[str, str], css_class: str) -> ET.Element:
-        """Add a shape with SVG attributes and the CSS class of `css_class`; return its element."""
+        """Add an SVG element with these attributes and this CSS class; return it."""
         known = {"class": f"chart-{css_class}", **LOOKS[css_class], **attributes}
         return ET.SubElement(self._parent, tag, known)
 

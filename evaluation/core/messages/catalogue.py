@@ -69,7 +69,7 @@ class Catalogue:
         """Return the sentence of a message, also of one stored as JSON or text."""
         message = Message.from_stored(message)
         if SENTENCE in message.values:
-            return self._older(message.values[SENTENCE])
+            return self._format_older(message.values[SENTENCE])
         sentence = self.own.get(message.code) or COMMON.get(message.code)
         if sentence is None:  # a newer version of the platform has stored it
             return message.code.replace("_", " ")
@@ -79,6 +79,6 @@ class Catalogue:
         """Return the sentences of several messages, in their order."""
         return [self.format(message) for message in messages]
 
-    def _older(self, sentence: str) -> str:
-        """Return an older run's stored sentence, with this interface's names of options."""
+    def _format_older(self, sentence: str) -> str:
+        """Return the sentence that an older run stored, with this interface's names of options."""
         return _FLAG.sub(lambda flag: self.option(flag[1].replace("-", "_")), sentence)

@@ -40,8 +40,8 @@ FAULT_OPTIONS = {
 _PARAMETERS = ("temperature", "max_tokens", "max_completion_tokens", "seed", "top_p", "logprobs")
 
 
-class Bars:
-    """Progress bars on a terminal, one per stage of a command; silent in a pipe."""
+class ProgressBars:
+    """Progress bars on a terminal, one for each stage of a command; silent in a pipe."""
 
     def __init__(self) -> None:
         self._bar: Any = None
@@ -59,7 +59,7 @@ class Bars:
         self.close()
 
     def show(self, stage: str, done: int, total: int) -> None:
-        """Advance the progress bar of a stage; a new stage begins a new bar."""
+        """Update the progress bar of a stage; a new stage begins a new bar."""
         if stage != self._stage:
             self.close()
             self._stage = stage
@@ -117,7 +117,7 @@ def build_number_type(most: float = math.inf) -> Callable[[str], float]:
 
 @contextmanager
 def report_bad_input() -> Iterator[None]:
-    """Turn the block's errors that a user can fix into one message and exit code 2."""
+    """Report errors of the block that a user can fix as one message, and exit with code 2."""
     try:
         yield
     except (InputError, BackendError) as error:
@@ -132,7 +132,7 @@ def report_bad_input() -> Iterator[None]:
 
 @contextmanager
 def exit_on_signal() -> Iterator[None]:
-    """End the block on Ctrl-C or SIGTERM without a traceback, after its cleanup."""
+    """Exit the block on Ctrl-C or SIGTERM without a traceback, after its cleanup."""
     # Python sets signal handlers in the main thread only.
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -207,7 +207,7 @@ def _format_cell(value: object) -> str:
 
 
 def find_remedy_option(code: str, message: str) -> str:
-    """Return advice on the command-line option that helps with a fault; "" without one.
+    """Return advice on a command-line option that avoids a fault; "" without one.
 
     Of a request that was refused it names the parameter that the server names.
     """

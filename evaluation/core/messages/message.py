@@ -18,7 +18,7 @@ SPEC = re.compile(r"(?P<before>[^.]*)\.(?P<digits>\d+)(?P<kind>[fg%])")
 
 
 class ThresholdNumber(float):
-    """A float that formatting never rounds across any of its thresholds.
+    """A number whose formatted text never lies on the other side of one of its thresholds.
 
     .8996 beside .9 is "0.8996" in the format ".2f", for "0.90" would be no less than .9.
     """
@@ -42,14 +42,15 @@ class ThresholdNumber(float):
             text = format(value, f"{before}.{digits}{kind}")
             rounded = float(text.rstrip("%").replace(",", "")) / (100 if kind == "%" else 1)
             if all(
-                _side(rounded, threshold) == _side(value, threshold)
+                _compare(rounded, threshold) == _compare(value, threshold)
                 for threshold in self.thresholds
             ):
                 break
         return text
 
 
-def _side(value: float, threshold: float) -> int:
+def _compare(value: float, threshold: float) -> int:
+    """Return 1 if a value is above a threshold, -1 if below, 0 if equal."""
     return (value > threshold) - (value < threshold)
 
 
@@ -112,7 +113,7 @@ Sentence = str | Callable[[Mapping[str, Any]], str]
 
 @dataclass(frozen=True)
 class Options:
-    """The names that an interface gives to the options of a grading, by option name."""
+    """Mapping from option names to the names that an interface gives them."""
 
     name: Callable[[str], str]
 
@@ -123,7 +124,7 @@ class Options:
 def fill_sentence(
     sentence: Sentence, values: Mapping[str, Any], option: Callable[[str], str]
 ) -> str:
-    """Return a sentence filled with values, with an interface's names of options."""
+    """Return a sentence filled with values and with an interface's names of options."""
     n = values.get("workers", 0)
     people = "1 worker" if n == 1 else f"{n:,} workers"
     known = ChainMap({"option": Options(option), "people": people}, values)  # type: ignore[arg-type]
@@ -150,9 +151,10 @@ def format_p_value(p: float) -> str:
 
 
 class _Templates(string.Formatter):
-    """String formatter that also accepts a noun as format: `{n:model}` becomes "2 models"."""
+    """String formatter with nouns as formats: `{n:model}` becomes "2 models"."""
 
     def format_field(self, value: Any, format_spec: str) -> Any:
+        """Return a value as text; with a noun as format, the number with the noun."""
         if format_spec.isalpha() and len(format_spec) > 1:
             return format_count(value, format_spec)
         return super().format_field(value, format_spec)

@@ -232,12 +232,12 @@ WHY_NOT_CHOSEN: Mapping[str, str] = {
 
 
 def describe_reason(code: str | None) -> str:
-    """Return the reason why a table cell is empty in words; "" without a code."""
+    """Return the sentence on why a number is missing, by reason code; "" without a code."""
     return _find_words(WHY_EMPTY, code)
 
 
 class Reasoned:
-    """Mixin for records whose number may be missing: `reason` is the code of the cause."""
+    """Base of records whose number may be missing; `reason` is the code of the cause."""
 
     __slots__ = ()
 
@@ -250,17 +250,17 @@ class Reasoned:
 
 
 def describe_unchecked(code: str | None) -> str:
-    """Return the reason why an alarm's statistic is undefined in words; "" without a code."""
+    """Return the sentence on why an alarm's statistic is undefined; "" without a code."""
     return _find_words(WHY_UNCHECKED, code)
 
 
 def describe_not_chosen(code: str | None) -> str:
-    """Return why experts' grades chose no ranking or none is suggested; "" without a code."""
+    """Return the sentence on why experts' grades select no ranking; "" without a code."""
     return _find_words(WHY_NOT_CHOSEN, code)
 
 
 def _find_words(words: Mapping[str, str], code: str | None) -> str:
-    """Return the words for a code; the code itself if it is unknown."""
+    """Return the text for a code in a table of texts; the code itself if it is unknown."""
     return words.get(code, code.replace("_", " ")) if code else ""
 
 
@@ -273,7 +273,7 @@ CLOSING = (
 
 @dataclass(frozen=True)
 class FaultWords:
-    """A fault of a model's reply in words: its name in tables, and what to do about it."""
+    """Texts on a fault of a model's reply: its name in tables, and what to do about it."""
 
     what: str
     remedy: str
@@ -350,7 +350,7 @@ UNKNOWN = FaultWords("error", "Read the error message, then ask again.")
 
 
 def get_fault_words(code: str) -> FaultWords:
-    """Return the words for a fault code; general ones for an unknown code."""
+    """Return the texts for a fault code; general ones for an unknown code."""
     return FAULTS.get(code, UNKNOWN)
 
 

@@ -114,7 +114,7 @@ FAILURES: Mapping[str, Sentence] = {
 
 
 def build_english_warning(choose: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return the warning for texts that an English model does not know; `choose` is the advice."""
+    """Return the function that formats the warning for texts that are not English."""
 
     def sentence(values: Mapping[str, Any]) -> str:
         if "script" in values:
@@ -303,7 +303,7 @@ CLEAR = ("rises", "falls")
 
 
 def build_trend_messages(scores: TrendTest, standing: TrendTest) -> tuple[Message, ...]:
-    """Return the messages on the trends of scores and of ranks among others."""
+    """Return the messages on a trend in a worker's or model's scores, and in its ranks."""
     values = {
         "n": scores.n,
         "fewest": FEWEST,

@@ -55,7 +55,7 @@ REASONS = {
 
 
 class Blank(str):
-    """A placeholder for a sentence's value, formatted as its name in braces."""
+    """Placeholder for a value in a sentence, shown as the value's name in braces."""
 
     def __format__(self, spec: str) -> str:
         return str(self)
@@ -69,7 +69,7 @@ class Blank(str):
 
 
 class Blanks(Mapping[str, Any]):
-    """Values for a sentence that has none yet: a placeholder for every name."""
+    """Mapping that has a placeholder for every name, to show a sentence without values."""
 
     def __getitem__(self, name: str) -> Blank:
         return Blank(f"{{{name}}}")

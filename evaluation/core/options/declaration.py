@@ -16,7 +16,7 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with an option: the problem's code, the option's name, and values.
+    """A problem of a run's options: its code, the option's name, and values for the sentence.
 
     Attributes
     ----------
@@ -110,13 +110,13 @@ class Option:
     default: Any = None
 
     def check(self, value: Any) -> Problem | None:
-        """Return the problem of a value, without regard to other options; None if it is valid."""
+        """Return the problem of a value by itself; None if it is valid."""
         if value is None:
             return None if self.optional else build_problem("null", self.name)
         return self._check(value)
 
     def _check(self, value: Any) -> Problem | None:
-        """Return the problem of a value that is not None; each option type implements it."""
+        """Return the problem of a value that is not None; None if it is valid."""
         raise NotImplementedError
 
     def read(self, text: str) -> Any:
@@ -128,14 +128,14 @@ class Option:
         return value
 
     def _read(self, text: str) -> Any:
-        """Return the value that a text stands for, not yet checked."""
+        """Return the value in a text, not yet checked."""
         return text
 
-    def plain(self, value: Any) -> Any:
+    def to_json_value(self, value: Any) -> Any:
         """Return the option's value as JSON stores it."""
         return value
 
-    def of_plain(self, value: Any) -> Any:
+    def from_json_value(self, value: Any) -> Any:
         """Return the option's value from what JSON stores."""
         return value
 
@@ -144,25 +144,25 @@ class Option:
         return "none" if value is None else str(value)
 
     def in_short(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return label and value in a few words; `names` are the names behind ids."""
+        """Return label and value in a few words; `names` has the names of models by id."""
         words = " ".join(self.brief(value, names).split())
         if len(words) > SHORT_WORDS:
             words = f"{words[: SHORT_WORDS - 1].rstrip()}…"
-        return (self.short or f"{self._called()} {{value}}").format(value=words)
+        return (self.short or f"{self._get_label()} {{value}}").format(value=words)
 
     def brief(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return the value alone in a few words; `names` are the names behind ids."""
+        """Return the value in a few words; `names` has the names of models by id."""
         # The text behind a colon only explains the words before it.
         words = self.words(value)
         return names.get(words) or words.partition(": ")[0]
 
-    def _called(self) -> str:
+    def _get_label(self) -> str:
         """Return the label with a small first letter, for use inside a sentence."""
         first, rest = self.label[:1], self.label[1:]
         return self.label if rest[:1].isupper() else f"{first.lower()}{rest}"
 
-    def _invalid(self, value: Any, what: str) -> Problem:
-        """Return the problem of a value of the wrong type; `what` is the code of the type."""
+    def _build_type_problem(self, value: Any, what: str) -> Problem:
+        """Return the problem of a value of the wrong type; `what` is the code of the right type."""
         return build_problem("invalid", self.name, given=value, what=what)
 
 
@@ -186,14 +186,16 @@ class Text(Option):
     test: Callable[[str], Problem | None] | None = None
 
     def _check(self, value: Any) -> Problem | None:
+        """Return a problem if the value is empty, too long or not text."""
         # PostgreSQL stores no NUL in text.
         if not isinstance(value, str) or not value.strip() or "\0" in value:
-            return self._invalid(value, "text")
+            return self._build_type_problem(value, "text")
         if len(value) > self.max_length:
             return build_problem("max_length", self.name, given=len(value), most=self.max_length)
         return self.test(value) if self.test else None
 
     def _read(self, text: str) -> str:
+        """Return the text without white space at both ends."""
         return text.strip()
 
     def brief(self, value: Any, names: Mapping[str, str]) -> str:
@@ -205,7 +207,7 @@ class Text(Option):
 
 @dataclass(frozen=True, kw_only=True)
 class Whole(Option):
-    """An option whose value is a whole number from `lowest` to `highest`.
+    """An option whose value is an integer from `lowest` to `highest`.
 
     Attributes
     ----------
@@ -219,9 +221,10 @@ class Whole(Option):
     metavar: str = "N"
 
     def _check(self, value: Any) -> Problem | None:
+        """Return a problem if the value is no integer or out of range."""
         # Python counts bools among the ints.
         if not isinstance(value, int) or isinstance(value, bool):
-            return self._invalid(value, "whole")
+            return self._build_type_problem(value, "whole")
         if value < self.lowest and not (self.or_zero and value == 0):
             return build_problem(
                 "min_value", self.name, given=value, lowest=self.lowest, why=self.why
@@ -231,10 +234,11 @@ class Whole(Option):
         return None
 
     def _read(self, text: str) -> int:
+        """Return the integer in a text. Raises `OptionError`."""
         try:
             return int(text)
         except ValueError:
-            raise OptionError([self._invalid(text, "whole")]) from None
+            raise OptionError([self._build_type_problem(text, "whole")]) from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,10 +250,11 @@ class Real(Option):
     highest: float | None = None
 
     def _check(self, value: Any) -> Problem | None:
+        """Return a problem if the value is no finite number or out of range."""
         if not isinstance(value, int | float) or isinstance(value, bool):
-            return self._invalid(value, "number")
+            return self._build_type_problem(value, "number")
         if not math.isfinite(value):
-            return self._invalid(value, "finite")
+            return self._build_type_problem(value, "finite")
         highest = self.highest
         if self.above is not None and value <= self.above:
             return build_problem(
@@ -264,12 +269,13 @@ class Real(Option):
         return None
 
     def _read(self, text: str) -> float:
+        """Return the number in a text. Raises `OptionError`."""
         try:
             return float(text)
         except ValueError:
-            raise OptionError([self._invalid(text, "number")]) from None
+            raise OptionError([self._build_type_problem(text, "number")]) from None
 
-    def of_plain(self, value: Any) -> Any:
+    def from_json_value(self, value: Any) -> Any:
         """Return a float, also for a whole number as which JSON may store it."""
         return float(value) if type(value) is int else value
 
@@ -291,15 +297,16 @@ class Switch(Option):
     negatable: bool = False
 
     def _check(self, value: Any) -> Problem | None:
-        return None if isinstance(value, bool) else self._invalid(value, "switch")
+        """Return a problem if the value is neither true nor false."""
+        return None if isinstance(value, bool) else self._build_type_problem(value, "switch")
 
     def words(self, value: Any) -> str:
-        """Return "yes" or "no", as people read the value."""
+        """Return "yes" or "no"."""
         return "yes" if value else "no"
 
     def in_short(self, value: Any, names: Mapping[str, str]) -> str:
         """Return the label, followed by "no" if the option is off."""
-        return self._called() if value else f"{self._called()}: no"
+        return self._get_label() if value else f"{self._get_label()}: no"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -318,6 +325,7 @@ class Choice(Option):
     none: str = "no"
 
     def _check(self, value: Any) -> Problem | None:
+        """Return a problem if the value is none of the choices."""
         if value in self.choices:
             return None
         return build_problem("invalid_choice", self.name, given=value, choices=tuple(self.choices))
@@ -343,8 +351,9 @@ class Ids(Option):
     metavar: str = "FILE"
 
     def _check(self, value: Any) -> Problem | None:
+        """Return a problem if the value is no list of texts, or too long a list."""
         if not isinstance(value, tuple | list) or not all(isinstance(one, str) for one in value):
-            return self._invalid(value, "ids")
+            return self._build_type_problem(value, "ids")
         if len(value) > self.most:
             return build_problem("max_length", self.name, given=len(value), most=self.most)
         return None
@@ -359,15 +368,15 @@ class Ids(Option):
             try:
                 UUID(one)
             except ValueError:
-                raise OptionError([self._invalid(one, "id")]) from None
+                raise OptionError([self._build_type_problem(one, "id")]) from None
         # In one spelling: upper case or missing hyphens make no other id.
         return tuple(dict.fromkeys(str(UUID(one)) for one in ids))
 
-    def plain(self, value: Any) -> Any:
+    def to_json_value(self, value: Any) -> Any:
         """Return the ids as a list, as JSON stores them."""
         return list(value)
 
-    def of_plain(self, value: Any) -> Any:
+    def from_json_value(self, value: Any) -> Any:
         """Return the ids as a tuple, from the list that JSON stores."""
         return tuple(value)
 
@@ -420,16 +429,18 @@ class File(Option):
     metavar: str = "FILE"
 
     def _check(self, value: Any) -> Problem | None:
-        return None if isinstance(value, Path) else self._invalid(value, "file")
+        """Return a problem if the value is no path."""
+        return None if isinstance(value, Path) else self._build_type_problem(value, "file")
 
     def _read(self, text: str) -> Path:
+        """Return the path in a text."""
         return Path(text)
 
-    def plain(self, value: Any) -> Any:
+    def to_json_value(self, value: Any) -> Any:
         """Return the path as text, as JSON stores it; None for None."""
         return None if value is None else str(value)
 
-    def of_plain(self, value: Any) -> Any:
+    def from_json_value(self, value: Any) -> Any:
         """Return the path from the text that JSON stores; None for None."""
         return None if value is None else Path(value)
 
@@ -443,22 +454,24 @@ class JsonObject(Option):
     metavar: str = "JSON"
 
     def _check(self, value: Any) -> Problem | None:
+        """Return a problem if the value is no JSON object, or one that is too large."""
         if not isinstance(value, dict):
-            return self._invalid(value, "object")
+            return self._build_type_problem(value, "object")
         try:
             # NaN is not JSON: databases and servers refuse it. Deep nesting raises RecursionError.
             size = len(json.dumps(value, allow_nan=False).encode())
         except (TypeError, ValueError, RecursionError):
-            return self._invalid(value, "object")
+            return self._build_type_problem(value, "object")
         if size > self.most_bytes:
             return build_problem("max_length", self.name, given=size, most=self.most_bytes)
         return None
 
     def _read(self, text: str) -> Any:
+        """Return the JSON value in a text. Raises `OptionError`."""
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
-            raise OptionError([self._invalid(text, "object")]) from None
+            raise OptionError([self._build_type_problem(text, "object")]) from None
 
     def words(self, value: Any) -> str:
         """Return the object as JSON text; "none" if it is empty."""
@@ -466,20 +479,20 @@ class JsonObject(Option):
 
 
 def get_model_name(model: str | None) -> str:
-    """Return the model name in an option's value, "" for None; for an option's `loads`."""
+    """Return an option's value as the name of the model that it loads; "" for None."""
     return model or ""
 
 
 def declare_option(default: Any, kind: Option) -> Any:
-    """Return a dataclass field that declares an option with its default and type."""
+    """Return a dataclass field that declares an option of this type with this default."""
     if isinstance(default, dict):
         # dataclasses refuse a mutable default, which all objects would share.
         return field(default_factory=lambda: dict(default), metadata={"option": kind})
     return field(default=default, metadata={"option": kind})
 
 
-def get_default(of_field: Any) -> Any:
-    """Return the default of a dataclass field."""
-    if of_field.default_factory is not MISSING:
-        return of_field.default_factory()
-    return of_field.default
+def get_default(option_field: Any) -> Any:
+    """Return the default of an option that a dataclass field declares."""
+    if option_field.default_factory is not MISSING:
+        return option_field.default_factory()
+    return option_field.default

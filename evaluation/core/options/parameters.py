@@ -31,7 +31,7 @@ from evaluation.core.options.declaration import (
 
 @dataclass(frozen=True)
 class Setting:
-    """One option of a run as people read it: its label and its value in words."""
+    """One option of a run for display: its label and its value as text."""
 
     name: str
     label: str
@@ -79,14 +79,14 @@ class Parameters:
         checked = (known.check(getattr(self, name)) for name, known in self.options().items())
         problems = [wrong for wrong in checked if wrong is not None]
         # Checks between options rely on the types of the single values.
-        return problems or [*self._idle(), *self.contradictions()]
+        return problems or [*self._iterate_idle(), *self.contradictions()]
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield the problems of options that are valid alone but not together."""
         yield from ()
 
-    def _idle(self) -> Iterator[Problem]:
-        """Yield a problem for each option that is set but has no effect with the others."""
+    def _iterate_idle(self) -> Iterator[Problem]:
+        """Yield a problem for each option that has no effect because of another option's value."""
         for name, known in self.options().items():
             if known.only_with is None or getattr(self, name) == known.default:
                 continue
@@ -95,7 +95,7 @@ class Parameters:
                 yield build_problem("only_with", name, other=other, wanted=wanted)
 
     def reserved(self, models: Collection[str]) -> list[Problem]:
-        """Return problems of values only operators may use; `models` are open to everyone."""
+        """Return problems of values that only operators may use; `models` are open to all users."""
         names = []
         for name, known in self.options().items():
             value = getattr(self, name)
@@ -108,7 +108,9 @@ class Parameters:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the option values as plain values by name, ready for JSON."""
-        return {name: known.plain(getattr(self, name)) for name, known in self.options().items()}
+        return {
+            name: known.to_json_value(getattr(self, name)) for name, known in self.options().items()
+        }
 
     @classmethod
     def of_dict(cls, stored: Mapping[str, Any]) -> Self:
@@ -120,7 +122,7 @@ class Parameters:
         unknown = sorted(stored.keys() - known.keys())
         if unknown:
             raise KeyError(*unknown)
-        return cls(**{name: known[name].of_plain(value) for name, value in stored.items()})
+        return cls(**{name: known[name].from_json_value(value) for name, value in stored.items()})
 
     @classmethod
     def completed(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,32 +134,32 @@ class Parameters:
 
     @classmethod
     def settings(cls, stored: Mapping[str, Any]) -> list[Setting]:
-        """Return all options of stored parameters as people read them."""
+        """Return all stored options with labels and values for display."""
         known, result = cls.options(), []
         for name, value in cls.completed(stored).items():
             if name not in known:
                 result.append(Setting(name, name, str(value), False))
                 continue
             kind = known[name]
-            default = value == kind.plain(kind.default)
+            default = value == kind.to_json_value(kind.default)
             result.append(Setting(name, kind.label, kind.words(value), default))
         return result
 
     @classmethod
     def differences(cls, stored: Mapping[str, Any]) -> list[Setting]:
-        """Return the options that differ from the default, as people read them."""
+        """Return the stored options that differ from the default, with labels and values."""
         return [setting for setting in cls.settings(stored) if not setting.is_default]
 
     @classmethod
     def in_short(cls, stored: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
-        """Return the options that differ from the default, in a few words each.
+        """Return the stored options that differ from the default, each in a few words.
 
         Values under unknown names are left out.
         """
         differences_found = []
         for name, known in cls.options().items():
-            value = stored.get(name, known.plain(known.default))
-            if value != known.plain(known.default):
+            value = stored.get(name, known.to_json_value(known.default))
+            if value != known.to_json_value(known.default):
                 differences_found.append(known.in_short(value, names))
         return differences_found
 

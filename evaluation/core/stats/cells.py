@@ -154,8 +154,8 @@ class Cells:
         cells._refuse_repeats()
         return cells
 
-    def of_rows(self, rows: Integers) -> Cells:
-        """Return a copy for a table in which input row i is row `rows[i]`."""
+    def select_rows(self, rows: Integers) -> Cells:
+        """Return the cells of a table in which input row i is row `rows[i]` of the full table."""
         return replace(self, row=rows[self.row])
 
     def _refuse_repeats(self) -> None:
@@ -186,7 +186,7 @@ class Cells:
 
     @cached_property
     def alone(self) -> Booleans:
-        """Whether each answer is the only one to its question."""
+        """Whether each answer is the only answer to its question."""
         return np.repeat(self.sizes == 1, self.sizes)
 
     def sum_by_worker(self, values: Floats) -> Floats:
@@ -205,7 +205,7 @@ class Cells:
         return np.add.reduceat(values, self.starts, axis=0)
 
     def spread(self, values: NDArray[T]) -> NDArray[T]:
-        """Return each answer's row from values by question (both in the order of the cells)."""
+        """Return values by question repeated for each answer, both in cell order."""
         return np.repeat(values, self.sizes, axis=0)
 
     def to_rows(self, values: NDArray[T]) -> NDArray[T]:
@@ -221,7 +221,7 @@ class Cells:
         return out
 
     def runs(self) -> list[tuple[int, int, int]]:
-        """Return `(size, first, last)` of each block of questions with `size` answers each."""
+        """Return `(size, first, last)` of each block of questions that have `size` answers each."""
         edges = np.flatnonzero(np.diff(self.sizes)) + 1
         firsts = np.concatenate([[0], edges]).astype(int)
         lasts = np.concatenate([edges, [self.n_questions]]).astype(int)

@@ -59,7 +59,7 @@ class GramBlock:
 
     @property
     def width(self) -> int:
-        """Most numbers stored for one answer."""
+        """Largest number of values stored for one answer."""
         return self.inner.shape[2]
 
     def gram(self, part: slice, chosen: Integers | None = None) -> Floats:
@@ -118,7 +118,7 @@ class SparseGramBlock(GramBlock):
 
     @property
     def width(self) -> int:
-        """Most numbers stored for one answer."""
+        """Largest number of values stored for one answer."""
         return max(1, int(np.diff(self.rows.indptr).max(initial=0)))
 
     def gram(self, part: slice, chosen: Integers | None = None) -> Floats:
@@ -330,7 +330,7 @@ def _pack_rows(x: Vectors, size: int) -> Floats:
 
 
 def _take(vectors: Vectors, rows: Integers) -> Vectors:
-    """Return the given rows of `vectors`; a view, without a copy, if they are consecutive."""
+    """Return these rows of `vectors`; a view, not a copy, if they are consecutive."""
     first, last = int(rows[0]), int(rows[-1]) + 1
     if last - first == len(rows) and bool((np.diff(rows) == 1).all()):
         return vectors[first:last]
@@ -338,7 +338,7 @@ def _take(vectors: Vectors, rows: Integers) -> Vectors:
 
 
 def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
-    """Write products of answers' vectors x, scaled to unit length, into the block's `part`."""
+    """Write the products of answers' vectors, scaled to unit length, into the block."""
     inner = block.inner[part]
     squared = _write_products(x, inner, direct=block.direct)
     length = np.sqrt(squared)
@@ -359,7 +359,7 @@ def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> Non
 
 
 def _fill_centred(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
-    """Write products of answers' vectors x, less the question's mean, into the block's `part`."""
+    """Write the products of answers' vectors, less their question's mean, into the block."""
     # `_is_safe` finds squares that overflow or underflow; they are taken again of scaled rows.
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squared = np.einsum("bid,bid->bi", x, x)
@@ -394,7 +394,7 @@ def _write_products(x: Floats, inner: Floats, *, direct: bool) -> Floats:
 
 
 def _is_safe(squared: Floats) -> bool:
-    """Return whether all squared norms are in the range without rounding to 0 or infinity."""
+    """Return whether all squared norms are far from underflow to 0 and overflow to infinity."""
     return bool(squared.min(initial=1.0) > SAFE[0] and squared.max(initial=1.0) < SAFE[1])
 
 

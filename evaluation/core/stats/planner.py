@@ -314,10 +314,12 @@ def _find_fewest(reached: Callable[[int], bool]) -> int | None:
 
 
 def _check_workers(workers: NDArray[np.float64]) -> None:
+    """Raise ValueError unless all numbers of workers are whole and at least 1."""
     if not np.all((workers >= 1) & np.isfinite(workers) & (np.floor(workers) == workers)):
         raise ValueError("workers must be whole numbers of at least 1")
 
 
 def _check_delta(delta: float) -> None:
+    """Raise ValueError unless 0 < delta < 1."""
     if not 0 < delta < 1:
         raise ValueError("delta must lie strictly between 0 and 1")

@@ -242,5 +242,6 @@ def _draw_answering_workers(
 
 
 def _scale_to_unit_length(vectors: Floats) -> Floats:
+    """Return the vectors (rows) scaled to length 1; zero vectors stay zero."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     return divide_where_positive(vectors, norms, 0.0)

@@ -36,7 +36,7 @@ LONGEST_LETTER = 8
 
 
 class Fault(StrEnum):
-    """Why a reply names no choice of the item."""
+    """Why no choice of the item could be read from a reply."""
 
     OUT_OF_RANGE = "letter_out_of_range"
     UNREADABLE = "no_choice"
@@ -76,7 +76,7 @@ class Choices:
         return len(self.texts)
 
     def alike(self) -> tuple[int, int] | None:
-        """Return the indices of two choices with the same text; None if all differ."""
+        """Return the indices of two choices with equal texts; None if all differ."""
         if len(self._spaced) == len(self._known):
             return None
         return next(
@@ -109,7 +109,7 @@ class Choices:
         return last_fault
 
     def _parse_one(self, text: str) -> ParsedChoice | None:
-        """Return the one choice that a text is; None if it is neither a choice nor a letter."""
+        """Return the choice that a text consists of; None if neither a choice nor a letter."""
         letter = _LETTER.fullmatch(text) if len(text) <= LONGEST_LETTER else None
         if letter and self._letters_only:
             return self._find_by_letter(letter[1])

@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?|-?\.\d+")
 
 
 class _WithoutPunctuation(dict[int, int | None]):
-    """Table for `str.translate` that removes punctuation; looks each letter up once."""
+    """Table for `str.translate` that removes punctuation and caches each character."""
 
     def __missing__(self, code: int) -> int | None:
         letter = chr(code)
@@ -102,7 +102,7 @@ def compute_ratio(one: str, other: str) -> float:
 
 
 def is_similar(one: str, other: str, least: float) -> bool:
-    """Return whether the letter similarity (`compute_ratio`) of two texts is at least `least`."""
+    """Return whether two texts have a letter similarity (`compute_ratio`) of at least `least`."""
     shorter, longer = sorted((len(one), len(other)))
     if one == other:
         return True
@@ -157,7 +157,7 @@ WORD = re.compile(
 
 
 class Piece(NamedTuple):
-    """A segment of a text; `differs` is True if not all compared texts have it."""
+    """A segment of a text; `differs` is True if not all compared texts contain it."""
 
     text: str
     differs: bool
@@ -178,7 +178,7 @@ def mark_differences(texts: Sequence[str]) -> list[list[Piece]]:
 
 
 def _split_pieces(text: str, left: Counter[str]) -> list[Piece]:
-    """Return a text in segments; `left` counts how often each word may stay unmarked."""
+    """Return a text in segments; `left` is how often each word may still count as shared."""
     pieces: list[Piece] = []
     end = 0
     for match in WORD.finditer(text):

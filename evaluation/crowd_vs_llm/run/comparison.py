@@ -273,7 +273,7 @@ class PanelComparison:
         return standings
 
     def _compare_agreement(self) -> Alikeness:
-        """Return models' agreement minus workers', as a mean over questions, with a test."""
+        """Return the models' agreement minus the workers', averaged over questions, with a test."""
         a, b = self.panels[MODELS].agreement, self.panels[PEOPLE].agreement
         seed = self.parameters.seed
         mean = compute_bootstrap_mean_difference(a, b, None, self.parameters.bootstrap, 0.95, seed)
@@ -424,7 +424,7 @@ def _encode_answers(
 
 
 def _describe_panel(panel: Panel, n_people: int) -> PanelAbout:
-    """Return a panel's numbers to store: members, answers, dispersion, agreement."""
+    """Return a panel's numbers to store: members, answers, dispersion and agreement."""
     return PanelAbout(
         name=panel.name,
         people=int(panel.members[:n_people].sum()),

@@ -39,7 +39,7 @@ class PanelAbout:
 
 @dataclass(frozen=True)
 class Distance:
-    """Comparison of two panels: cosine of exemplary answers, and rank correlations.
+    """Comparison of two panels: mean cosine of exemplary answers, correlation of model ranks.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Alikeness:
-    """Models' agreement minus workers', as a mean over questions, with a permutation test."""
+    """Models' agreement minus workers', averaged over questions, with a permutation test."""
 
     difference: float | None = None
     low: float | None = None

@@ -43,15 +43,15 @@ from evaluation.deletion.storage.record import (
     Note,
     Parts,
     StepResult,
-    ask,
-    counted,
+    add_withdrawn,
+    count_answers_by_run,
+    count_rows,
     delete_batch,
-    end,
-    known,
-    note_withdrawn,
-    runs_made_of,
-    runs_were,
-    works_on,
+    find_request,
+    finish,
+    format_runs_were,
+    is_in_use,
+    store_request,
 )
 from evaluation.models import (
     Alarm,
@@ -91,7 +91,7 @@ BATCH_SIZE = 200
 
 
 class Texts:
-    """Texts to remove from all stored values."""
+    """Texts of a worker to remove from all stored values."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.whole: set[str] = set()
@@ -103,27 +103,28 @@ class Texts:
             if len(line) >= DISTINCT:
                 # Results quote texts as they are; prompts are stored as JSON text, in which
                 # quotation marks and line breaks are escaped.
-                inside |= {kept for form in forms for kept in _written(form)}
+                inside |= {kept for form in forms for kept in _list_stored_forms(form)}
                 # Messages show only the beginning of a long text.
-                inside |= set(_written(line[:QUOTED])) if len(line) > QUOTED else set()
+                inside |= set(_list_stored_forms(line[:QUOTED])) if len(line) > QUOTED else set()
         # The longest first: otherwise only the beginning of a longer text might be erased.
         self.inside = sorted(inside, key=len, reverse=True)
         self._shortest = min(map(len, self.inside), default=0)
 
-    def without(self, value: Any) -> Any:
+    def remove_from(self, value: Any) -> Any:
         """Return a JSON value without the texts; the same object if it contained none."""
         if isinstance(value, str):
-            return self._cut(value)
+            return self._remove_from_text(value)
         if isinstance(value, list):
-            made = [self.without(one) for one in value]
-            # Identity, not equality: `scrub` writes only rows of which some value was replaced.
+            made = [self.remove_from(one) for one in value]
+            # Identity, not equality: `erase_copies` writes only rows with a replaced value.
             return made if any(a is not b for a, b in zip(made, value, strict=True)) else value
         if isinstance(value, dict):
-            pairs = {key: self.without(one) for key, one in value.items()}
+            pairs = {key: self.remove_from(one) for key, one in value.items()}
             return pairs if any(pairs[key] is not value[key] for key in value) else value
         return value
 
-    def _cut(self, value: str) -> str:
+    def _remove_from_text(self, value: str) -> str:
+        """Return a text with these texts replaced by "(erased)"; the same object if it has none."""
         if value.strip() in self.whole:
             return ERASED
         made = value
@@ -138,8 +139,8 @@ class Texts:
         return made if made != value else value
 
 
-def _written(text: str) -> list[str]:
-    """Return the forms of a text in storage: plain, and escaped as in stored JSON."""
+def _list_stored_forms(text: str) -> list[str]:
+    """Return the forms in which a text is stored: plain, and escaped as in JSON."""
     # JSON may escape non-ASCII characters or not. [1:-1] cuts off the quotation marks.
     return [text, *(json.dumps(text, ensure_ascii=plain)[1:-1] for plain in (True, False))]
 
@@ -149,49 +150,55 @@ RUN = "run__version__in"
 
 PLACES: Mapping[str, Place] = {
     "runs": (
-        lambda versions: _rows(Run, version__in=versions),
+        lambda versions: _select_rows(Run, version__in=versions),
         ("summary", "warnings", "reasons", "error", "notes"),
     ),
-    "run data": (lambda versions: _rows(RunData, **{RUN: versions}), ("data",)),
-    "tasks of runs": (lambda versions: _rows(RunTask, **{RUN: versions}), ("payload", "error")),
+    "run data": (lambda versions: _select_rows(RunData, **{RUN: versions}), ("data",)),
+    "tasks of runs": (
+        lambda versions: _select_rows(RunTask, **{RUN: versions}),
+        ("payload", "error"),
+    ),
     "alarms": (
-        lambda versions: _rows(Alarm, **{RUN: versions}),
+        lambda versions: _select_rows(Alarm, **{RUN: versions}),
         ("message", "evidence", "outcome"),
     ),
-    "reviews": (lambda versions: _rows(AlarmReview, **{f"alarm__{RUN}": versions}), ("note",)),
+    "reviews": (
+        lambda versions: _select_rows(AlarmReview, **{f"alarm__{RUN}": versions}),
+        ("note",),
+    ),
     "verdicts": (
-        lambda versions: _rows(
+        lambda versions: _select_rows(
             WorkerVerdict,
             question_set__in=QuestionSet.objects.filter(versions__in=versions).values("pk"),
         ),
         ("reason",),
     ),
-    "exhibits": (lambda versions: _rows(Exhibit, **{RUN: versions}), ("key", "shown")),
+    "exhibits": (lambda versions: _select_rows(Exhibit, **{RUN: versions}), ("key", "shown")),
     "claims": (
-        lambda versions: _rows(CrowdFact, slot=MEANING, **{RUN: versions}),
+        lambda versions: _select_rows(CrowdFact, slot=MEANING, **{RUN: versions}),
         ("value",),
     ),
     "claims beside answers": (
-        lambda versions: _rows(AnswerFact, slot=MEANING, **{RUN: versions}),
+        lambda versions: _select_rows(AnswerFact, slot=MEANING, **{RUN: versions}),
         ("crowd",),
     ),
     "replies": (
-        lambda versions: _rows(LLMResponse, question__version__in=versions),
+        lambda versions: _select_rows(LLMResponse, question__version__in=versions),
         ("prompt", "text", "parameters", "extra"),
     ),
     "raw replies": (
-        lambda versions: _rows(RawReply, response__question__version__in=versions),
+        lambda versions: _select_rows(RawReply, response__question__version__in=versions),
         ("request", "reply"),
     ),
-    "requests": (lambda versions: _rows(IdempotentRequest), ("body",)),
+    "requests": (lambda versions: _select_rows(IdempotentRequest), ("body",)),
 }
 """Places of copies: a function from the answered versions to the rows, and the fields to search.
 
 Decisions and audit entries are kept for good, and quote no answer by themselves."""
 
 
-def scrub(place: str, texts: Texts, versions: Sequence[int], after: int) -> int | None:
-    """Remove texts from a batch of rows after key `after`.
+def erase_copies(place: str, texts: Texts, versions: Sequence[int], after: int) -> int | None:
+    """Remove texts from the next rows (after key `after`) of one place where copies are stored.
 
     Return the last key or None at the end.
     """
@@ -199,15 +206,15 @@ def scrub(place: str, texts: Texts, versions: Sequence[int], after: int) -> int 
     # By key, not by offset: rows deleted between two batches would shift the offsets.
     rows = list(rows_of(versions).filter(pk__gt=after).order_by("pk").only("pk", *fields)[:ROWS])
     for row in rows:
-        cut = {field: texts.without(getattr(row, field)) for field in fields}
+        cut = {field: texts.remove_from(getattr(row, field)) for field in fields}
         changed = {field: made for field, made in cut.items() if made is not getattr(row, field)}
         if changed:
-            _rows(type(row), pk=row.pk).update(**changed)
+            _select_rows(type(row), pk=row.pk).update(**changed)
     return rows[-1].pk if len(rows) == ROWS else None
 
 
-def only_theirs(texts: Iterable[str], responses: Sequence[int], **where: Any) -> set[str]:
-    """Return the texts that no other worker's or model's answer repeats exactly.
+def select_own_texts(texts: Iterable[str], responses: Sequence[int], **where: Any) -> set[str]:
+    """Return those texts that no other worker's or model's answer repeats exactly.
 
     `where` may have `versions`: then only the other answers to these versions are compared.
     """
@@ -218,27 +225,28 @@ def only_theirs(texts: Iterable[str], responses: Sequence[int], **where: Any) ->
     if versions is not None:
         people = people.filter(submission__version__in=versions)
         models = models.filter(question__version__in=versions)
-    for some in _some(sorted(own)):
+    for some in _split_into_batches(sorted(own)):
         for rows in (people, models):
             # A text that another worker wrote too stays: its copies may be of the other answer.
             own -= set(rows.filter(text__in=some).values_list("text", flat=True))
     return own
 
 
-def drop_vectors(texts: Iterable[str]) -> int:
-    """Delete the vectors of texts under every embedder; return their number."""
+def delete_vectors(texts: Iterable[str]) -> int:
+    """Delete the stored vectors of texts, of every embedder; return their number."""
     n = 0
-    for some in _some(sorted(texts)):
+    for some in _split_into_batches(sorted(texts)):
         n += Embedding.objects.filter(text_hash__in=[text_hash(text) for text in some]).delete()[0]
     return n
 
 
-def _some(items: Sequence[str]) -> Iterable[Sequence[str]]:
+def _split_into_batches(items: Sequence[str]) -> Iterable[Sequence[str]]:
+    """Yield the items in batches for one query each."""
     for first in range(0, len(items), BATCH_SIZE):
         yield items[first : first + BATCH_SIZE]
 
 
-def _rows(model: type[Model], *conditions: Q, **named: Any) -> QuerySet[Any, Any]:
+def _select_rows(model: type[Model], *conditions: Q, **named: Any) -> QuerySet[Any, Any]:
     """Return all rows of a table, including those of models with restricted managers."""
     rows: QuerySet[Any, Any] = QuerySet(model).filter(*conditions, **named)
     return rows
@@ -248,28 +256,28 @@ WORKER, SUBMISSION = "worker", "submission"
 APPEALS = "appeals"
 
 
-def hanging_on_worker(worker: Worker) -> DependentRows:
-    """Return what is deleted with a worker's answers in all sets, and what stays."""
+def find_worker_dependents(worker: Worker) -> DependentRows:
+    """Return what an erasure deletes with a worker's answers in all sets, and what stays."""
     submissions = Submission.objects.filter(worker=worker)
-    counts = counted(
+    counts = count_rows(
         [
-            *_parts(submissions),
+            *_list_rows_of_submissions(submissions),
             ("notes", WorkerNote.objects.filter(worker=worker)),
-            *_staying(worker).items(),
+            *_select_staying(worker).items(),
             (APPEALS, Appeal.objects.filter(decision__submission__in=submissions)),
         ]
     )
-    staying = {name: counts.pop(name, 0) for name in _staying(worker)}
-    notes = _notes(worker, counts.pop(APPEALS, 0), staying)
+    staying = {name: counts.pop(name, 0) for name in _select_staying(worker)}
+    notes = _build_notes(worker, counts.pop(APPEALS, 0), staying)
     return DependentRows(counts, [], notes=tuple(notes))
 
 
 @transaction.atomic
-def erase(worker: Worker, user_id: int) -> Removal:
-    """Request erasure of a worker (repeatable); from now on new answers are refused."""
-    if (before := known(WORKER, worker)) is not None:
+def request_erasure(worker: Worker, user_id: int) -> Removal:
+    """Store the request to erase a worker, whose new answers are refused from now on."""
+    if (before := find_request(WORKER, worker)) is not None:
         return before
-    hanging = hanging_on_worker(worker)
+    hanging = find_worker_dependents(worker)
     submissions = Submission.objects.filter(worker=worker)
     pending = _collect_texts(submissions)
     now = timezone.now()
@@ -280,7 +288,7 @@ def erase(worker: Worker, user_id: int) -> Removal:
     Worker.objects.filter(pk=worker.pk).update(erased_at=now)
     # After the update: the database refuses to delete appeals of submissions not withdrawn.
     Appeal.objects.forget(submissions)
-    return ask(
+    return store_request(
         WORKER,
         worker,
         AuditEntry.Action.ERASE,
@@ -293,18 +301,18 @@ def erase(worker: Worker, user_id: int) -> Removal:
 
 
 def withdrawing(sender: Any, submission: Submission, **kwargs: Any) -> None:
-    """Receiver of `annotations.answering.withdrawals.withdrawing`: erase copies of the answers.
+    """Store the request to erase copies of a submission's answers, which are about to be deleted.
 
     Called before the answers are deleted, in the same transaction.
     """
-    if known(SUBMISSION, submission) is not None:
+    if find_request(SUBMISSION, submission) is not None:
         return
     submissions = Submission.objects.filter(pk=submission.pk)
-    ask(
+    store_request(
         SUBMISSION,
         submission,
         AuditEntry.Action.ERASE,
-        DependentRows(counted(_parts(submissions)), []),
+        DependentRows(count_rows(_list_rows_of_submissions(submissions)), []),
         name=f"{submission.version.question_set.name}: worker {submission.worker.external_id}",
         owner_id=submission.version.question_set.owner_id,
         asked_by=None,
@@ -312,11 +320,11 @@ def withdrawing(sender: Any, submission: Submission, **kwargs: Any) -> None:
     )
 
 
-def step(removal: Removal) -> StepResult:
-    """Erase a batch of rows; wait while a run uses a version the worker answered in."""
+def erase_batch(removal: Removal) -> StepResult:
+    """Erase a batch of rows; wait while a run uses a version that the worker answered."""
     pending = removal.pending
     versions: list[int] = pending.get("versions", [])
-    if works_on(versions):
+    if is_in_use(versions):
         return StepResult.WAITS
     with transaction.atomic():
         if removal.kind == WORKER and "begun" not in pending:
@@ -326,24 +334,24 @@ def step(removal: Removal) -> StepResult:
                 "begun": True,
             }
             removal.save(update_fields=["pending"])
-        if delete_batch(removal, _rows_of(removal)):
+        if delete_batch(removal, _list_rows(removal)):
             return StepResult.SOME
         if pending["places"]:
-            _scrub(removal)
+            _erase_copies(removal)
             return StepResult.SOME
-        _drop_facts(versions)
+        _delete_unstated_facts(versions)
         # All versions of all owners count here, because equal texts share one vector.
-        drop_vectors(only_theirs(pending["texts"], pending["responses"]))
+        delete_vectors(select_own_texts(pending["texts"], pending["responses"]))
         # A file that was uploaded in the last day may hold the answers too.
         for upload in Upload.objects.filter(question_set__versions__in=versions).distinct():
             upload.delete()
-        if end(removal, AuditEntry.Action.ERASED):
-            note_withdrawn(pending["runs"])
+        if finish(removal, AuditEntry.Action.ERASED):
+            add_withdrawn(pending["runs"])
     return StepResult.ALL
 
 
-def _drop_facts(versions: list[int]) -> None:
-    """Delete values without agreement that no answer states any more.
+def _delete_unstated_facts(versions: list[int]) -> None:
+    """Delete the values on which workers do not agree and which no remaining answer states.
 
     A claim about meaning is a text, which was taken out of its row if it was theirs alone.
     """
@@ -357,14 +365,15 @@ def _drop_facts(versions: list[int]) -> None:
     rows.exclude(state=CrowdFact.State.AGREED).exclude(slot=MEANING).delete()
 
 
-def _scrub(removal: Removal) -> None:
+def _erase_copies(removal: Removal) -> None:
+    """Erase the next copies of the texts; return the result of the step."""
     pending = removal.pending
     if "own" not in pending:
-        own = only_theirs(pending["texts"], pending["responses"], versions=pending["versions"])
+        own = select_own_texts(pending["texts"], pending["responses"], versions=pending["versions"])
         # Stored once, so that all batches remove the same texts.
         pending["own"] = sorted(own)
     place, after = pending["places"][0], pending.get("after", 0)
-    result = scrub(place, Texts(pending["own"]), pending["versions"], after)
+    result = erase_copies(place, Texts(pending["own"]), pending["versions"], after)
     if result is None:
         pending["places"], result = pending["places"][1:], 0
     pending["after"] = result
@@ -372,11 +381,11 @@ def _scrub(removal: Removal) -> None:
 
 
 def _collect_texts(submissions: QuerySet[Submission, Submission]) -> dict[str, Any]:
-    """Return the data needed to find copies of answers after the answers are deleted."""
+    """Return the texts and keys by which copies are found once the answers are deleted."""
     responses = Response.objects.filter(submission__in=submissions)
     texts = set(responses.exclude(text="").values_list("text", flat=True))
     texts |= set(OtherText.objects.filter(response__in=responses).values_list("text", flat=True))
-    versions, runs = _read_by(submissions)
+    versions, runs = _find_readers(submissions)
     return {
         "texts": sorted(texts),
         "responses": list(responses.values_list("pk", flat=True)),
@@ -386,25 +395,32 @@ def _collect_texts(submissions: QuerySet[Submission, Submission]) -> dict[str, A
     }
 
 
-def _read_by(submissions: QuerySet[Submission, Submission]) -> tuple[list[int], dict[int, int]]:
-    """Return the versions of submissions, and by run the number of their answers it used."""
+def _find_readers(
+    submissions: QuerySet[Submission, Submission],
+) -> tuple[list[int], dict[int, int]]:
+    """Return the submissions' versions, and the number of their answers that each run used."""
     since = submissions.order_by().values_list("version", Min("responses__created_at"))
     first = dict(since)
     times = [time for time in first.values() if time is not None]
     runs: dict[int, int] = {}
     if times:
-        runs = runs_made_of(Q(submission__in=submissions), sorted(first), min(times))
+        runs = count_answers_by_run(Q(submission__in=submissions), sorted(first), min(times))
     return sorted(first), runs
 
 
-def _rows_of(removal: Removal) -> Parts:
+def _list_rows(removal: Removal) -> Parts:
+    """Return the rows to delete in an erasure, by name, in a valid order of deletion."""
     if removal.kind == SUBMISSION:
-        return _parts(Submission.objects.filter(pk=removal.target))
+        return _list_rows_of_submissions(Submission.objects.filter(pk=removal.target))
     notes = WorkerNote.objects.filter(worker=removal.target)
-    return [*_parts(Submission.objects.filter(worker=removal.target)), ("notes", notes)]
+    return [
+        *_list_rows_of_submissions(Submission.objects.filter(worker=removal.target)),
+        ("notes", notes),
+    ]
 
 
-def _parts(submissions: QuerySet[Submission, Submission]) -> Parts:
+def _list_rows_of_submissions(submissions: QuerySet[Submission, Submission]) -> Parts:
+    """Return the rows to delete with submissions, by name, in a valid order of deletion."""
     lookup = {"response__submission__in": submissions}
     return [
         # Dependent rows come first: deleting an answer would cascade to all of them in one
@@ -420,13 +436,14 @@ def _parts(submissions: QuerySet[Submission, Submission]) -> Parts:
     ]
 
 
-def _notes(worker: Worker, n_appeals: int, staying: Mapping[str, int]) -> list[Note]:
-    versions, runs = _read_by(Submission.objects.filter(worker=worker))
+def _build_notes(worker: Worker, n_appeals: int, staying: Mapping[str, int]) -> list[Note]:
+    """Return the messages about what an erasure changes or leaves, shown before it is confirmed."""
+    versions, runs = _find_readers(Submission.objects.filter(worker=worker))
     notes = []
-    if works_on(versions):
+    if is_in_use(versions):
         notes.append(Note("answers_in_use"))
     if n := len(runs):
-        notes.append(Note("runs_made", n=n, runs_were=runs_were(n)))
+        notes.append(Note("runs_made", n=n, runs_were=format_runs_were(n)))
     notes.append(Note("copies_go"))
     if n_appeals:
         notes.append(Note("appeals_go", n=n_appeals))
@@ -438,7 +455,7 @@ def _notes(worker: Worker, n_appeals: int, staying: Mapping[str, int]) -> list[N
     return notes
 
 
-def _staying(worker: Worker) -> dict[str, QuerySet[Any, Any]]:
+def _select_staying(worker: Worker) -> dict[str, QuerySet[Any, Any]]:
     """Return the rows that stay after a worker's erasure, by label."""
     lookup = {"submission__worker": worker}
     return {

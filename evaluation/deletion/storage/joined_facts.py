@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotations.models import AuditEntry, Import, JoinedFacts, QuestionSet, Response
 from evaluation.deletion.storage import record
-from evaluation.deletion.storage.record import DependentRows, Note, StepResult, end, works_on
+from evaluation.deletion.storage.record import DependentRows, Note, StepResult, finish, is_in_use
 from evaluation.models import Removal
 
 FACTS = "facts of workers, by answer"
@@ -23,8 +23,8 @@ FACTS = "facts of workers, by answer"
 def find_join_dependents(brought: Import) -> DependentRows:
     """Return what undoing a join removes, restores and keeps; reads only."""
     counts: Counter[str] = Counter()
-    rows = _rows(brought)
-    for batch in _batches(rows):
+    rows = _select_joined(brought)
+    for batch in _split_into_batches(rows):
         later = _load_later(batch)
         for row in batch:
             counts["rows"] += 1
@@ -32,7 +32,7 @@ def find_join_dependents(brought: Import) -> DependentRows:
             if row.flagged and not any(one.rejects for one in later.get(row.response_id, ())):
                 counts["flags"] += 1
     notes = []
-    if brought.version_id and works_on([brought.version_id]):
+    if brought.version_id and is_in_use([brought.version_id]):
         notes.append(Note("import_in_use"))
     notes += [
         Note(code, n=counts[name])
@@ -48,36 +48,36 @@ def find_join_dependents(brought: Import) -> DependentRows:
 
 
 def undo_join_step(removal: Removal, brought: Import) -> StepResult:
-    """Take back the facts of a batch of answers, in one transaction."""
+    """Remove the joined facts from a batch of answers, in one transaction."""
     with transaction.atomic():
         # Further joins wait for the batch, or happened before it.
         QuestionSet.objects.select_for_update(no_key=True).get(pk=brought.question_set_id)
-        rows = list(_rows(brought)[: record.BATCH])
+        rows = list(_select_joined(brought)[: record.BATCH])
         if rows:
             later = _load_later(rows)
             for row in rows:
-                _take_back(row, later.get(row.response_id, ()))
+                _restore_values(row, later.get(row.response_id, ()))
             Response.objects.bulk_update([row.response for row in rows], ["extra"])
-            _take_back_flags(rows, later)
+            _remove_flags(rows, later)
             JoinedFacts.objects.filter(pk__in=[row.pk for row in rows]).delete()
             Removal.objects.filter(pk=removal.pk).update(
                 done=Least(F("done") + len(rows), F("total"))
             )
             return StepResult.SOME
         Import.objects.filter(pk=brought.pk).update(undone_at=timezone.now())
-        end(removal, AuditEntry.Action.UNDONE)
+        finish(removal, AuditEntry.Action.UNDONE)
     return StepResult.ALL
 
 
-def _rows(brought: Import) -> QuerySet[JoinedFacts, JoinedFacts]:
-    """Select the facts of a join with their answers, in the order in which they were stored."""
+def _select_joined(brought: Import) -> QuerySet[JoinedFacts, JoinedFacts]:
+    """Return the facts of a join with their answers, in the order in which they were stored."""
     rows = JoinedFacts.objects.filter(brought_by=brought).select_related("response")
     return rows.only(
         *("response", "stored", "before", "rejects", "flagged", "response__extra"),
     ).order_by("pk")
 
 
-def _batches(rows: QuerySet[JoinedFacts, JoinedFacts]) -> Iterable[list[JoinedFacts]]:
+def _split_into_batches(rows: QuerySet[JoinedFacts, JoinedFacts]) -> Iterable[list[JoinedFacts]]:
     """Yield the rows in batches."""
     after = 0
     while batch := list(rows.filter(pk__gt=after)[: record.BATCH]):
@@ -97,7 +97,7 @@ def _load_later(rows: Sequence[JoinedFacts]) -> dict[int, list[JoinedFacts]]:
 
 
 def _count_columns(row: JoinedFacts, later: Sequence[JoinedFacts]) -> Mapping[str, int]:
-    """Count the columns of a row: an earlier value returns, or it was changed since and stays."""
+    """Return how many columns of a row get an earlier value back, and how many stay as changed."""
     counts: Counter[str] = Counter()
     extra = row.response.extra
     for name, cell in row.stored.items():
@@ -113,8 +113,8 @@ def _find_next(name: str, later: Sequence[JoinedFacts]) -> JoinedFacts | None:
     return next((one for one in later if name in one.stored), None)
 
 
-def _take_back(row: JoinedFacts, later: Sequence[JoinedFacts]) -> None:
-    """Put the earlier values of an answer back, without saving the answer.
+def _restore_values(row: JoinedFacts, later: Sequence[JoinedFacts]) -> None:
+    """Restore an answer's values from before the join of facts; the caller saves the answer.
 
     A later join in force keeps its own value, and gets the earlier one as what it replaced.
     """
@@ -134,8 +134,8 @@ def _take_back(row: JoinedFacts, later: Sequence[JoinedFacts]) -> None:
     JoinedFacts.objects.bulk_update(changed.values(), ["before"])
 
 
-def _take_back_flags(rows: Sequence[JoinedFacts], later: Mapping[int, list[JoinedFacts]]) -> None:
-    """Take the flag back from answers that only these rows flag as rejected."""
+def _remove_flags(rows: Sequence[JoinedFacts], later: Mapping[int, list[JoinedFacts]]) -> None:
+    """Unset the flag "rejected" of answers that only these rows flag as rejected."""
     free = []
     for row in rows:
         if not row.flagged:

@@ -142,7 +142,7 @@ SENTENCES: Final = {
 
 
 class Note(str):
-    """Message as a str; `code` is a key of `SENTENCES`, `values` fill its placeholders."""
+    """Message as text; `code` is a key of `SENTENCES`, and `values` fill its placeholders."""
 
     __slots__ = ("code", "values")
 
@@ -156,14 +156,14 @@ class Note(str):
         return note
 
 
-def runs_were(n: int) -> str:
-    """Return the verb form ("run was", "runs were") after a number of runs."""
+def format_runs_were(n: int) -> str:
+    """Return "run was" or "runs were", by the number of runs."""
     return "run was" if n == 1 else "runs were"
 
 
 @dataclass(frozen=True)
 class DependentRows:
-    """Rows that would be deleted with an object, and reasons that prevent it.
+    """Numbers of rows that would be deleted with an object, and reasons that prevent it.
 
     Attributes
     ----------
@@ -188,8 +188,8 @@ class DependentRows:
         return not self.obstacles
 
 
-def parts_of_run(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
-    """Return the named rows that depend on some runs, in a valid order of deletion."""
+def list_rows_of_run(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
+    """Return the rows that depend on some runs, by name, in a valid order of deletion."""
     return [
         ("judgements", HumanJudgement.objects.filter(exhibit__run__in=runs)),
         ("requests to judge", JudgementRequest.objects.filter(exhibit__run__in=runs)),
@@ -205,13 +205,13 @@ def parts_of_run(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
     ]
 
 
-def parts_of_set(question_set: int) -> list[tuple[str, QuerySet[Any, Any]]]:
-    """Return the named rows that depend on a set, its runs' first, in a valid deletion order."""
+def list_rows_of_set(question_set: int) -> list[tuple[str, QuerySet[Any, Any]]]:
+    """Return the rows that depend on a set, by name, in a valid order of deletion."""
     version = "version__question_set"
     runs = Run.objects.filter(**{version: question_set}).values("pk")
     answer, question = f"submission__{version}", f"question__{version}"
     return [
-        *parts_of_run(runs),
+        *list_rows_of_run(runs),
         ("runs", Run.objects.filter(**{version: question_set})),
         (
             "decisions about workers (triage)",
@@ -234,8 +234,8 @@ def parts_of_set(question_set: int) -> list[tuple[str, QuerySet[Any, Any]]]:
     ]
 
 
-def _of_people(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
-    """Return users' decisions and requests on runs, which are deleted last and not in batches."""
+def _list_decisions(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
+    """Return users' decisions about runs and requests to judge, by name; they are deleted last."""
     return [
         ("samples for experts", Audit.objects.filter(run__in=runs)),
         ("answers in samples for experts", AuditItem.objects.filter(audit__run__in=runs)),
@@ -245,13 +245,15 @@ def _of_people(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
 
 def find_run_dependents(run: Run) -> DependentRows:
     """Return what would be deleted with a run."""
-    counts = counted([*parts_of_run([run.pk]), *_of_people([run.pk])])
+    counts = count_rows([*list_rows_of_run([run.pk]), *_list_decisions([run.pk])])
     notes = []
     if getattr(run, "of_record", None) is not None:
         notes.append(Note("run_of_record"))
     if n := WorkerVerdict.objects.filter(run=run).count():
         question_set = run.version.question_set
-        excluded = [one for one in WorkerVerdict.excluding(question_set) if one.run_id == run.pk]
+        excluded = [
+            one for one in WorkerVerdict.list_excluding(question_set) if one.run_id == run.pk
+        ]
         notes.append(Note("decisions_stay", n=n, out=len(excluded)))
     if AuditItem.objects.filter(audit__run=run).exists():
         notes.append(Note("sample_judged"))
@@ -270,10 +272,10 @@ def find_set_dependents(question_set: QuestionSet) -> DependentRows:
         "decisions_kept": Decision.objects.filter(**of_set),
         "writing_kept": WritingEvent.objects.filter(**{written: question_set}),
     }
-    counts = counted(
+    counts = count_rows(
         [
-            *parts_of_set(question_set.pk),
-            *_of_people(runs),
+            *list_rows_of_set(question_set.pk),
+            *_list_decisions(runs),
             ("versions", question_set.versions.all()),
             ("shares", question_set.shares.all()),
             ("webhooks of this set alone", Webhook.objects.filter(question_set=question_set)),
@@ -289,8 +291,8 @@ def find_set_dependents(question_set: QuestionSet) -> DependentRows:
     return DependentRows(counts, inputs, obstacles, notes)
 
 
-def counted(parts: Sequence[tuple[str, QuerySet[Any, Any]]]) -> dict[str, int]:
-    """Return the non-zero numbers of rows by name; one query."""
+def count_rows(parts: Sequence[tuple[str, QuerySet[Any, Any]]]) -> dict[str, int]:
+    """Return the numbers of rows by name, without zeros; one query."""
     numbers = read_numbers({name: TableCounts(rows, (Count("pk"),)) for name, rows in parts})
     return {name: n for name, [(n,)] in numbers.items() if n}
 
@@ -319,18 +321,18 @@ Parts = Sequence[tuple[str, QuerySet[Any, Any]]]
 
 
 class Named(Protocol):
-    """Protocol of objects with a public id."""
+    """Protocol of objects with a public id, such as a run."""
 
     pk: Any
     public_id: UUID
 
 
-def known(kind: str, thing: Named) -> Removal | None:
-    """Return the earlier request to delete or undo an object; None without one."""
+def find_request(kind: str, thing: Named) -> Removal | None:
+    """Return the stored request to delete or undo an object; None without one."""
     return Removal.objects.filter(kind=kind, target_id=thing.public_id).first()
 
 
-def ask(
+def store_request(
     kind: str,
     thing: Named,
     action: AuditEntry.Action,
@@ -354,13 +356,13 @@ def ask(
         pending=pending or {},
         total=hanging.rows + 1,
     )
-    enter(removal, action)
+    write_audit_entry(removal, action)
     # Not before the commit: a background process that wakes earlier finds no removal.
     notify_on_commit()
     return removal
 
 
-def enter(removal: Removal, action: AuditEntry.Action) -> None:
+def write_audit_entry(removal: Removal, action: AuditEntry.Action) -> None:
     """Write an audit entry about a deletion."""
     AuditEntry.objects.create(
         owner_id=removal.owner_id,
@@ -374,13 +376,13 @@ def enter(removal: Removal, action: AuditEntry.Action) -> None:
     )
 
 
-def end(removal: Removal, action: AuditEntry.Action) -> bool:
-    """Mark a deletion as finished; return False if another process already did."""
+def finish(removal: Removal, action: AuditEntry.Action) -> bool:
+    """Store a deletion as finished; return False if another process already did."""
     ended = Removal.objects.filter(pk=removal.pk, finished_at=None)
     # A conditional update: of two processes only one writes the audit entry.
     if not ended.update(finished_at=timezone.now(), done=F("total"), pending={}):
         return False
-    enter(removal, action)
+    write_audit_entry(removal, action)
     return True
 
 
@@ -390,7 +392,7 @@ def delete_batch(removal: Removal, parts: Parts) -> bool:
         # Django cannot delete a sliced query, so the keys of the batch are read first.
         keys = list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH])
         if keys:
-            _delete(rows.model, keys)
+            _delete_rows(rows.model, keys)
             left = F("done") + len(keys)
             # `Least`, because rows may have been added since the count, and the database refuses
             # `done` above `total`.
@@ -399,7 +401,8 @@ def delete_batch(removal: Removal, parts: Parts) -> bool:
     return False
 
 
-def _delete(model: type[Model], keys: list[int]) -> None:
+def _delete_rows(model: type[Model], keys: list[int]) -> None:
+    """Delete rows by primary key, and workers' rows left without a submission."""
     # The base manager also deletes rows that are otherwise only added.
     rows = model._base_manager.filter(pk__in=keys)
     workers: set[int] = set()
@@ -418,13 +421,15 @@ def _delete(model: type[Model], keys: list[int]) -> None:
         ).delete()
 
 
-def works_on(versions: Sequence[int] | QuerySet[Any, Any]) -> bool:
+def is_in_use(versions: Sequence[int] | QuerySet[Any, Any]) -> bool:
     """Return whether a queued or running run uses any of these versions."""
     return Run.objects.filter(version__in=versions, state__in=ACTIVE).exists()
 
 
-def runs_made_of(of_response: Q, versions: Sequence[int], since: datetime) -> dict[int, int]:
-    """Return by finished run the number of certain answers it used.
+def count_answers_by_run(
+    of_response: Q, versions: Sequence[int], since: datetime
+) -> dict[int, int]:
+    """Return, by finished run, how many of the selected answers it used.
 
     `of_response` is the condition on `Response` that selects the answers; `since` is the time of
     the first of them. Gradings store each answer they used; other run types used all answers that
@@ -454,7 +459,7 @@ def runs_made_of(of_response: Q, versions: Sequence[int], since: datetime) -> di
     return {run: n for run, n in rows if n}
 
 
-def note_withdrawn(n_of: dict[str, int]) -> None:
-    """Store in runs how many of their answers were deleted; keys are run ids as JSON strings."""
+def add_withdrawn(n_of: dict[str, int]) -> None:
+    """Add to runs how many of their answers were deleted; keys are run ids as JSON strings."""
     for key, n in n_of.items():
         Run.objects.filter(pk=int(key)).update(n_withdrawn=F("n_withdrawn") + n)

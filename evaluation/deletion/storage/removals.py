@@ -31,17 +31,17 @@ from evaluation.deletion.storage.record import (
     Note,
     Parts,
     StepResult,
-    ask,
-    counted,
+    add_withdrawn,
+    count_rows,
     delete_batch,
-    end,
+    find_request,
     find_run_dependents,
     find_set_dependents,
-    known,
-    note_withdrawn,
-    parts_of_run,
-    parts_of_set,
-    works_on,
+    finish,
+    is_in_use,
+    list_rows_of_run,
+    list_rows_of_set,
+    store_request,
 )
 from evaluation.models import (
     AnswerFact,
@@ -77,7 +77,7 @@ def find_model_dependents(model: LanguageModel) -> DependentRows:
         all=Count(in_set, distinct=True),
         others=Count(in_set, distinct=True, filter=~Q(**{f"{in_set}__in": own})),
     ).values()
-    counts = counted(_parts(model.pk))
+    counts = count_rows(_list_rows_of_model(model.pk))
     obstacles = []
     if others:
         obstacles.append(Note("other_owners", n=others, sets=number_of(others, "question set")))
@@ -94,25 +94,25 @@ def find_model_dependents(model: LanguageModel) -> DependentRows:
     return DependentRows(counts, inputs, tuple(obstacles), tuple(notes))
 
 
-def step(removal: Removal) -> StepResult:
+def delete_model_batch(removal: Removal) -> StepResult:
     """Delete a batch of a model's rows; wait while a run uses the model or its answers."""
     if _is_needed(removal.target, str(removal.target_id)):
         return StepResult.WAITS
     with transaction.atomic():
         if "runs" not in removal.pending:
             # Before the first batch: afterwards the scores that tell the runs are gone.
-            removal.pending = {"runs": _runs(removal.target)}
+            removal.pending = {"runs": _count_answers_by_run(removal.target)}
             removal.save(update_fields=["pending"])
-        if delete_batch(removal, _parts(removal.target)):
+        if delete_batch(removal, _list_rows_of_model(removal.target)):
             return StepResult.SOME
         LanguageModel.objects.filter(pk=removal.target).delete()
-        if end(removal, AuditEntry.Action.DELETED):
-            note_withdrawn(removal.pending["runs"])
+        if finish(removal, AuditEntry.Action.DELETED):
+            add_withdrawn(removal.pending["runs"])
     return StepResult.ALL
 
 
-def _runs(model: int) -> dict[str, int]:
-    """Return by run the number of this model's answers that it used."""
+def _count_answers_by_run(model: int) -> dict[str, int]:
+    """Return, by finished run, the number of this model's answers that it used."""
     scored = LLMAnswerScore.objects.filter(llm_response__model=model).order_by().values("run")
     return {str(run): n for run, n in scored.annotate(n=Count("pk")).values_list("run", "n")}
 
@@ -120,14 +120,15 @@ def _runs(model: int) -> dict[str, int]:
 def _is_needed(model: int, public_id: str) -> bool:
     """Return whether an unfinished run uses the model's answers or names it in its options."""
     answered = LLMResponse.objects.filter(model=model).order_by()
-    if works_on(answered.values("question__version")):
+    if is_in_use(answered.values("question__version")):
         return True
     waiting = Run.objects.filter(state__in=UNFINISHED).values_list("parameters", flat=True)
     # Each run type names its models in options of its own, so the whole text is searched.
     return any(public_id in str(parameters) for parameters in waiting.iterator())
 
 
-def _parts(model: int) -> Parts:
+def _list_rows_of_model(model: int) -> Parts:
+    """Return the rows that depend on a model, by name, in a valid order of deletion."""
     lookup = {"llm_response__model": model}
     return [
         ("judgements", HumanJudgement.objects.filter(**lookup)),
@@ -159,61 +160,61 @@ def find_dependents(thing: Thing) -> DependentRows:
 @transaction.atomic
 def archive(thing: Thing, user_id: int) -> bool:
     """Archive an object; return False if it was archived before. Deletes nothing."""
-    return _marked(thing, user_id, AuditEntry.Action.ARCHIVE)
+    return _set_archived(thing, user_id, AuditEntry.Action.ARCHIVE)
 
 
 @transaction.atomic
 def restore(thing: Thing, user_id: int) -> bool:
     """Restore an archived object; return False if not archived, or being deleted."""
-    if being_deleted(thing):
+    if is_being_deleted(thing):
         return False
-    return _marked(thing, user_id, AuditEntry.Action.RESTORE)
+    return _set_archived(thing, user_id, AuditEntry.Action.RESTORE)
 
 
-def being_deleted(thing: Thing) -> bool:
+def is_being_deleted(thing: Thing) -> bool:
     """Return whether the deletion of an object was requested."""
-    return known(_kind(thing), thing) is not None
+    return find_request(_get_kind(thing), thing) is not None
 
 
 @transaction.atomic
-def delete(thing: Thing, user_id: int) -> Removal:
-    """Request deletion of a set, run or model: it is hidden now and deleted in the background.
+def request_deletion(thing: Thing, user_id: int) -> Removal:
+    """Store the request to delete a set, run or model: hidden now, deleted in the background.
 
     A repeated request returns the first one. Raises `ForbiddenRemovalError` if rows that must be
     kept refer to the object.
     """
-    kind = _kind(thing)
+    kind = _get_kind(thing)
     # Of several requests at once the others wait here, and find the first one's removal.
     rows = type(thing)._default_manager.select_for_update(of=("self",))
     list(rows.filter(pk=thing.pk).values_list("pk"))
-    if (before := known(kind, thing)) is not None:
+    if (before := find_request(kind, thing)) is not None:
         return before
     hanging = find_dependents(thing)
     if not hanging.can_go:
         raise ForbiddenRemovalError(hanging.obstacles)
     # Archived objects are hidden from the lists, so it is gone for users at once.
     type(thing)._default_manager.filter(pk=thing.pk).update(archived_at=timezone.now())
-    for run in _runs_of(thing):
+    for run in _select_runs(thing):
         lifecycle.cancel_run(run)  # its background process finds its claim gone
-    return ask(
+    return store_request(
         kind,
         thing,
         AuditEntry.Action.DELETE,
         hanging,
-        name=name_of(thing),
-        owner_id=_owner(thing),
+        name=get_name(thing),
+        owner_id=_get_owner_id(thing),
         asked_by=user_id,
     )
 
 
-def turn(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> bool:
-    """Process the oldest deletions for some seconds; return whether there were any.
+def run_turn(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> bool:
+    """Work on the oldest deletions for some seconds; return whether there were any.
 
     A deletion that waits for a run, or fails, lets the next one go first. Failures are logged.
     """
     until = clock() + seconds
     for removal in Removal.objects.filter(finished_at=None).order_by("pk"):
-        step = STEPS.get(removal.kind, _step)
+        step = STEPS.get(removal.kind, _delete_batch)
         try:
             went = step(removal)
             if went == StepResult.WAITS:
@@ -228,10 +229,10 @@ def turn(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> 
     return False
 
 
-def _step(removal: Removal) -> StepResult:
-    """Delete a batch of rows of a set or run; write the audit entry at the end."""
+def _delete_batch(removal: Removal) -> StepResult:
+    """Delete a batch of rows of a set or run; write the audit entry after the last one."""
     is_run = removal.kind == RUN
-    parts = parts_of_run([removal.target]) if is_run else parts_of_set(removal.target)
+    parts = list_rows_of_run([removal.target]) if is_run else list_rows_of_set(removal.target)
     with transaction.atomic():
         if delete_batch(removal, parts):
             return StepResult.SOME
@@ -240,21 +241,22 @@ def _step(removal: Removal) -> StepResult:
         for row in model._default_manager.filter(pk=removal.target):
             row.delete()
             if isinstance(row, Run):
-                follow_scores(row.version.question_set_id)
-        end(removal, AuditEntry.Action.DELETED)
+                update_admissions(row.version.question_set_id)
+        finish(removal, AuditEntry.Action.DELETED)
     return StepResult.ALL
 
 
 STEPS: dict[str, Callable[[Removal], StepResult]] = {
-    IMPORT: undoing.step,
-    MODEL: step,
-    erasing.WORKER: erasing.step,
-    erasing.SUBMISSION: erasing.step,
+    IMPORT: undoing.undo_batch,
+    MODEL: delete_model_batch,
+    erasing.WORKER: erasing.erase_batch,
+    erasing.SUBMISSION: erasing.erase_batch,
 }
 """Deletion step by kind, except for sets and runs; each call is one transaction."""
 
 
-def _marked(thing: Thing, user_id: int, action: AuditEntry.Action) -> bool:
+def _set_archived(thing: Thing, user_id: int, action: AuditEntry.Action) -> bool:
+    """Archive or restore an object with an audit entry; return False if nothing changed."""
     hides = action == AuditEntry.Action.ARCHIVE
     rows = type(thing)._default_manager.filter(pk=thing.pk, archived_at__isnull=hides)
     # A conditional update: of two requests only one writes an audit entry.
@@ -262,19 +264,19 @@ def _marked(thing: Thing, user_id: int, action: AuditEntry.Action) -> bool:
         return False
     thing.refresh_from_db(fields=["archived_at"])
     if isinstance(thing, Run):
-        follow_scores(thing.version.question_set_id)
+        update_admissions(thing.version.question_set_id)
     AuditEntry.objects.create(
-        owner_id=_owner(thing),
+        owner_id=_get_owner_id(thing),
         done_by_id=user_id,
         action=action,
-        kind=_kind(thing),
+        kind=_get_kind(thing),
         object_id=thing.public_id,
-        name=name_of(thing),
+        name=get_name(thing),
     )
     return True
 
 
-def name_of(thing: Thing) -> str:
+def get_name(thing: Thing) -> str:
     """Return the display name of a set, run or model."""
     if not isinstance(thing, Run):
         return thing.name
@@ -282,18 +284,20 @@ def name_of(thing: Thing) -> str:
     return f"{thing.version.question_set.name}: {label}"[:300]
 
 
-def _kind(thing: Thing) -> str:
+def _get_kind(thing: Thing) -> str:
+    """Return the kind of object as deletions store it: set, run or model."""
     if isinstance(thing, LanguageModel):
         return MODEL
     return RUN if isinstance(thing, Run) else QUESTION_SET
 
 
-def _owner(thing: Thing) -> int:
+def _get_owner_id(thing: Thing) -> int:
+    """Return the primary key of the user who owns a set, a model, or a run's set."""
     owned = thing.version.question_set if isinstance(thing, Run) else thing
     return int(owned.owner_id)
 
 
-def _runs_of(thing: Thing) -> Any:
+def _select_runs(thing: Thing) -> Any:
     """Return the runs that are deleted with a set or a run; none for a model."""
     if isinstance(thing, LanguageModel):
         return Run.objects.none()
@@ -302,7 +306,7 @@ def _runs_of(thing: Thing) -> Any:
     return Run.objects.filter(version__question_set=thing.pk)
 
 
-def follow_scores(question_set: int) -> None:
+def update_admissions(question_set: int) -> None:
     """Update the admission lists that use the scores of a question set."""
     import_string(FOLLOW_SCORES)(question_set)
 

@@ -33,15 +33,15 @@ from evaluation.deletion.storage.record import (
     Note,
     Parts,
     StepResult,
-    ask,
-    counted,
+    add_withdrawn,
+    count_answers_by_run,
+    count_rows,
     delete_batch,
-    end,
-    known,
-    note_withdrawn,
-    runs_made_of,
-    runs_were,
-    works_on,
+    find_request,
+    finish,
+    format_runs_were,
+    is_in_use,
+    store_request,
 )
 from evaluation.models import (
     AnswerFact,
@@ -67,38 +67,45 @@ ITEMS: Final[dict[str, type[Passage] | type[Question]]] = {
 """Model of the rows that a file of each kind creates."""
 
 
-def hanging(brought: Import) -> DependentRows:
-    """Return what would be deleted with an import of items, what stays, and what prevents it."""
+def find_item_dependents(brought: Import) -> DependentRows:
+    """Return what undoing an import of items deletes and leaves, and what prevents it."""
     noun = brought.get_what_display()
     version = brought.version
     if version is not None and version.is_published:
         reason = Note("published", number=version.number, noun=noun)
         return DependentRows({}, [brought.sha256], (reason,))
-    rows = _items(brought)
-    left, bound = rows.count(), rows.exclude(pk__in=_free(brought).values("pk")).count()
+    rows = _select_items(brought)
+    left, bound = (
+        rows.count(),
+        rows.exclude(pk__in=_select_unused_items(brought).values("pk")).count(),
+    )
     going = [
         item.pk
-        for item in _free(brought).prefetch_related(*_beside(brought)).iterator(record.BATCH)
+        for item in _select_unused_items(brought)
+        .prefetch_related(*_get_related_rows(brought))
+        .iterator(record.BATCH)
         # An item that a user has edited since stays.
         if hash_item(item) == item.brought_as
     ]
     n_changed = left - bound - len(going)
-    notes = _item_notes(brought, left=left, bound=bound, changed=n_changed)
+    notes = _build_item_notes(brought, left=left, bound=bound, changed=n_changed)
     if not going:
         why = "".join(f" {note}" for note in notes)
         return DependentRows({}, [brought.sha256], (Note("none_can_go", noun=noun, why=why),))
     counts = {noun: len(going)}
-    for name, rows in _hanging(brought).items():
-        if n := sum(rows.filter(**{_key(brought): some}).count() for some in _chunks(going)):
+    for name, rows in _select_dependents(brought).items():
+        if n := sum(
+            rows.filter(**{_get_lookup(brought): some}).count() for some in _split_keys(going)
+        ):
             counts[name] = n
-    if works_on([brought.version_id] if brought.version_id else []):
+    if is_in_use([brought.version_id] if brought.version_id else []):
         notes.append(Note("draft_in_use"))
     notes.append(Note("draft_stays"))
     return DependentRows(counts, [brought.sha256], notes=tuple(notes))
 
 
 def undo_items_step(removal: Removal, brought: Import) -> StepResult:
-    """Delete a batch of items by key; keep those changed or used meanwhile."""
+    """Delete a batch of imported items; items that were changed or used since stay."""
     with transaction.atomic():
         # Editing and publishing wait for the batch, or happened before it. `no_key` lets other
         # transactions insert rows that refer to the set meanwhile.
@@ -111,42 +118,47 @@ def undo_items_step(removal: Removal, brought: Import) -> StepResult:
             return StepResult.ALL
         # By key, unlike `delete_batch`: changed items stay, and would be found again for ever.
         after = removal.pending.get("after", 0)
-        rows = _items(brought).filter(pk__gt=after).order_by("pk")
+        rows = _select_items(brought).filter(pk__gt=after).order_by("pk")
         keys = list(rows.values_list("pk", flat=True)[: record.BATCH])
         if keys:
-            _take(removal, brought, keys)
+            _delete_items(removal, brought, keys)
             return StepResult.SOME
         Import.objects.filter(pk=brought.pk).update(undone_at=timezone.now())
-        end(removal, AuditEntry.Action.UNDONE)
+        finish(removal, AuditEntry.Action.UNDONE)
     return StepResult.ALL
 
 
-def _take(removal: Removal, brought: Import, keys: list[int]) -> None:
-    rows = _free(brought).filter(pk__in=keys).prefetch_related(*_beside(brought))
+def _delete_items(removal: Removal, brought: Import, keys: list[int]) -> None:
+    """Delete those of the items that are unchanged since the import, with their related rows."""
+    rows = (
+        _select_unused_items(brought)
+        .filter(pk__in=keys)
+        .prefetch_related(*_get_related_rows(brought))
+    )
     going = [item for item in rows if hash_item(item) == item.brought_as]
     ITEMS[brought.what]._default_manager.filter(pk__in=[item.pk for item in going]).delete()
     n = len(going) + sum(
-        len(getattr(item, name).all()) for item in going for name in _beside(brought)
+        len(getattr(item, name).all()) for item in going for name in _get_related_rows(brought)
     )
     removal.pending = {"after": keys[-1]}
     removal.save(update_fields=["pending"])
     Removal.objects.filter(pk=removal.pk).update(done=Least(F("done") + n, F("total")))
 
 
-def _items(brought: Import) -> QuerySet[Any, Any]:
-    """Select the remaining items of the import in its version, not their copies."""
+def _select_items(brought: Import) -> QuerySet[Any, Any]:
+    """Return the items of the import that are left in its version, not their copies."""
     rows: QuerySet[Any, Any] = ITEMS[brought.what]._default_manager.filter(
         brought_by=brought, version=brought.version_id
     )
     return rows
 
 
-def _free(brought: Import) -> QuerySet[Any, Any]:
-    """Select the import's items on which no other data depends."""
+def _select_unused_items(brought: Import) -> QuerySet[Any, Any]:
+    """Return the import's items on which no other data depends."""
     if brought.what == Import.What.PASSAGES:
-        return _items(brought).filter(questions=None, readings=None)
+        return _select_items(brought).filter(questions=None, readings=None)
     lookup = {"question": OuterRef("pk")}
-    return _items(brought).filter(
+    return _select_items(brought).filter(
         ~Exists(Response.objects.filter(**lookup)),
         ~Exists(LLMResponse.objects.filter(**lookup)),
         ~Exists(ExemplaryAnswer.objects.filter(**lookup)),
@@ -155,26 +167,31 @@ def _free(brought: Import) -> QuerySet[Any, Any]:
     )
 
 
-def _beside(brought: Import) -> tuple[str, ...]:
+def _get_related_rows(brought: Import) -> tuple[str, ...]:
+    """Return the names of the relations that are deleted with an item of this import."""
     return RELATED_ROWS[ITEMS[brought.what]]
 
 
-def _hanging(brought: Import) -> dict[str, QuerySet[Any, Any]]:
+def _select_dependents(brought: Import) -> dict[str, QuerySet[Any, Any]]:
+    """Return the rows that would be deleted with the import's items, by name."""
     result: dict[str, QuerySet[Any, Any]] = {"translations": Translation.objects.all()}
     if brought.what == Import.What.QUESTIONS:
         result["other wordings"] = Variant.objects.all()
     return result
 
 
-def _key(brought: Import) -> str:
+def _get_lookup(brought: Import) -> str:
+    """Return the query look-up by which dependent rows name the import's items."""
     return "passage__in" if brought.what == Import.What.PASSAGES else "question__in"
 
 
-def _chunks(keys: list[int]) -> list[list[int]]:
+def _split_keys(keys: list[int]) -> list[list[int]]:
+    """Return the keys in batches."""
     return [keys[first : first + record.BATCH] for first in range(0, len(keys), record.BATCH)]
 
 
-def _item_notes(brought: Import, *, left: int, bound: int, changed: int) -> list[Note]:
+def _build_item_notes(brought: Import, *, left: int, bound: int, changed: int) -> list[Note]:
+    """Return the messages about items that stay: still in use, or changed since the import."""
     noun, notes = brought.get_what_display(), []
     made = brought.n_passages if brought.what == Import.What.PASSAGES else brought.n_questions
     if changed:
@@ -196,28 +213,28 @@ NAMED = 5
 """Largest number of runs or files that a message names."""
 
 
-def hanging_on_import(brought: Import) -> DependentRows:
-    """Return what would be deleted with an import, and which changes stay."""
+def find_import_dependents(brought: Import) -> DependentRows:
+    """Return what undoing an import would delete, and which changes would stay."""
     if brought.what in ITEMS:
-        return hanging(brought)
+        return find_item_dependents(brought)
     if brought.what == Import.What.DEMOGRAPHICS:
         return find_join_dependents(brought)
-    counts = counted([*_parts(brought), *_leftovers(brought)])
-    return DependentRows(counts, [brought.sha256], notes=tuple(_notes(brought)))
+    counts = count_rows([*_list_rows(brought), *_list_unused_rows(brought)])
+    return DependentRows(counts, [brought.sha256], notes=tuple(_build_notes(brought)))
 
 
 @transaction.atomic
-def undo(brought: Import, user_id: int) -> Removal:
-    """Request the undo of an import; repeating returns the same request.
+def request_undo(brought: Import, user_id: int) -> Removal:
+    """Store the request to undo an import; return the earlier request if there is one.
 
     Raises `ForbiddenRemovalError` if nothing can be deleted, such as from a published version.
     """
-    if (before := known(IMPORT, brought)) is not None:
+    if (before := find_request(IMPORT, brought)) is not None:
         return before
-    hanging = hanging_on_import(brought)
+    hanging = find_import_dependents(brought)
     if not hanging.can_go:
         raise ForbiddenRemovalError(hanging.obstacles)
-    return ask(
+    return store_request(
         IMPORT,
         brought,
         AuditEntry.Action.UNDO,
@@ -228,11 +245,11 @@ def undo(brought: Import, user_id: int) -> Removal:
     )
 
 
-def step(removal: Removal) -> StepResult:
+def undo_batch(removal: Removal) -> StepResult:
     """Delete a batch of an import's rows; wait while a run uses the version."""
     brought = Import.objects.filter(pk=removal.target).first()
     versions = [brought.version_id] if brought and brought.version_id else []
-    if works_on(versions):
+    if is_in_use(versions):
         return StepResult.WAITS
     if brought is not None and brought.what in ITEMS:
         return undo_items_step(removal, brought)
@@ -242,38 +259,39 @@ def step(removal: Removal) -> StepResult:
         if brought is not None:
             if "runs" not in removal.pending:
                 # Before the first batch: afterwards the scores that tell the runs are gone.
-                removal.pending = {"runs": _runs(brought)}
+                removal.pending = {"runs": _count_answers_by_run(brought)}
                 removal.save(update_fields=["pending"])
-            if delete_batch(removal, [*_parts(brought), *_leftovers(brought)]):
+            if delete_batch(removal, [*_list_rows(brought), *_list_unused_rows(brought)]):
                 return StepResult.SOME
-            _drop_empty_version(brought)
+            _delete_empty_version(brought)
             Import.objects.filter(pk=brought.pk).update(undone_at=timezone.now())
-        if end(removal, AuditEntry.Action.UNDONE):
-            note_withdrawn(removal.pending.get("runs", {}))
+        if finish(removal, AuditEntry.Action.UNDONE):
+            add_withdrawn(removal.pending.get("runs", {}))
     return StepResult.ALL
 
 
-def _runs(brought: Import) -> dict[str, int]:
-    """Return by finished run the number of the import's answers it used."""
+def _count_answers_by_run(brought: Import) -> dict[str, int]:
+    """Return, by finished run, the number of the import's answers that it used."""
     if brought.version_id is None:
         return {}
     if brought.what == Import.What.MODEL_ANSWERS:
-        scores = LLMAnswerScore.objects.filter(llm_response__in=_model_answers(brought))
+        scores = LLMAnswerScore.objects.filter(llm_response__in=_select_model_answers(brought))
         by_run = scores.order_by().values("run").annotate(n=Count("pk"))
         return {str(run): n for run, n in by_run.values_list("run", "n")}
     condition = Q(brought_by=brought)
-    n_of = runs_made_of(condition, [brought.version_id], brought.created_at)
+    n_of = count_answers_by_run(condition, [brought.version_id], brought.created_at)
     return {str(run): n for run, n in n_of.items()}
 
 
-def _model_answers(brought: Import) -> QuerySet[LLMResponse, LLMResponse]:
-    """Select the model answers of an import; errors that were requested again are excluded."""
+def _select_model_answers(brought: Import) -> QuerySet[LLMResponse, LLMResponse]:
+    """Return the model answers of an import, without errors that were requested again."""
     return LLMResponse.objects.filter(brought_by=brought, run=None, key="")
 
 
-def _parts(brought: Import) -> Parts:
+def _list_rows(brought: Import) -> Parts:
+    """Return the rows that undoing an import deletes, by name, in a valid order of deletion."""
     if brought.what == Import.What.MODEL_ANSWERS:
-        answers = _model_answers(brought)
+        answers = _select_model_answers(brought)
         lookup = {"llm_response__in": answers}
         return [
             ("judgements", HumanJudgement.objects.filter(**lookup)),
@@ -294,10 +312,10 @@ def _parts(brought: Import) -> Parts:
     ]
 
 
-def _leftovers(brought: Import) -> Parts:
-    """Return rows the import created that nothing else uses once its answers are gone."""
+def _list_unused_rows(brought: Import) -> Parts:
+    """Return the rows created by the import that nothing uses once its answers are deleted."""
     if brought.what == Import.What.MODEL_ANSWERS:
-        return [(MODELS_MADE, _models(brought))]
+        return [(MODELS_MADE, _select_unused_models(brought))]
     others = Response.objects.exclude(brought_by=brought)
     theirs = {"submission": OuterRef("pk")}
     submissions = Submission.objects.filter(
@@ -322,9 +340,9 @@ def _leftovers(brought: Import) -> Parts:
     return [("submissions", submissions), ("questions that it made", questions)]
 
 
-def _models(brought: Import) -> QuerySet[LanguageModel, LanguageModel]:
-    """Select the language models created by the import without notes, and in no run."""
-    others = LLMResponse.objects.exclude(pk__in=_model_answers(brought).values("pk"))
+def _select_unused_models(brought: Import) -> QuerySet[LanguageModel, LanguageModel]:
+    """Return the language models created by the import that have no note and are in no run."""
+    others = LLMResponse.objects.exclude(pk__in=_select_model_answers(brought).values("pk"))
     one = {"model": OuterRef("pk")}
     compared = LLMComparison.objects.filter(
         Q(model_a=OuterRef("pk")) | Q(model_b=OuterRef("pk")),
@@ -348,11 +366,12 @@ def _models(brought: Import) -> QuerySet[LanguageModel, LanguageModel]:
 
 
 def _select_rows(model: type[Decision | BonusPayment], **conditions: Any) -> QuerySet[Any, Any]:
+    """Return the rows of a table that meet conditions, also those that its manager hides."""
     rows: QuerySet[Any, Any] = model._base_manager.filter(**conditions)
     return rows
 
 
-def _drop_empty_version(brought: Import) -> None:
+def _delete_empty_version(brought: Import) -> None:
     """Delete the version that the import published, if it is empty now."""
     if not brought.publishes or brought.version_id is None:
         return
@@ -367,11 +386,12 @@ def _drop_empty_version(brought: Import) -> None:
     ).delete()
 
 
-def _notes(brought: Import) -> list[Note]:
+def _build_notes(brought: Import) -> list[Note]:
+    """Return the messages about what undoing an import changes or leaves."""
     notes = []
-    if brought.version_id and works_on([brought.version_id]):
+    if brought.version_id and is_in_use([brought.version_id]):
         notes.append(Note("import_in_use"))
-    runs = _runs(brought)
+    runs = _count_answers_by_run(brought)
     if runs:
         labels = ", ".join(
             run.name or f"run of {run.created_at:%-d %B %Y, %H:%M} UTC"
@@ -379,7 +399,7 @@ def _notes(brought: Import) -> list[Note]:
         )
         more = f" and {len(runs) - NAMED} more" if len(runs) > NAMED else ""
         n, named = len(runs), f"{labels}{more}"
-        notes.append(Note("import_runs", n=n, runs_were=runs_were(n), named=named))
+        notes.append(Note("import_runs", n=n, runs_were=format_runs_were(n), named=named))
     later = Import.objects.filter(
         what=brought.what,
         version=brought.version_id,
@@ -391,9 +411,9 @@ def _notes(brought: Import) -> list[Note]:
         files = ", ".join(f"{file} ({n:,} rows)" for file, n in repeated)
         notes.append(Note("repeated_later", files=files))
     if brought.what == Import.What.MODEL_ANSWERS:
-        return [*notes, *_notes_on_models(brought)]
+        return [*notes, *_build_model_notes(brought)]
     made = Question.objects.filter(brought_by=brought, version=brought.version_id).count()
-    free = dict(_leftovers(brought))["questions that it made"].count()
+    free = dict(_list_unused_rows(brought))["questions that it made"].count()
     if made > free:
         notes.append(Note("questions_stay", n=made - free))
     if n_submissions := Submission.objects.filter(
@@ -406,15 +426,17 @@ def _notes(brought: Import) -> list[Note]:
     return notes
 
 
-def _notes_on_models(brought: Import) -> list[Note]:
+def _build_model_notes(brought: Import) -> list[Note]:
+    """Return the messages about models and model answers that stay after an undo."""
     notes = []
     n_remaining = (
-        LLMResponse.objects.filter(brought_by=brought).count() - _model_answers(brought).count()
+        LLMResponse.objects.filter(brought_by=brought).count()
+        - _select_model_answers(brought).count()
     )
     if n_remaining:
         notes.append(Note("asked_anew", n=n_remaining))
     made = LanguageModel.objects.filter(brought_by=brought).count()
-    if staying := made - _models(brought).count():
+    if staying := made - _select_unused_models(brought).count():
         notes.append(Note("models_in_use", n=staying))
     if brought.publishes:
         notes.append(Note("version_stays", number=brought.number))

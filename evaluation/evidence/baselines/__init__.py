@@ -90,7 +90,9 @@ class Judge:
         replies = self._request_replies(prompts, progress)
         scores = [parse_score(reply) for reply in replies]
         missing = [index for index, score in enumerate(scores) if score is None]
-        retry_prompts = [SCORE.asked_again(prompts[index], replies[index]) for index in missing]
+        retry_prompts = [
+            SCORE.build_second_request(prompts[index], replies[index]) for index in missing
+        ]
         for index, reply in zip(missing, self._request_replies(retry_prompts), strict=True):
             scores[index] = parse_score(reply)
         return np.array([np.nan if score is None else score for score in scores])

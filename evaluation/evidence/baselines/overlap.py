@@ -264,7 +264,7 @@ def _tabulate_bertscore(corpus: Corpus) -> Floats:
         from evaluation.core.backends.embedding.sentences import load_minilm
 
         try:
-            return load_minilm().token_vectors(corpus.texts)
+            return load_minilm().embed_tokens(corpus.texts)
         except BackendError as error:
             raise UnavailableError("no_minilm") from error
 

@@ -78,10 +78,10 @@ def compare_methods(turn: Turn) -> None:
             )
         )
     except InputError as error:
-        raise RunInputError.of_sentence(str(error.problems[0].reason)) from error
+        raise RunInputError.from_sentence(str(error.problems[0].reason)) from error
     except TooFewGradesError as error:
         reason = SITE.format(error.message)
-        raise RunInputError.of_sentence(f"{capfirst(reason)}.") from error
+        raise RunInputError.from_sentence(f"{capfirst(reason)}.") from error
     summary = build_summary(graded_file, crowds, comparison, seeds, options.seed)
     with turn.fenced():
         # In the transaction that ends the run: a finished run keeps no intermediate scores.

@@ -12,7 +12,7 @@ from annotations.exchange.writing.archive import Files
 from annotations.exchange.writing.folder import OutputFolder
 from annotations.exchange.writing.formats import write_csv, write_jsonl
 from evaluation.grading.results.report.consensus import NEXT, ConsensusReport, ConsensusRow
-from evaluation.runs.exports import Row, passages
+from evaluation.runs.exports import Row, build_passages_export
 
 HEADER = (
     *("question", "text", "passage", "category", "language", "consensus", "similarity", "reason"),
@@ -36,7 +36,7 @@ def build_files(report: ConsensusReport) -> Files:
         "datasheet.md": lambda: iter([sheet.format_markdown().encode()]),
         "datasheet.json": lambda: iter([_encode_json(sheet.as_dict())]),
     }
-    passage_file = passages(report.run.version)
+    passage_file = build_passages_export(report.run.version)
     if passage_file.n_rows:
         writers["passages.jsonl"] = lambda: passage_file.chunks("jsonl")
     return writers

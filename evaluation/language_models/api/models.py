@@ -36,7 +36,7 @@ from annotations.web.scope import (
     select_visible,
 )
 from evaluation.core.options import API
-from evaluation.language_models.report import ModelHistory, model_history
+from evaluation.language_models.report import ModelHistory, build_model_history
 from evaluation.models import LanguageModel, LanguageModelNote, LLMResponse
 from evaluation.runs.flow.asking.options import ModelOptions
 from evaluation.runs.imports import import_model_answers
@@ -58,7 +58,8 @@ ARCHIVED = OpenApiParameter(
 )
 
 
-def _help(name: str) -> str:
+def _get_help(name: str) -> str:
+    """Return the help text of a model's option, in the words of the API."""
     return API.help(ModelOptions, name)
 
 
@@ -83,7 +84,7 @@ class LanguageModelSerializer(StrictModelSerializer):
     """
 
     id = serializers.UUIDField(source="public_id", read_only=True)
-    parameters = serializers.DictField(required=False, help_text=_help("parameters"))
+    parameters = serializers.DictField(required=False, help_text=_get_help("parameters"))
 
     class Meta:
         """The fields, in their order."""
@@ -93,7 +94,7 @@ class LanguageModelSerializer(StrictModelSerializer):
         read_only_fields = ("created_at",)
         extra_kwargs = {  # noqa: RUF012
             "notice": {"max_length": 2_000},
-            **{name: {"help_text": _help(name)} for name in REACHED if name != "parameters"},
+            **{name: {"help_text": _get_help(name)} for name in REACHED if name != "parameters"},
         }
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
@@ -167,7 +168,7 @@ class LanguageModelViewSet(ApiViewSet):
         """Create a model owned by the user."""
         owner = require_requester(request)
         values = self.checked(LanguageModelSerializer).validated_data
-        made = _stored(LanguageModel(owner_id=owner, **values))
+        made = _save(LanguageModel(owner_id=owner, **values))
         return Response(
             self.get_serializer(made).data,
             status.HTTP_201_CREATED,
@@ -185,7 +186,7 @@ class LanguageModelViewSet(ApiViewSet):
         values = self.checked(LanguageModelSerializer, instance=model, partial=True).validated_data
         for name, value in values.items():
             setattr(model, name, value)
-        return Response(self.get_serializer(_stored(model)).data)
+        return Response(self.get_serializer(_save(model)).data)
 
     def destroy(self, request: Request, model_id: Any) -> Response:
         """Delete a model that has no answers."""
@@ -199,7 +200,8 @@ class LanguageModelViewSet(ApiViewSet):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-def _stored(model: LanguageModel) -> LanguageModel:
+def _save(model: LanguageModel) -> LanguageModel:
+    """Save a model and return it. Raises ApiProblem for a name that its owner uses already."""
     try:
         # A savepoint: after an IntegrityError the transaction around it could not continue.
         with transaction.atomic():
@@ -296,7 +298,9 @@ class ModelAnswerViewSet(BulkViewSet):
             rows = rows.filter(question__public_id=question)
         if model := parse_public_id(request.query_params, "model"):
             rows = rows.filter(model__public_id=model)
-        rows = annotate_excerpt(_joined(rows).defer("text", "prompt", "extra", "parameters"))
+        rows = annotate_excerpt(
+            _select_related(rows).defer("text", "prompt", "extra", "parameters")
+        )
         page = load_page(request, rows, OLDEST)
         body = ModelAnswerRowSerializer(page.rows, many=True).data
         return Response(build_page_body(request, body, page.next))
@@ -304,7 +308,7 @@ class ModelAnswerViewSet(BulkViewSet):
     def retrieve(self, request: Request, set_id: Any, model_answer_id: Any) -> Response:
         """Return a model answer in full."""
         rows = LLMResponse.objects.filter(question__version__question_set__public_id=set_id)
-        answer = get_visible_or_404(request, _joined(rows), model_answer_id)
+        answer = get_visible_or_404(request, _select_related(rows), model_answer_id)
         return Response(ModelAnswerSerializer(answer).data)
 
     @repeatable
@@ -316,8 +320,8 @@ class ModelAnswerViewSet(BulkViewSet):
         return self.import_rows(import_model_answers, question_set, options)
 
 
-def _joined(rows: QuerySet[LLMResponse]) -> QuerySet[LLMResponse]:
-    """Join question and model names to the rows, without their long texts."""
+def _select_related(rows: QuerySet[LLMResponse]) -> QuerySet[LLMResponse]:
+    """Return the answers' rows with question and model names, without their long texts."""
     return rows.select_related("question__version", "model").defer(
         "question__text",
         "question__metadata",
@@ -356,8 +360,8 @@ class ModelNoteViewSet(NotingViewSet):
     )
     def history(self, request: Request, model_id: Any) -> Response:
         """Return a model's scores, oldest set first, with trend and related models."""
-        model = self._find_model(request, model_id)
-        return Response(ModelHistorySerializer(model_history(request.user, model)).data)
+        model = self._get_model(request, model_id)
+        return Response(ModelHistorySerializer(build_model_history(request.user, model)).data)
 
     @extend_schema(
         operation_id="language_models_notes",
@@ -366,7 +370,7 @@ class ModelNoteViewSet(NotingViewSet):
     )
     def notes(self, request: Request, model_id: Any) -> Response:
         """Return the notes about a model that the user may read."""
-        model = self._find_model(request, model_id)
+        model = self._get_model(request, model_id)
         rows = select_visible(request, model.notes.all())
         page = load_page(request, rows.select_related("author"), NEWEST)
         body = ModelNoteSerializer(page.rows, many=True).data
@@ -381,7 +385,7 @@ class ModelNoteViewSet(NotingViewSet):
     @repeatable
     def note(self, request: Request, model_id: Any) -> Response:
         """Add a note about a model."""
-        return self.store_note(request, self._find_model(request, model_id))
+        return self.store_note(request, self._get_model(request, model_id))
 
     @extend_schema(
         operation_id="language_models_note_destroy",
@@ -390,7 +394,8 @@ class ModelNoteViewSet(NotingViewSet):
     )
     def remove_note(self, request: Request, model_id: Any, model_note_id: Any) -> Response:
         """Delete a note about a model."""
-        return self.taken_back(request, self._find_model(request, model_id), model_note_id)
+        return self.taken_back(request, self._get_model(request, model_id), model_note_id)
 
-    def _find_model(self, request: Request, model_id: Any) -> LanguageModel:
+    def _get_model(self, request: Request, model_id: Any) -> LanguageModel:
+        """Return a model that the user may see; Http404 otherwise."""
         return get_visible_or_404(request, LanguageModel.objects.all(), model_id)

@@ -25,7 +25,7 @@ from annotations.web.scope import get_editable, get_user_id
 from annotations.web.texts import mark_code
 from evaluation.core.messages.reasons import FaultWords, get_fault_words
 from evaluation.core.options import OptionError
-from evaluation.language_models.views.models import Place, offers_packaged, place_of
+from evaluation.language_models.views.models import Place, get_place, offers_packaged
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.progress import HOW_TO_START, is_any_running
@@ -39,7 +39,7 @@ from evaluation.runs.flow.asking.summary import (
     AskSummary,
     ModelOutcome,
 )
-from evaluation.runs.forms import RunLabelForm, form_for, hash_options, like_of
+from evaluation.runs.forms import RunLabelForm, get_form, get_initial_settings, hash_options
 from evaluation.runs.run_types import get_kind
 from evaluation.runs.run_types.kind import Page
 from evaluation.runs.run_types.registry import build_progress, list_priced
@@ -70,7 +70,7 @@ class ModelBox:
         return self.model.price_in is not None
 
 
-class AskForm(form_for(AskOptions)):  # type: ignore[misc]
+class AskForm(get_form(AskOptions)):  # type: ignore[misc]
     """Form of `AskOptions` in which models and prompts are chosen by name, not id."""
 
     def __init__(self, user: AnyUser, *args: Any, **kwargs: Any) -> None:
@@ -89,14 +89,14 @@ class AskForm(form_for(AskOptions)):  # type: ignore[misc]
     def boxes(self) -> list[ModelBox]:
         """Return the models with their checkboxes."""
         boxes = zip(self["models"], self.askable, strict=True)
-        return [ModelBox(box, model, place_of(model)) for box, model in boxes]
+        return [ModelBox(box, model, get_place(model)) for box, model in boxes]
 
     def others(self) -> list[forms.BoundField]:
-        """Return the basic fields of the form except the models."""
+        """Return the fields of the form's first part except the models."""
         return [field for field in self.basic() if field.name != "models"]
 
     def begun_options(self) -> AskOptions:
-        """Return the initial options of the form."""
+        """Return the options with which the form is filled at first."""
         known = {name: self.initial.get(name) for name in AskOptions.options()}
         return AskOptions(**{**known, "prompt": known["prompt"] or None})
 
@@ -115,7 +115,7 @@ class SharedPreview:
 
 @dataclass(frozen=True)
 class RequestTotals:
-    """Total cost, time and requests of asking all models; None if unknown."""
+    """Total requests, cost and time of asking all models; None where unknown."""
 
     to_ask: int
     stored: int
@@ -126,7 +126,7 @@ class RequestTotals:
 
     @classmethod
     def from_estimates(cls, estimates: Sequence[Estimate]) -> RequestTotals:
-        """Add up the models' estimates.
+        """Return the totals of the models' estimates.
 
         The time is that of the slowest, since they run in parallel.
         """
@@ -150,7 +150,7 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the form and a preview of the requests; start only what was previewed."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     version = lifecycle.find_version(question_set, request.GET.get("version"), answered=False)
-    like = like_of(request, question_set, get_kind(ASK))
+    like = get_initial_settings(request, question_set, get_kind(ASK))
     form = AskForm(
         request.user,
         request.POST or None,
@@ -158,7 +158,7 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
         preset={} if request.POST else request.GET.dict(),
     )
     label = RunLabelForm(request.POST or None)
-    options, extra = _options(form), {}
+    options, extra = _get_options(form), {}
     if options is not None and version is not None and not label.errors:
         try:
             # A hash of the previewed options: what was changed after the preview must be previewed
@@ -169,7 +169,7 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
                     version, get_user_id(request), options, ASK, **label.get_labels()
                 )
                 return redirect("admin:run", run.public_id)
-            extra = _preview(request, version, options)
+            extra = _build_preview_context(request, version, options)
         except OptionError as error:
             if form.is_bound:
                 form.refuse(error)
@@ -194,8 +194,8 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return TemplateResponse(request, "admin/asking/ask.html", context, status=400 if wrong else 200)
 
 
-def _options(form: AskForm) -> AskOptions | None:
-    """Return the posted or the initial options; None if invalid."""
+def _get_options(form: AskForm) -> AskOptions | None:
+    """Return the posted options, else the initial ones; None if they are invalid."""
     if not form.is_bound:
         begun = form.begun_options()
         return begun if begun.models and not begun.problems() else None
@@ -203,9 +203,10 @@ def _options(form: AskForm) -> AskOptions | None:
     return options
 
 
-def _preview(
+def _build_preview_context(
     request: HttpRequest, version: QuestionSetVersion, options: AskOptions
 ) -> dict[str, Any]:
+    """Return the template context of the preview: estimates, conversations and totals."""
     check = get_kind(ASK).check
     problems = check(version, request.user, options) if check else ()
     if problems:
@@ -216,7 +217,7 @@ def _preview(
         "seen": hash_options(options),
         "estimates": estimates,
         "takes": RequestTotals.from_estimates(estimates),
-        "previews": list(_shared(previews)),
+        "previews": list(_merge_previews(previews)),
         "parameters": [(one.model, one.parameters) for one in previews],
         "samples": options.samples,
         "budget": options.budget,
@@ -224,8 +225,8 @@ def _preview(
     }
 
 
-def _shared(previews: Sequence[Preview]) -> list[SharedPreview]:
-    """Return each distinct preview once, in the order of the models."""
+def _merge_previews(previews: Sequence[Preview]) -> list[SharedPreview]:
+    """Return the previews without duplicates, each with the names of the models it is for."""
 
     def of_prompt(preview: Preview) -> str:
         return preview.prompt
@@ -241,7 +242,7 @@ def _shared(previews: Sequence[Preview]) -> list[SharedPreview]:
 
 @dataclass(frozen=True)
 class Errors:
-    """Errors of one code: number, description, and a server message as an example."""
+    """Errors of one kind: their number and description, and a server's message as example."""
 
     count: int
     words: FaultWords
@@ -282,15 +283,15 @@ REMEDIES = {
 GONE = "one that is not there any more"
 
 
-def standing(run: Run) -> Mapping[str, Any]:
-    """Return the progress of each model; for a finished run its reply counts."""
+def build_standing_context(run: Run) -> Mapping[str, Any]:
+    """Return template values on each model's progress; for a finished run, its reply counts."""
     if run.state == Run.State.DONE:
-        return results(run)
+        return build_results_context(run)
     return build_progress(run)
 
 
-def results(run: Run) -> Mapping[str, Any]:
-    """Return the reply counts of each model, and advice on missing replies."""
+def build_results_context(run: Run) -> Mapping[str, Any]:
+    """Return template values: each model's reply counts, and advice on missing replies."""
     summary = AskSummary.from_json(run.summary)
     known = list_priced([model.id for model in summary.models])
     return {
@@ -302,8 +303,8 @@ def results(run: Run) -> Mapping[str, Any]:
     }
 
 
-def named(run: Run) -> Mapping[str, str]:
-    """Return display names of the models and the prompt whose ids the options contain."""
+def load_names(run: Run) -> Mapping[str, str]:
+    """Return the display names of the models and prompts whose ids the options contain."""
     ids = [str(one) for one in run.parameters.get("models", ())]
     rows = LanguageModel.objects.filter(public_id__in=ids).values_list("public_id", "name")
     names = {str(public_id): name for public_id, name in rows}
@@ -319,6 +320,7 @@ def named(run: Run) -> Mapping[str, str]:
 
 
 def _build_outcome_row(came: ModelOutcome, has_prices: bool) -> ModelOutcomeRow:
+    """Return a model's row on the page of results, with its errors explained."""
     errors = [
         Errors(count, get_fault_words(code), came.error_messages.get(code, ""))
         for code, count in came.errors.items()
@@ -332,5 +334,7 @@ def _build_outcome_row(came: ModelOutcome, has_prices: bool) -> ModelOutcomeRow:
     )
 
 
-STANDING = Page("standing", "Model by model", "evaluation/ask/standing.html", standing)
-RESULTS = Page("", "Result", "evaluation/ask/results.html", results)
+STANDING = Page(
+    "standing", "Model by model", "evaluation/ask/standing.html", build_standing_context
+)
+RESULTS = Page("", "Result", "evaluation/ask/results.html", build_results_context)

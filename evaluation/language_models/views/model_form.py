@@ -73,7 +73,7 @@ FIELDS = {"spec": "url"}
 
 
 class ModelForm(forms.Form):
-    """Form of a language model; `save` stores it."""
+    """Form of a language model: identity, connection and prices; `save` stores it."""
 
     name = forms.CharField(
         label="Name", max_length=255, help_text="As tables and pictures show it, such as Small 1."
@@ -143,8 +143,8 @@ class ModelForm(forms.Form):
     )
 
     def __init__(self, user: AnyUser, model: LanguageModel, *args: Any, **kwargs: Any) -> None:
-        """Fill the form from `model`, which may be new."""
-        kwargs["initial"] = {**_stored(model), **(kwargs.get("initial") or {})}
+        """Fill the form with the values of `model`, which may be new."""
+        kwargs["initial"] = {**_build_initial(model), **(kwargs.get("initial") or {})}
         super().__init__(*args, **kwargs)
         self.user, self.model = user, model
         places = [ADDRESS, *([HERE] if smollm2.is_installed() else []), NOWHERE]
@@ -164,7 +164,7 @@ class ModelForm(forms.Form):
         return [self["name"], self["place"]]
 
     def reached(self) -> list[forms.BoundField]:
-        """Return the connection fields, which only a server URL needs."""
+        """Return the fields on the connection to a server."""
         return [self["url"], self["called"], self["key_variable"]]
 
     def folded(self) -> Iterable[tuple[str, list[forms.BoundField], bool]]:
@@ -192,8 +192,8 @@ class ModelForm(forms.Form):
         values: dict[str, Any] = super().clean() or {}
         if not self.errors:
             for wrong in find_registration_problems(self.options(), self.user):
-                self._refuse(wrong)
-            self._refuse_a_taken_name()
+                self._add_problem(wrong)
+            self._check_name()
         return values
 
     def options(self) -> ModelOptions:
@@ -224,28 +224,30 @@ class ModelForm(forms.Form):
         self.model.save()
         return self.model
 
-    def _refuse(self, wrong: Problem) -> None:
+    def _add_problem(self, wrong: Problem) -> None:
+        """Add an option's problem to the errors of the form field that it is about."""
         sentence = SITE.sentence(ModelOptions, wrong)
         self.add_error(
             FIELDS.get(wrong.option, wrong.option or None),
             ValidationError(f"{capfirst(sentence)}.".replace("..", "."), wrong.code),
         )
 
-    def _refuse_a_taken_name(self) -> None:
+    def _check_name(self) -> None:
+        """Add an error if another model of the owner has the name."""
         same = LanguageModel.objects.filter(
             owner_id=self.model.owner_id, name=self.cleaned_data["name"]
         )
         if same.exclude(pk=self.model.pk).exists():
-            self.add_error("name", name_taken())
+            self.add_error("name", build_name_error())
 
 
-def name_taken() -> ValidationError:
-    """Return the error for a name that another model of the owner already has."""
+def build_name_error() -> ValidationError:
+    """Return the form error for a name that another model of the owner has."""
     return ValidationError("You have a model of this name.", "name_taken")
 
 
-def _stored(model: LanguageModel) -> dict[str, Any]:
-    """Return the initial form values of a stored model."""
+def _build_initial(model: LanguageModel) -> dict[str, Any]:
+    """Return the form's initial values from a stored model."""
     options = read_model_options(model)
     values = {name: getattr(model, name) for name in ("name", *DETAILS, "notice")}
     kind, _, target = model.spec.partition(":")
@@ -364,7 +366,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedTrial:
     """Trial that is ready to run without a database; `fault` is why it cannot start, or ""."""
 
     messages: tuple[Message, ...]
@@ -387,14 +389,14 @@ class Prepared:
         return Trial(self.messages, None, result.seconds, fault.message, remedy)
 
 
-def prepared(model: LanguageModel, form: TryForm) -> Prepared:
+def prepare_trial(model: LanguageModel, form: TryForm) -> PreparedTrial:
     """Return the trial of a valid form, to run in another thread."""
     messages: tuple[Message, ...] = ()
     try:
         messages = form.messages()
-        return Prepared(messages, open_chat(model, PATIENCE), dict(model.parameters or {}))
+        return PreparedTrial(messages, open_chat(model, PATIENCE), dict(model.parameters or {}))
     except (BackendError, TemplateError, InputError) as error:
-        return Prepared(messages, None, {}, str(error))
+        return PreparedTrial(messages, None, {}, str(error))
 
 
 async def _ask_model(
@@ -439,7 +441,7 @@ class TrialState:
         return self.result is None
 
 
-def begin(user_id: int, prepared: Prepared, values: Mapping[str, str]) -> str:
+def start_trial(user_id: int, prepared: PreparedTrial, values: Mapping[str, str]) -> str:
     """Start a trial in the background and return its name. Raises `TrialRefusedError`."""
     name, of_user = secrets.token_urlsafe(12), f"trial-of-{user_id}"
     # It ends by itself, should the process be killed in the middle.
@@ -451,7 +453,7 @@ def begin(user_id: int, prepared: Prepared, values: Mapping[str, str]) -> str:
     if not places.acquire(blocking=False):
         cache.delete(of_user)
         raise TrialRefusedError("trials_busy")
-    key = _key(user_id, name)
+    key = _build_cache_key(user_id, name)
     pending = TrialState(dict(values))
     cache.set(key, pending, longest)
 
@@ -471,9 +473,9 @@ def load_trial(user_id: int, name: str) -> TrialState | None:
     """Return a user's trial by its name; None if unknown or expired."""
     # The name is from the address: some caches refuse keys with spaces or of great length. The key
     # holds the user, so no user sees the trial of another.
-    state = cache.get(_key(user_id, name)) if NAME.fullmatch(name) else None
+    state = cache.get(_build_cache_key(user_id, name)) if NAME.fullmatch(name) else None
     return state if isinstance(state, TrialState) else None
 
 
-def _key(user_id: int, name: str) -> str:
+def _build_cache_key(user_id: int, name: str) -> str:
     return f"trial-{user_id}-{name}"

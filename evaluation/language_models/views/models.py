@@ -30,23 +30,23 @@ from annotations.web.scope import (
     select_visible,
 )
 from evaluation.core.backends.chat import smollm2
-from evaluation.core.charts.chart import Chart, Occasion, draw_history
+from evaluation.core.charts.chart import Chart, HistoryPoint, draw_history
 from evaluation.deletion.storage.removals import MODEL
-from evaluation.language_models.report import ModelHistory, model_history
+from evaluation.language_models.report import ModelHistory, build_model_history
 from evaluation.language_models.views import model_form
 from evaluation.language_models.views.model_form import (
     ModelForm,
     NoteForm,
     TryForm,
-    name_taken,
-    prepared,
+    build_name_error,
+    prepare_trial,
 )
-from evaluation.model_overview.views import model_link
+from evaluation.model_overview.views import build_model_link
 from evaluation.models import LanguageModel, LLMResponse, Removal
 from evaluation.runs.flow.asking.options import LOCAL, parse_url
 from evaluation.runs.reports.across import list_notes
 from evaluation.runs.reports.lists import ModelFilter, annotate_answers
-from evaluation.workers.views import sent
+from evaluation.workers.views import send_chart
 
 BY_QUESTION = Keyset(
     "questions",
@@ -83,7 +83,7 @@ REFUSED = {
 UPLOADED = Place("only its uploaded answers", False)
 
 
-def place_of(model: LanguageModel, mine: bool = True) -> Place:
+def get_place(model: LanguageModel, mine: bool = True) -> Place:
     """Return where a model runs; with the server URL only for users who may change it."""
     if not mine:
         return Place("by its owner", True) if model.spec else UPLOADED
@@ -97,7 +97,7 @@ def place_of(model: LanguageModel, mine: bool = True) -> Place:
     return UPLOADED
 
 
-def models(request: HttpRequest) -> HttpResponse:
+def show_models(request: HttpRequest) -> HttpResponse:
     """List the language models, newest first."""
     rows = select_visible(request, LanguageModel.objects.filter(archived_at=None))
     list_of = ModelFilter(request.GET, annotate_answers(rows, request.user)).listing(request)
@@ -110,7 +110,7 @@ def models(request: HttpRequest) -> HttpResponse:
     context = {
         "title": "Language models",
         **list_of,
-        "rows": [(row, place_of(row, row.pk in mine)) for row in page],
+        "rows": [(row, get_place(row, row.pk in mine)) for row in page],
         "may_make": is_requester(request.user),
         "offers_packaged": offers_packaged(request),
         "packaged": smollm2.MODEL,
@@ -118,25 +118,25 @@ def models(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, "admin/models/list.html", context)
 
 
-def model(request: HttpRequest, model_id: UUID) -> HttpResponse:
+def show_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Show a model: description, connection, and a form for a trial question."""
     language_model = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
     trial = model_form.load_trial(get_user_id(request), request.GET.get("trial", ""))
     if trial is None:
-        return shown_model(request, language_model)
+        return render_model(request, language_model)
     form = TryForm(request.user, initial=dict(trial.asked))
-    response = shown_model(request, language_model, form, trial.result, asking=trial.is_pending)
+    response = render_model(request, language_model, form, trial.result, asking=trial.is_pending)
     if trial.is_pending:
         # An address of its own for each look: a browser does not load the same one again where it
         # ends in a fragment, it only scrolls.
         looks = request.GET.get("look", "0")
         attempt = int(looks) + 1 if looks.isdecimal() and len(looks) < 6 else 1
-        again = f"{trial_address(language_model, request.GET['trial'])}&look={attempt}"
+        again = f"{build_trial_address(language_model, request.GET['trial'])}&look={attempt}"
         response.headers["Refresh"] = f"{LOOK_AGAIN}; url={again}#reply"
     return response
 
 
-def trial_address(model: LanguageModel, trial: str) -> str:
+def build_trial_address(model: LanguageModel, trial: str) -> str:
     """Return the URL that shows a trial of a model."""
     return f"{reverse('admin:model', args=[model.public_id])}?trial={trial}"
 
@@ -147,26 +147,28 @@ def try_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     language_model = get_editable(request, LanguageModel.objects.all(), model_id)
     form = TryForm(request.user, request.POST)
     if not form.is_valid():
-        return shown_model(request, language_model, form, status=400)
+        return render_model(request, language_model, form, status=400)
     try:
-        name = model_form.begin(
-            get_user_id(request), prepared(language_model, form), form.cleaned_data
+        name = model_form.start_trial(
+            get_user_id(request), prepare_trial(language_model, form), form.cleaned_data
         )
     except model_form.TrialRefusedError as error:
         form.add_error(None, forms.ValidationError(REFUSED[error.code], error.code))
-        return shown_model(request, language_model, form, status=429)
-    return redirect(f"{trial_address(language_model, name)}#reply")
+        return render_model(request, language_model, form, status=429)
+    return redirect(f"{build_trial_address(language_model, name)}#reply")
 
 
-def new_model(request: HttpRequest) -> HttpResponse:
+def add_model(request: HttpRequest) -> HttpResponse:
     """Register a model owned by the user."""
-    return _form(request, LanguageModel(owner_id=require_requester(request)), "Register a model")
+    return _show_form(
+        request, LanguageModel(owner_id=require_requester(request)), "Register a model"
+    )
 
 
 def edit_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Edit a model."""
     changed = get_editable(request, LanguageModel.objects.all(), model_id)
-    return _form(request, changed, f"Edit {changed.name}")
+    return _show_form(request, changed, f"Edit {changed.name}")
 
 
 @require_http_methods(["POST"])
@@ -194,7 +196,7 @@ def add_packaged(request: HttpRequest) -> HttpResponse:
     return redirect("admin:model", language_model.public_id)
 
 
-def model_answers(request: HttpRequest, set_id: UUID, model_id: UUID) -> HttpResponse:
+def show_model_answers(request: HttpRequest, set_id: UUID, model_id: UUID) -> HttpResponse:
     """Show a model's answers to a set's questions."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     model = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
@@ -210,12 +212,12 @@ def model_answers(request: HttpRequest, set_id: UUID, model_id: UUID) -> HttpRes
         "notice": " ".join(filter(None, [question_set.notice, model.notice])),
         "question_set": question_set,
         "page": load_page(request, answers, BY_QUESTION),
-        "all_views": model_link(question_set, model.name),
+        "all_views": build_model_link(question_set, model.name),
     }
     return TemplateResponse(request, "admin/models/answers.html", context)
 
 
-def shown_model(
+def render_model(
     request: HttpRequest,
     model: LanguageModel,
     form: TryForm | None = None,
@@ -233,19 +235,19 @@ def shown_model(
         .annotate(n_answers=Count("versions__questions__llm_responses"))
         .order_by("name")
     )
-    place = place_of(model, mine)
-    history = model_history(request.user, model)
+    place = get_place(model, mine)
+    history = build_model_history(request.user, model)
     context = {
         "title": model.name,
         "subtitle": "Language model",
-        "breadcrumbs": _way_here(),
+        "breadcrumbs": _build_breadcrumbs(),
         "notice": model.notice,
         "model": model,
         "place": place,
         "mine": mine,
         "sets": sets,
         "history": history,
-        "chart": chart_of(history, model),
+        "chart": build_history_chart(history, model),
         "form": form or TryForm(request.user),
         "trial": trial,
         "asking": asking,
@@ -259,23 +261,23 @@ def shown_model(
     return TemplateResponse(request, "admin/models/model.html", context, status=status)
 
 
-def model_picture(request: HttpRequest, model_id: UUID) -> HttpResponse:
+def send_model_chart(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Send the chart of a model's scores as SVG."""
     language_model = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
-    chart = chart_of(model_history(request.user, language_model), language_model)
+    chart = build_history_chart(build_model_history(request.user, language_model), language_model)
     if chart is None:
         raise Http404("there is no such picture")
-    return sent(
+    return send_chart(
         chart,
         f"model-{language_model.name}",
         " ".join(filter(None, [language_model.name, language_model.notice])),
     )
 
 
-def chart_of(history: ModelHistory, model: LanguageModel) -> Chart | None:
+def build_history_chart(history: ModelHistory, model: LanguageModel) -> Chart | None:
     """Return the chart of a model's scores; None for fewer than two."""
     occasions = [
-        Occasion(
+        HistoryPoint(
             entry.set_name,
             f"{entry.when:%-d %b %Y}",
             entry.score,
@@ -290,7 +292,7 @@ def chart_of(history: ModelHistory, model: LanguageModel) -> Chart | None:
     return draw_history(occasions, "similarity to the consensus", model.name, of_model=True)
 
 
-def _form(request: HttpRequest, model: LanguageModel, title: str) -> HttpResponse:
+def _show_form(request: HttpRequest, model: LanguageModel, title: str) -> HttpResponse:
     form = ModelForm(request.user, model, request.POST or None)
     if request.method == "POST" and form.is_valid():
         is_new = model.pk is None
@@ -298,14 +300,14 @@ def _form(request: HttpRequest, model: LanguageModel, title: str) -> HttpRespons
             with transaction.atomic():
                 saved = form.save()
         except IntegrityError:  # another request took the name a moment ago
-            form.add_error("name", name_taken())
+            form.add_error("name", build_name_error())
         else:
-            if is_new and place_of(saved).can_be_asked:
+            if is_new and get_place(saved).can_be_asked:
                 messages.success(request, "It is registered. Try it with one question.")
             return redirect("admin:model", saved.public_id)
     context = {
         "title": title,
-        "breadcrumbs": _way_here(),
+        "breadcrumbs": _build_breadcrumbs(),
         "form": form,
         "button": "Save" if model.pk else "Register the model",
     }
@@ -321,7 +323,7 @@ def offers_packaged(request: HttpRequest) -> bool:
     return not select_visible(request, LanguageModel.objects.all()).filter(spec=LOCAL).exists()
 
 
-def _way_here() -> list[tuple[str, str]]:
+def _build_breadcrumbs() -> list[tuple[str, str]]:
     return [("Language models", reverse("admin:models"))]
 
 
@@ -332,10 +334,10 @@ def add_note(request: HttpRequest, model_id: UUID) -> HttpResponse:
     check_note_rights(request, noted)
     form = NoteForm(request.POST)
     if not form.is_valid():
-        return shown_model(request, noted, note=form, status=400)
+        return render_model(request, noted, note=form, status=400)
     create_note(request, noted, form.cleaned_data["text"])
     messages.success(request, "The note is saved.")
-    return _back(model_id)
+    return _redirect_to_notes(model_id)
 
 
 @require_POST
@@ -344,8 +346,8 @@ def remove_note(request: HttpRequest, model_id: UUID, model_note_id: UUID) -> Ht
     noted = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
     delete_note(request, noted, model_note_id)
     messages.success(request, "The note is gone.")
-    return _back(model_id)
+    return _redirect_to_notes(model_id)
 
 
-def _back(model_id: UUID) -> HttpResponse:
+def _redirect_to_notes(model_id: UUID) -> HttpResponse:
     return redirect(reverse("admin:model", args=[model_id]) + "#notes")

@@ -61,7 +61,7 @@ WRONG = {
 
 
 class PromptForm(forms.Form):
-    """Form of a prompt; `named` adds the name field, for the first version."""
+    """Form of a prompt's text; with `named`, also of its name, for the first version."""
 
     name = forms.CharField(
         label="Name", max_length=200, help_text="For yourself, such as One short sentence."
@@ -92,7 +92,7 @@ class PromptForm(forms.Form):
             del self.fields["name"]
 
     def clean(self) -> dict[str, Any]:
-        """Validate that the template can be filled in."""
+        """Check that the template's placeholders can be filled in."""
         values: dict[str, Any] = super().clean() or {}
         # A browser sends line breaks of its own, and the hash of a prompt is of its characters.
         for name in ("system", "template"):
@@ -115,13 +115,13 @@ class PromptForm(forms.Form):
 SETS_OFFERED = 50
 
 
-def prompts(request: HttpRequest) -> HttpResponse:
+def show_prompts(request: HttpRequest) -> HttpResponse:
     """List the user's prompts, newest first, and the built-in ones."""
     prompt_filter = PromptFilter(request.GET, select_visible(request, StoredPrompt.objects.all()))
     context = {
         "title": "Prompts",
         "subtitle": "The instruction to language models and the wording of their questions.",
-        "breadcrumbs": _way_here()[:1],
+        "breadcrumbs": _build_breadcrumbs()[:1],
         **prompt_filter.listing(request, add=annotate_versions),
         "built_in": [build_built_in_prompt(strategy) for strategy in BUILT_IN],
         "strategies": STRATEGIES,
@@ -129,8 +129,8 @@ def prompts(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, "admin/prompts/list.html", context)
 
 
-def prompt(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
-    """Show a version of a prompt (`version`, else the latest) with a filled-in example.
+def show_prompt(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
+    """Show a version of a prompt, by default the latest, with a filled-in example.
 
     The query parameter `set` names the question set whose first question is filled in.
     """
@@ -142,11 +142,11 @@ def prompt(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
         raise Http404("the prompt has no such version")
     version = version or versions[0]
     sets = list(select_visible(request, QuestionSet.objects.all()).order_by("-id")[:SETS_OFFERED])
-    question = _first_question(sets, request.GET.get("set", ""))
+    question = _find_first_question(sets, request.GET.get("set", ""))
     context = {
         "title": stored_prompt.name,
         "subtitle": f"Prompt, version {version.number}",
-        "breadcrumbs": _way_here(),
+        "breadcrumbs": _build_breadcrumbs(),
         "prompt": stored_prompt,
         "version": version,
         "versions": versions,
@@ -160,8 +160,8 @@ def prompt(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
     return TemplateResponse(request, "admin/prompts/prompt.html", context)
 
 
-def new_prompt(request: HttpRequest) -> HttpResponse:
-    """Create a prompt."""
+def add_prompt(request: HttpRequest) -> HttpResponse:
+    """Show the form of a new prompt; POST stores it."""
     owner = require_requester(request)
     form = PromptForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -172,11 +172,11 @@ def new_prompt(request: HttpRequest) -> HttpResponse:
             form.add_error("name", ValidationError(sentence, "name_taken"))
         else:
             return redirect("admin:prompt", made.prompt.public_id)
-    return _form(request, form, "New prompt", "Make the prompt")
+    return _show_form(request, form, "New prompt", "Make the prompt")
 
 
 def edit_prompt_page(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
-    """Create another version of a prompt; earlier versions stay unchanged."""
+    """Show the form of a prompt's next version; POST stores it, and earlier versions stay."""
     changed = get_editable(request, StoredPrompt.objects.all(), prompt_id)
     latest = changed.latest()
     begin = {name: getattr(latest, name) for name in ("strategy", "system", "template")}
@@ -188,19 +188,22 @@ def edit_prompt_page(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
         else:
             messages.success(request, f"Version {made.number} is used for models from now on.")
         return redirect("admin:prompt", changed.public_id)
-    return _form(request, form, f"New version of {changed.name}", "Keep as a new version", changed)
+    return _show_form(
+        request, form, f"New version of {changed.name}", "Keep as a new version", changed
+    )
 
 
-def _form(
+def _show_form(
     request: HttpRequest,
     form: PromptForm,
     title: str,
     button: str,
     prompt: StoredPrompt | None = None,
 ) -> HttpResponse:
+    """Return the page with the form of a prompt."""
     context: dict[str, Any] = {
         "title": title,
-        "breadcrumbs": _way_here(),
+        "breadcrumbs": _build_breadcrumbs(),
         "form": form,
         "button": button,
         "prompt": prompt,
@@ -210,8 +213,8 @@ def _form(
     )
 
 
-def _first_question(sets: list[QuestionSet], wanted: str) -> Question | None:
-    """Return the first question of the wanted set, else of the first set that has one."""
+def _find_first_question(sets: list[QuestionSet], wanted: str) -> Question | None:
+    """Return the first question of the set with the id `wanted`, else of the first set with one."""
     chosen = [one for one in sets if str(one.public_id) == wanted] or sets
     for question_set in chosen:
         version = question_set.latest_version()
@@ -221,7 +224,8 @@ def _first_question(sets: list[QuestionSet], wanted: str) -> Question | None:
     return None
 
 
-def _way_here() -> list[tuple[str, str]]:
+def _build_breadcrumbs() -> list[tuple[str, str]]:
+    """Return the links to the lists of language models and of prompts."""
     return [
         ("Language models", reverse("admin:models")),
         ("Prompts", reverse("admin:prompts")),

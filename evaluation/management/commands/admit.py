@@ -56,7 +56,7 @@ class Command(SetCommand):
         if collection is None:
             raise CommandError(f"{question_set} is not published for workers", returncode=USAGE)
         if options["off"]:
-            recruiting.drop_rule(collection)
+            recruiting.delete_rule(collection)
             self.stdout.write("no score is asked for")
             return
         at_least = options["at_least"]
@@ -68,7 +68,7 @@ class Command(SetCommand):
         owner = question_set.owner.get_username()
         earlier = self.question_set({**options, "question_set": options["earlier"], "owner": owner})
         asked = (at_least, options["end"], options["score"])
-        selection = recruiting.chosen(collection, earlier, *asked)
+        selection = recruiting.select_admitted(collection, earlier, *asked)
         if selection.run is None:
             raise CommandError(f"{earlier} has no grading that is done", returncode=USAGE)
         self.stdout.write(

@@ -13,14 +13,14 @@ from annotations.exchange import AnswerStatus
 from evaluation.core.backends.chat.openai import LIMITS
 from evaluation.core.messages.console import (
     BAD_INPUT,
-    Bars,
+    ProgressBars,
     build_minimum_type,
     find_remedy_option,
     print_report,
     remove_control_characters,
     report_bad_input,
 )
-from evaluation.management.asking_arguments import SPECS, add_asking_arguments, asking_of
+from evaluation.management.asking_arguments import SPECS, add_asking_arguments, build_ask_settings
 from evaluation.runs.files.asking import (
     AskRequest,
     AskResult,
@@ -66,13 +66,13 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments: questions, model, sampling, rate and cost limits."""
-        _add_what(parser)
+        _add_arguments_of_questions(parser)
         add_asking_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Ask the model and print a summary of the replies."""
         with report_bad_input():
-            request = _request(options)
+            request = _build_request(options)
             if options["dry_run"]:
                 print_report(self.stdout, _format_estimate(estimate_requests(request)))
                 return
@@ -83,7 +83,7 @@ class Command(BaseCommand):
                 )
                 return
             try:
-                with Bars() as bars:
+                with ProgressBars() as bars:
                     questions = ask_questions(
                         request,
                         lambda done, total: bars.show("asking", done, total),
@@ -98,7 +98,8 @@ class Command(BaseCommand):
             sys.exit(INCOMPLETE)
 
 
-def _add_what(parser: CommandParser) -> None:
+def _add_arguments_of_questions(parser: CommandParser) -> None:
+    """Add the arguments for the questions, their passages and the prompt."""
     add = parser.add_argument
     add(
         "questions",
@@ -148,7 +149,8 @@ def _add_what(parser: CommandParser) -> None:
     )
 
 
-def _request(options: dict[str, Any]) -> AskRequest:
+def _build_request(options: dict[str, Any]) -> AskRequest:
+    """Return what to ask, from the arguments; CommandError if they contradict each other."""
     chosen = [
         f"--{n.replace('_', '-')}" for n in ("dry_run", "write_batch", "read_batch") if options[n]
     ]
@@ -157,11 +159,12 @@ def _request(options: dict[str, Any]) -> AskRequest:
     return AskRequest(
         **{name: options[name] for name in ("questions", "output", "passages")},
         **{name: options[name] for name in ("strategy", "template", "system", "samples")},
-        asking=asking_of(options),
+        asking=build_ask_settings(options),
     )
 
 
 def _format_estimate(estimate: Estimate) -> str:
+    """Return the expected numbers of requests and tokens, and the cost, as lines of text."""
     lines = [
         f"{estimate.name}: {estimate.requests:,} answers, {estimate.stored:,} of them stored",
         f"to ask: {estimate.requests - estimate.stored:,} requests, about "
@@ -202,6 +205,7 @@ def _format_lengths(ask_result: AskResult, asking: AskSettings) -> list[str]:
 
 
 def _format_result(ask_result: AskResult, request: AskRequest) -> str:
+    """Return the counts of replies, the cost, and the paths of the written files as text."""
     outcome = ask_result.outcome
     counts = ", ".join(f"{count:,} {status}" for status, count in sorted(outcome.statuses.items()))
     rate = f" ({outcome.n_asked / outcome.seconds:.1f} a second)" if outcome.seconds else ""

@@ -13,8 +13,8 @@ from annotations.models import QuestionSet
 from evaluation.core.messages.console import BAD_INPUT, print_report, remove_control_characters
 from evaluation.core.options import TERMINAL
 from evaluation.management.exporting import add_version
-from evaluation.management.option_arguments import add_option_arguments, chosen
-from evaluation.management.running import PAUSED, RunCommand, ids_of_models
+from evaluation.management.option_arguments import add_option_arguments, read_options
+from evaluation.management.running import PAUSED, RunCommand, find_model_ids
 from evaluation.models import PromptVersion, Run
 from evaluation.runs.background.progress import format_duration
 from evaluation.runs.flow.asking.options import AskOptions
@@ -52,19 +52,19 @@ class Command(RunCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Queue the run, show its progress, and print its report."""
         version = self.version(options, answered=False)
-        models = ids_of_models(options["models"], version.question_set)
-        prompt = _prompt(options["prompt"], version.question_set)
+        models = find_model_ids(options["models"], version.question_set)
+        prompt = _find_prompt_id(options["prompt"], version.question_set)
         parameters = replace(
-            chosen(AskOptions, {**options, "prompt": prompt}, files=False), models=models
+            read_options(AskOptions, {**options, "prompt": prompt}, files=False), models=models
         )
         if options["dry_run"]:
-            self._dry_run(version, parameters)
+            self._print_estimates(version, parameters)
             return
         kind = get_kind("ask")
-        run = self.queued(kind, version, parameters)
+        run = self.queue_run(kind, version, parameters)
         if options["no_wait"]:
             return
-        if not self.watched(run):
+        if not self.watch_run(run):
             sys.exit(INCOMPLETE)
         if run.state != Run.State.DONE:
             paused = run.state == Run.State.PAUSED
@@ -78,7 +78,8 @@ class Command(RunCommand):
         if not AskSummary.from_json(run.summary).complete:
             sys.exit(INCOMPLETE)
 
-    def _dry_run(self, version: Any, options: AskOptions) -> None:
+    def _print_estimates(self, version: Any, options: AskOptions) -> None:
+        """Print what a run would ask and cost, without starting it; CommandError for problems."""
         owner = version.question_set.owner
         problems = find_problems_at_start(version, owner, options)
         if problems:
@@ -97,8 +98,8 @@ class Command(RunCommand):
         print_report(self.stdout, "Nothing was sent.")
 
 
-def _prompt(name: str | None, question_set: QuestionSet) -> str | None:
-    """Return the id of a named prompt's latest version, or the version of a given id."""
+def _find_prompt_id(name: str | None, question_set: QuestionSet) -> str | None:
+    """Return the id of a named prompt's latest version, or of the version with a given id."""
     if name is None or name in BUILT_IN:
         return name
     versions = PromptVersion.objects.filter(prompt__owner=question_set.owner_id, prompt__name=name)
@@ -107,6 +108,7 @@ def _prompt(name: str | None, question_set: QuestionSet) -> str | None:
 
 
 def _format_estimate(estimate: Estimate) -> str:
+    """Return a model's expected numbers of requests and tokens, and the cost, as text."""
     if estimate.reason:
         return estimate.reason
     lines = [

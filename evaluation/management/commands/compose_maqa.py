@@ -35,7 +35,7 @@ class Command(BaseCommand):
         add(
             "--lists",
             nargs="+",
-            type=_named,
+            type=_parse_named_path,
             default=[],
             metavar="NAME=FILE",
             help="questions with their right answers, such as world_knowledge=FILE.json; single "
@@ -109,7 +109,8 @@ def _read_sizes(text: str) -> tuple[int, int]:
     return number(least), number(largest) if dash else 0
 
 
-def _named(text: str) -> tuple[str, Path]:
+def _parse_named_path(text: str) -> tuple[str, Path]:
+    """Return (name, path) of an argument NAME=FILE. Raises ArgumentTypeError."""
     name, equals, path = text.partition("=")
     if not (name and equals and path):
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=FILE")

@@ -9,14 +9,14 @@ from django.core.management.base import CommandParser
 
 from evaluation.core.messages.console import (
     BAD_INPUT,
-    Bars,
+    ProgressBars,
     exit_on_signal,
     print_report,
     remove_control_characters,
     report_bad_input,
 )
 from evaluation.management.file_commands import KindCommand, add_kinds
-from evaluation.management.option_arguments import chosen
+from evaluation.management.option_arguments import read_options
 from evaluation.runs.run_types import list_kinds
 
 __all__ = ["BAD_INPUT", "Command"]
@@ -43,9 +43,9 @@ class Command(KindCommand):
 
         kind = list_kinds()[options["method"]]
         assert kind.evaluate is not None  # or there would be no such method
-        parameters = chosen(kind.options, options, files=True)
+        parameters = read_options(kind.options, options, files=True)
         try:
-            with report_bad_input(), exit_on_signal(), Bars() as bars:
+            with report_bad_input(), exit_on_signal(), ProgressBars() as bars:
                 text = kind.evaluate.run(parameters, options, bars.show)
         except EndedEarlyError as error:
             print_report(

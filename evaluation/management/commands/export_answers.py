@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evaluation.management.exporting import ExportCommand
-from evaluation.runs.exports import answers
+from evaluation.runs.exports import build_answers_export
 
 
 class Command(ExportCommand):
@@ -41,4 +41,4 @@ class Command(ExportCommand):
         version = self.version_of(options)
         run = self.run_of(options, version)
         how = {"pseudonyms": options["pseudonyms"], "checks": options["checks"]}
-        self.write(answers(version, run, **how), options)
+        self.write(build_answers_export(version, run, **how), options)

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evaluation.management.exporting import ExportCommand
-from evaluation.runs.exports import model_answers
+from evaluation.runs.exports import build_model_answers_export
 
 
 class Command(ExportCommand):
@@ -27,4 +27,4 @@ class Command(ExportCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Select the version and run, write the file, and print a summary."""
         version = self.version_of(options)
-        self.write(model_answers(version, self.run_of(options, version)), options)
+        self.write(build_model_answers_export(version, self.run_of(options, version)), options)

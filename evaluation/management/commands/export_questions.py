@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evaluation.management.exporting import ExportCommand
-from evaluation.runs.exports import passages, questions
+from evaluation.runs.exports import build_passages_export, build_questions_export
 
 
 class Command(ExportCommand):
@@ -33,5 +33,5 @@ class Command(ExportCommand):
         """Write the questions, and the passages if requested."""
         version = self.version_of(options)
         if options["passages"]:
-            self.write(passages(version), options | {"output": options["passages"]})
-        self.write(questions(version), options)
+            self.write(build_passages_export(version), options | {"output": options["passages"]})
+        self.write(build_questions_export(version), options)

@@ -94,6 +94,7 @@ class Command(SetCommand):
         folder = Path(options["question_set"])
 
         def choose(title: str) -> ScorerOptions:
+            """Return the options of the export, with its name from `title` unless one is given."""
             return ScorerOptions(
                 check_name(options["name"] or make_name(title)),
                 options["min_answers"],
@@ -123,7 +124,7 @@ class Command(SetCommand):
     def _find_run(self, options: dict[str, Any]) -> Any:
         """Return the run with the id, or the official run of the set; exit status 2 if none."""
         from evaluation.models import Run
-        from evaluation.runs.exports import RECORD, ChoiceError, chosen_run, chosen_version
+        from evaluation.runs.exports import RECORD, ChoiceError, find_run, find_version
 
         try:
             wanted = UUID(options["question_set"].strip())
@@ -133,9 +134,9 @@ class Command(SetCommand):
         run = None if wanted is None else runs.filter(public_id=wanted).first()
         try:
             if run is not None:
-                return chosen_run(run.version, str(run.public_id))
-            version = chosen_version(self.question_set(options), answered=True)
-            return chosen_run(version, RECORD)
+                return find_run(run.version, str(run.public_id))
+            version = find_version(self.question_set(options), answered=True)
+            return find_run(version, RECORD)
         except ChoiceError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
 

@@ -58,29 +58,31 @@ class Command(SetCommand):
             if options["earlier"]:
                 self._link(question_set, options)
             else:
-                self._say_copied(waves.copy_replies(question_set))
+                self._print_copied(waves.copy_replies(question_set))
         except WaveError as error:
             raise CommandError(f"{question_set}: {error}", returncode=USAGE) from error
 
     def _link(self, question_set: QuestionSet, options: dict[str, Any]) -> None:
+        """Link the set to the earlier one, copy replies if requested, and print the match."""
         # Waves have one owner, so the earlier set is looked up among that owner's sets.
         owner = question_set.owner.get_username()
         earlier = self.question_set({**options, "question_set": options["earlier"], "owner": owner})
         match, replies = waves.link_waves(question_set, earlier, with_models=options["with_models"])
-        for line in lines_of(match):
+        for line in format_match(match):
             self.stdout.write(line)
         if options["with_models"]:
-            self._say_copied(replies)
+            self._print_copied(replies)
         self.stdout.write(f"{question_set} is a later wave of {earlier} now")
 
-    def _say_copied(self, replies: waves.Replies) -> None:
+    def _print_copied(self, replies: waves.Replies) -> None:
+        """Print how many model replies were copied, and how many existed already."""
         self.stdout.write(
             f"{replies.n_replies:,} replies of {replies.n_models:,} models copied, "
             f"{replies.n_there:,} were there"
         )
 
 
-def lines_of(match: QuestionMatch) -> list[str]:
+def format_match(match: QuestionMatch) -> list[str]:
     """Return lines on how the questions of two sets match, one per kind of match."""
     lines = [
         (match.other_text, "with another text"),
@@ -88,9 +90,10 @@ def lines_of(match: QuestionMatch) -> list[str]:
         (match.only_earlier, "in the earlier set only"),
     ]
     counts = f"{match.n_common:,} questions in common by id, {len(match.same):,} with the same text"
-    return [counts, *(f"{len(ids):,} {what}: {_some(ids)}" for ids, what in lines if ids)]
+    return [counts, *(f"{len(ids):,} {what}: {_join_ids(ids)}" for ids, what in lines if ids)]
 
 
-def _some(ids: Sequence[str]) -> str:
+def _join_ids(ids: Sequence[str]) -> str:
+    """Return the first ids joined by commas, and the number of the others."""
     listing = ", ".join(ids[:IDS_SHOWN])
     return f"{listing} and {len(ids) - IDS_SHOWN:,} more" if len(ids) > IDS_SHOWN else listing

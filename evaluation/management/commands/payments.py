@@ -219,11 +219,12 @@ class Command(DeskCommand):
             *(RuleError, errors.OtherAmountError, errors.CurrencyError),
         ) as error:
             raise CommandError(str(error), returncode=USAGE) from error
-        self._tell(bonuses.load_payments(version))
+        self._print_state(bonuses.load_payments(version))
 
     def _advance(
         self, version: QuestionSetVersion, user: Any, round_: str | None, *, confirm: bool
     ) -> None:
+        """Confirm or cancel the planned bonuses of a round, and print their total."""
         if confirm:
             done = bonuses.confirm(version, user, round_)
             self.stdout.write(f"{len(done.payments):,} confirmed, {done.total} in all")
@@ -282,7 +283,7 @@ class Command(DeskCommand):
             values = {"n": len(waiting), "total": total, "currency": currency, "study": study}
             self.stdout.write(SENDING.text("bonuses_would_be_paid", **values))
             return
-        batch = self._paid(
+        batch = self._send_batch(
             lambda: send_bonuses(
                 version, user, Prolific(), study, options["total"], options["round"]
             )
@@ -334,13 +335,13 @@ class Command(DeskCommand):
             self.stdout.write(SENDING.text("parts_would_be_paid", **paid, study=study))
             return
         more = options["increase_places"]
-        self._paid(
+        self._send_batch(
             lambda: send_parts(version, user, Prolific(), study, options["total"], more_places=more)
         )
         self.stdout.write(SENDING.text("parts_paid", **paid))
 
-    def _paid(self, pay: Callable[[], bonuses.Batch]) -> bonuses.Batch:
-        """Send a payment batch; report an error with its meaning for the money."""
+    def _send_batch(self, pay: Callable[[], bonuses.Batch]) -> bonuses.Batch:
+        """Send a payment batch; on an error, CommandError says whether money may have been paid."""
         try:
             return pay()
         except (errors.OtherTotalError, errors.NothingToSendError) as error:
@@ -354,7 +355,8 @@ class Command(DeskCommand):
             values = {"reference": error.reference, "reason": str(error)}
             raise CommandError(SENDING.text("not_known", **values)) from error
 
-    def _tell(self, payments: list[bonuses.Payment]) -> None:
+    def _print_state(self, payments: list[bonuses.Payment]) -> None:
+        """Print the number and sum of the payments in each state."""
         counts = Counter(payment.state for payment in payments)
         for state in bonuses.STATES.values():
             if n := counts[state]:

@@ -80,7 +80,7 @@ class Command(DeskCommand):
         version = self.version_of(options)
         user = self.decider(options, version) if options["by"] is not None else None
         # Before anything is written, so that a command that cannot send leaves no file behind.
-        client = self._client(options)
+        client = self._get_client(options)
         try:
             line = ScoreThreshold(
                 *(options["at_least"], options["end"], options["panel"]), score=options["score"]
@@ -107,10 +107,10 @@ class Command(DeskCommand):
                 raise CommandError(str(error), returncode=USAGE) from error
             self.stdout.write(f"written to {options['output']}")
         if options["group"] is not None:
-            self._group(version.question_set, invited, client, user, options)
+            self._create_group(version.question_set, invited, client, user, options)
 
-    def _client(self, options: dict[str, Any]) -> PanelClient | None:
-        """Return the panel client that creates the group, or None; exit status 2 if impossible."""
+    def _get_client(self, options: dict[str, Any]) -> PanelClient | None:
+        """Return the client of the panel on which the group is created; None if none is wanted."""
         if options["group"] is None:
             if options["send"]:
                 raise CommandError("name the group with --group NAME", returncode=USAGE)
@@ -129,7 +129,7 @@ class Command(DeskCommand):
         except NotDoneError as error:
             raise CommandError(str(error), returncode=USAGE) from error
 
-    def _group(
+    def _create_group(
         self,
         question_set: QuestionSet,
         invited: Invited,
@@ -137,6 +137,7 @@ class Command(DeskCommand):
         user: AbstractBaseUser | None,
         options: dict[str, Any],
     ) -> None:
+        """Create the panel group of the selected workers and print its id; not on a dry run."""
         name = options["group"].strip()
         self.stderr.write(UNVERIFIED)
         if client is None:

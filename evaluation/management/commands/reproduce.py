@@ -16,7 +16,7 @@ from annotations.exchange.graded import NAMED, Labels
 from annotations.exchange.header import parse_column_names
 from evaluation.core.messages.console import (
     BAD_INPUT,
-    Bars,
+    ProgressBars,
     build_minimum_type,
     exit_on_signal,
     format_table,
@@ -88,7 +88,7 @@ class Command(BaseCommand):
         )
         add(
             "--labels",
-            type=_labels,
+            type=_parse_labels,
             default={},
             metavar="LABEL=VALUE,...",
             help="graded, pasted-answers: what labels are worth, such as "
@@ -96,7 +96,7 @@ class Command(BaseCommand):
         )
         add(
             "--columns",
-            type=_columns,
+            type=_parse_columns,
             default={},
             metavar="KEY=NAME,...",
             help="graded, pasted-answers: what columns are called; KEY is one of "
@@ -178,7 +178,7 @@ class Command(BaseCommand):
         values = {name: options[name] for name in (*names, *more, *likelihood)}
         request = Request(**values | {"data": options["data"] or Path()})
         try:
-            with report_bad_input(), exit_on_signal(), Bars() as bars:
+            with report_bad_input(), exit_on_signal(), ProgressBars() as bars:
                 table = STUDIES[options["study"]](request, bars.show)
         except EndedEarlyError as error:
             raise CommandError(f"{error}. {CONTINUE}") from error
@@ -187,7 +187,7 @@ class Command(BaseCommand):
 
 
 def _refuse_mixed(options: Mapping[str, Any]) -> None:
-    """Raise `CommandError` for a file in place of a folder, or the reverse."""
+    """Raise `CommandError` if a study gets a file where it needs a folder, or the reverse."""
     study = options["study"]
     if options["likelihood"] is not None and study != "real-workers":
         raise CommandError(f"{study} takes no --likelihood", returncode=BAD_INPUT)
@@ -215,14 +215,16 @@ def _join_options(names: Sequence[str]) -> str:
     return " and ".join(f"--{name}" for name in names)
 
 
-def _labels(text: str) -> Mapping[str, float]:
+def _parse_labels(text: str) -> Mapping[str, float]:
+    """Return the value of each label in an argument's text. Raises ArgumentTypeError."""
     try:
         return Labels.parse(text).values
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from error
 
 
-def _columns(text: str) -> Mapping[str, str]:
+def _parse_columns(text: str) -> Mapping[str, str]:
+    """Return the column names in an argument's text. Raises ArgumentTypeError."""
     try:
         return parse_column_names(text, NAMED)
     except ValueError as error:

@@ -8,15 +8,15 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evaluation.core.messages.console import (
-    Bars,
+    ProgressBars,
     print_report,
     remove_control_characters,
     report_bad_input,
 )
 from evaluation.core.options.declaration import FILES
-from evaluation.management.asking_arguments import SPECS, add_asking_arguments, asking_of
+from evaluation.management.asking_arguments import SPECS, add_asking_arguments, build_ask_settings
 from evaluation.management.file_commands import KindCommand, add_kinds
-from evaluation.management.option_arguments import chosen
+from evaluation.management.option_arguments import read_options
 from evaluation.runs.files.study import EndedEarlyError
 from evaluation.runs.run_types import Kind, list_kinds
 
@@ -32,7 +32,7 @@ budget, Ctrl-C or a full disk ended it (what came is kept), 2 bad usage or input
 """
 
 
-def _of_files(kind: Kind) -> list[str]:
+def _list_file_options(kind: Kind) -> list[str]:
     """Return the options of a run type for the command, without those that need a database."""
     return [name for name, option in kind.options.options().items() if FILES in option.places]
 
@@ -48,17 +48,19 @@ class Command(KindCommand):
         kinds = {name: kind for name, kind in list_kinds().items() if kind.is_studied}
         studies = {name: (kinds[name], kinds[name].study) for name in self.select_names(kinds)}
         for name, of_kind in add_kinds(parser, studies).items():
-            add_asking_arguments(of_kind, without=_of_files(kinds[name]))
+            add_asking_arguments(of_kind, without=_list_file_options(kinds[name]))
             of_kind.epilog = f"{of_kind.epilog}\n{EPILOG}".lstrip()
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Ask the model, evaluate the replies, and print the result and the output paths."""
         kind = list_kinds()[options["method"]]
         assert kind.study is not None  # or there would be no such method
-        parameters = chosen(kind.options, options, files=True)
+        parameters = read_options(kind.options, options, files=True)
         try:
-            with report_bad_input(), Bars() as bars:
-                studied = kind.study.run(parameters, options, asking_of(options), bars.show)
+            with report_bad_input(), ProgressBars() as bars:
+                studied = kind.study.run(
+                    parameters, options, build_ask_settings(options), bars.show
+                )
         except EndedEarlyError as error:
             print_report(
                 self.stdout,

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from annotations.exchange.graded import NAMED
 from annotations.exchange.header import parse_column_names
 from evaluation.core.messages.console import (
-    Bars,
+    ProgressBars,
     build_minimum_type,
     exit_on_signal,
     print_report,
@@ -44,7 +44,7 @@ class Command(BaseCommand):
         add("--output", type=Path, required=True, metavar="FOLDER", help="new folder for the model")
         add(
             "--columns",
-            type=_columns,
+            type=_parse_columns,
             default={},
             metavar="KEY=NAME,...",
             help=f"what columns of a table are called; KEY is one of {', '.join(NAMED)}",
@@ -58,7 +58,7 @@ class Command(BaseCommand):
         )
         add(
             "--minutes",
-            type=_minutes,
+            type=_parse_minutes,
             default=25.0,
             metavar="M",
             help="most minutes of training, up to 600; then the figures are computed (%(default)g)",
@@ -71,7 +71,7 @@ class Command(BaseCommand):
         )
         add(
             "--held-out",
-            type=_share,
+            type=_parse_share,
             default=0.25,
             metavar="X",
             help="share of the questions that the model is not trained on, but measured on "
@@ -100,9 +100,10 @@ class Command(BaseCommand):
             options["limit"],
             options["columns"],
         )
-        with report_bad_input(), exit_on_signal(), Bars() as bars:
+        with report_bad_input(), exit_on_signal(), ProgressBars() as bars:
 
             def say_line(text: str) -> None:
+                """Print a line above the progress bar."""
                 bars.close()
                 self.stdout.write(text)
                 self.stdout.flush()
@@ -116,26 +117,29 @@ class Command(BaseCommand):
         )
 
 
-def _columns(text: str) -> Mapping[str, str]:
+def _parse_columns(text: str) -> Mapping[str, str]:
+    """Return the column names in an argument's text. Raises ArgumentTypeError."""
     try:
         return parse_column_names(text, NAMED)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def _minutes(text: str) -> float:
-    return _read_number(text, 600.0)
+def _parse_minutes(text: str) -> float:
+    """Return the minutes in an argument's text, at most 600. Raises ArgumentTypeError."""
+    return _parse_number(text, 600.0)
 
 
-def _share(text: str) -> float:
-    number = _read_number(text, 1.0)
+def _parse_share(text: str) -> float:
+    """Return the share in an argument's text, between 0 and 1. Raises ArgumentTypeError."""
+    number = _parse_number(text, 1.0)
     if number == 1.0:
         raise argparse.ArgumentTypeError("1 leaves no question to train on")
     return number
 
 
-def _read_number(text: str, most: float) -> float:
-    """Return a number above 0, up to `most`."""
+def _parse_number(text: str, most: float) -> float:
+    """Return the number in a text, above 0 and up to `most`. Raises ArgumentTypeError."""
     try:
         number = float(text)
     except ValueError:

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from evaluation.core.messages.console import (
-    Bars,
+    ProgressBars,
     exit_on_signal,
     format_table,
     print_report,
@@ -37,7 +37,7 @@ class Command(BaseCommand):
         add("problems", type=Path, metavar="PROBLEMS", help="JSON Lines of problems")
         add(
             "--similarity",
-            type=_share,
+            type=_parse_share,
             default=0.9,
             metavar="X",
             help="share of the runs of three letters that two texts have in common, from which "
@@ -48,7 +48,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Find the contradictions, write them, and print a summary."""
         output: Path = options["output"]
-        with report_bad_input(), exit_on_signal(), Bars():
+        with report_bad_input(), exit_on_signal(), ProgressBars():
             noise = look_for_noise(options["problems"], options["similarity"], output)
         noticed = [row for row in noise.rows if row.kind != "alike" or not row.partners]
         parts = [
@@ -75,7 +75,8 @@ class Command(BaseCommand):
         print_report(self.stdout, "\n\n".join(parts))
 
 
-def _share(text: str) -> float:
+def _parse_share(text: str) -> float:
+    """Return the share in an argument's text, above 0 and up to 1. Raises ArgumentTypeError."""
     try:
         number = float(text)
     except ValueError:

@@ -9,14 +9,14 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from annotations.exchange import InputError
 from evaluation.core.messages.console import (
-    Bars,
+    ProgressBars,
     exit_on_signal,
     format_table,
     print_report,
     report_bad_input,
 )
 from evaluation.core.messages.reasons import describe_reason
-from evaluation.management.option_arguments import add_option_arguments, chosen
+from evaluation.management.option_arguments import add_option_arguments, read_options
 from evaluation.umwp.files import MINING_FILES, MiningRequest, mine_files
 from evaluation.umwp.options import MiningParameters
 from evaluation.umwp.run.mining import MiningResult
@@ -61,7 +61,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Mine the templates, and print the result and the output paths."""
-        with report_bad_input(), exit_on_signal(), Bars() as bars:
+        with report_bad_input(), exit_on_signal(), ProgressBars() as bars:
             if options["problems"] is not None and options["replies"] is None:
                 raise InputError.single(
                     str(options["problems"]),
@@ -72,7 +72,7 @@ class Command(BaseCommand):
                 options["replies"],
                 options["problems"],
                 options["templates"],
-                chosen(MiningParameters, options, files=True),
+                read_options(MiningParameters, options, files=True),
                 options["output"],
             )
             mined = mine_files(request, bars.show)
@@ -80,6 +80,7 @@ class Command(BaseCommand):
 
 
 def _format_mining(mined: MiningResult, output: Path) -> str:
+    """Return the mined templates with their rates as text, and the output folder."""
     header = ("candidate", "mined", "wrong", "adds", "kept", "wrong", "precision", "new", "reason")
     rows = [
         (
@@ -104,8 +105,8 @@ def _format_mining(mined: MiningResult, output: Path) -> str:
         format_table(
             ("templates", "precision", "recall", "f1"),
             [
-                (f"the {len(mined.templates)} there are", *_three(before)),
-                (f"with {len(mined.chosen)} more", *_three(after)),
+                (f"the {len(mined.templates)} there are", *_list_rates(before)),
+                (f"with {len(mined.chosen)} more", *_list_rates(after)),
             ],
         ),
         f"Written into {output}: {', '.join(MINING_FILES)}",
@@ -113,5 +114,6 @@ def _format_mining(mined: MiningResult, output: Path) -> str:
     return "\n\n".join(lines)
 
 
-def _three(rates: Any) -> tuple[float | None, ...]:
+def _list_rates(rates: Any) -> tuple[float | None, ...]:
+    """Return precision, recall and F1."""
     return rates.precision, rates.recall, rates.f1

@@ -224,10 +224,10 @@ def ask_readable(
     """
     first = _read_replies(asking, step, round_, readers, 1)
     failed = _select_failed(round_, first)
-    if not failed or asking.reason_given_up(round_.model):
+    if not failed or asking.get_reason_given_up(round_.model):
         return first, [replace(round_, items=failed)]
     again = [
-        Item(item.id, prompt.asked_again(item.messages, first[item.id].reply.text))
+        Item(item.id, prompt.build_second_request(item.messages, first[item.id].reply.text))
         for item in failed
     ]
     second_round = replace(round_, items=again)

@@ -218,7 +218,7 @@ def execute_run(turn: Turn) -> None:
     read, failed = ask_readable(asking, GENERATING, round_, GENERATE, readers)
     if all(each.reply.status.is_missing for each in read.values()):
         reject_unreadable(asking, turn, failed)
-        raise RunInputError("run.no_model_replied", reason=asking.first_fault())
+        raise RunInputError("run.no_model_replied", reason=asking.find_first_fault())
     candidates = _filter_candidates(run, batches, read, _name_model(generators[0]))
     if verifiers:
         candidates, unread = _verify(asking, verifiers[0], candidates, options)

@@ -3,14 +3,14 @@
 from evaluation.model_comparison.report.leaderboard import (
     LeaderboardReport,
     LeaderRow,
-    leaderboard_report,
+    build_leaderboard,
 )
 from evaluation.model_comparison.report.pair import (
     ORDERS,
     Differences,
     PairDetail,
-    differences,
-    pair_detail,
+    build_pair_detail,
+    load_differences,
 )
 
 __all__ = [
@@ -19,7 +19,7 @@ __all__ = [
     "LeaderRow",
     "LeaderboardReport",
     "PairDetail",
-    "differences",
-    "leaderboard_report",
-    "pair_detail",
+    "build_leaderboard",
+    "build_pair_detail",
+    "load_differences",
 ]

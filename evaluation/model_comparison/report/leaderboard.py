@@ -28,15 +28,15 @@ from evaluation.grading.results.report.models import (
     build_leader_verdict,
 )
 from evaluation.grading.results.report.run import Ceiling
-from evaluation.model_comparison.report.pair import pair_detail
+from evaluation.model_comparison.report.pair import build_pair_detail
 from evaluation.model_comparison.report.scores import (
     NOTHING,
     Costs,
     Relation,
     ScoreTable,
-    costs_of,
-    group_tables,
-    related,
+    build_group_tables,
+    find_related,
+    load_costs,
 )
 from evaluation.models import LanguageModel, LLMResponse, LLMScore, Run, RunOfRecord
 from evaluation.models.runs import GRADING
@@ -73,7 +73,7 @@ class LeaderRow:
 
 @dataclass(frozen=True)
 class RelatedPair:
-    """Two versions of a model, or two prompting strategies for one.
+    """Two versions of a model, or one model with two prompting strategies, and their difference.
 
     Difference is newer - older.
     """
@@ -84,7 +84,7 @@ class RelatedPair:
 
 @dataclass(frozen=True)
 class OtherScores:
-    """Another run of the set, with its scores of the leaderboard's models.
+    """Another run of the question set, with its scores of the leaderboard's models.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class LeaderboardReport:
     models: list[LeaderRow]
     ceiling: Ceiling
     n_pairs: int
-    related: list[RelatedPair]
+    find_related: list[RelatedPair]
     runs: list[OtherScores]
     unscored: list[str]
 
@@ -133,7 +133,7 @@ class LeaderboardReport:
         return list(dict.fromkeys(notice for notice in notices if notice))
 
 
-def runs_of(question_set: QuestionSet) -> list[Run]:
+def list_comparable_runs(question_set: QuestionSet) -> list[Run]:
     """Return the runs of a set whose models can be compared, newest first, at most 50.
 
     Each with `is_of_record`, and `has_models`: whether it scored any.
@@ -155,7 +155,7 @@ def runs_of(question_set: QuestionSet) -> list[Run]:
     )
 
 
-def run_compared(runs: Sequence[Any]) -> Run | None:
+def choose_run(runs: Sequence[Any]) -> Run | None:
     """Return the official run among `runs`, else the newest; None without any.
 
     Runs without a score of a model are used only if all runs have none.
@@ -164,27 +164,30 @@ def run_compared(runs: Sequence[Any]) -> Run | None:
     return next((run for run in some if run.is_of_record), some[0] if some else None)
 
 
-def leaderboard_report(
+def build_leaderboard(
     run: Run,
     correction: Correction = HOLM,
     runs: Sequence[Any] | None = None,
     standings: Sequence[LLMScore] | None = None,
     costs: Mapping[int, Costs] | None = None,
 ) -> LeaderboardReport:
-    """Return the leaderboard of a finished run.
+    """Return the leaderboard of a finished run: its models by score, with ranks and costs.
 
-    `runs` (of `runs_of`), `standings` (the run's scores, with their models) and `costs` (of
-    `costs_of`) save queries if the caller has loaded them.
+    `runs` (of `list_comparable_runs`), `standings` (the run's scores, with their models) and
+    `costs` (of
+    `load_costs`) save queries if the caller has loaded them.
     """
     if standings is None:
         standings = list(LLMScore.objects.filter(run=run).select_related("model"))
     rows = build_first_rows(standings, MODELS_SHOWN)
     of_id = {standing.model.public_id: standing.model for standing in standings}
     pairs = read_pairs(run, correction)
-    counts = _counts(pairs)
-    costs = costs_of(run) if costs is None else costs
+    counts = _count_outcomes(pairs)
+    costs = load_costs(run) if costs is None else costs
     shown = [
-        _row(row, of_id[row.model], counts.get(row.model), costs.get(of_id[row.model].pk, NOTHING))
+        _build_row(
+            row, of_id[row.model], counts.get(row.model), costs.get(of_id[row.model].pk, NOTHING)
+        )
         for row in rows
     ]
     return LeaderboardReport(
@@ -194,15 +197,18 @@ def leaderboard_report(
         models=shown,
         ceiling=Ceiling.of_run(run),
         n_pairs=len(pairs),
-        related=_related([of_id[row.model] for row in rows], pairs),
-        runs=_other_runs(run, rows, runs_of(run.version.question_set) if runs is None else runs),
-        unscored=_unscored(run),
+        related=_build_related_pairs([of_id[row.model] for row in rows], pairs),
+        runs=_load_other_runs(
+            run, rows, list_comparable_runs(run.version.question_set) if runs is None else runs
+        ),
+        unscored=_list_unscored(run),
     )
 
 
-def _row(
+def _build_row(
     row: ModelRow, model: LanguageModel, count: tuple[int, int, int] | None, costs: Costs
 ) -> LeaderRow:
+    """Return a model's row: its score, its rank by the comparisons, and its costs."""
     better, worse, alike = count or (0, 0, 0)
     # Without a comparison the run's own rank is used: a single model has rank 1.
     rank = 1 + better if count else row.rank
@@ -219,8 +225,8 @@ def _row(
     )
 
 
-def _counts(pairs: list[ModelPair]) -> dict[UUID, tuple[int, int, int]]:
-    """Return for each model how many are better, worse and not distinguishable."""
+def _count_outcomes(pairs: list[ModelPair]) -> dict[UUID, tuple[int, int, int]]:
+    """Return for each model how many others are better, worse, and not distinguishable."""
     counts: dict[UUID, list[int]] = {}
     for pair in pairs:
         p, value = pair.adjusted_p_value, pair.difference.value
@@ -238,11 +244,12 @@ def _counts(pairs: list[ModelPair]) -> dict[UUID, tuple[int, int, int]]:
     return {model: (count[0], count[1], count[2]) for model, count in counts.items()}
 
 
-def _related(models: list[LanguageModel], pairs: list[ModelPair]) -> list[RelatedPair]:
+def _build_related_pairs(models: list[LanguageModel], pairs: list[ModelPair]) -> list[RelatedPair]:
+    """Return the compared pairs of models that differ in version or prompting strategy only."""
     # A pair is stored in one order of its models only.
     of_two = {frozenset((pair.first, pair.second)): pair for pair in pairs}
     result = []
-    for belonging in related(models):
+    for belonging in find_related(models):
         pair = of_two.get(frozenset((belonging.newer.public_id, belonging.older.public_id)))
         if pair is not None:
             newer_first = pair.first == belonging.newer.public_id
@@ -250,8 +257,8 @@ def _related(models: list[LanguageModel], pairs: list[ModelPair]) -> list[Relate
     return result
 
 
-def _other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> list[OtherScores]:
-    """Return the newest runs with models, including the leaderboard's own."""
+def _load_other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> list[OtherScores]:
+    """Return the set's newest runs with scores of models, including the leaderboard's run."""
     newest = [other for other in runs if other.has_models]
     others = newest[:RUNS_SHOWN]
     if run.pk not in {other.pk for other in others}:
@@ -277,7 +284,7 @@ def _other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> list[Oth
     ]
 
 
-def _unscored(run: Run) -> list[str]:
+def _list_unscored(run: Run) -> list[str]:
     """Return the names of models whose answers arrived after the run."""
     # Sample 0 is the answer that is graded.
     answered = LLMResponse.objects.filter(
@@ -301,14 +308,15 @@ PAIR_GROUPS = (
 )
 
 
-def leaderboard_table(run: Run) -> Table:
+def build_leaderboard_table(run: Run) -> Table:
     """Return the leaderboard table: one row per model; cost, time and tokens per answer."""
-    report = leaderboard_report(run)
+    report = build_leaderboard(run)
     ceiling = report.ceiling.score.value
-    return Table(LEADERBOARD, (_leader(row, ceiling) for row in report.models))
+    return Table(LEADERBOARD, (_build_cells(row, ceiling) for row in report.models))
 
 
-def _leader(row: LeaderRow, ceiling: float | None) -> tuple[object, ...]:
+def _build_cells(row: LeaderRow, ceiling: float | None) -> tuple[object, ...]:
+    """Return the cells of a model's row in the leaderboard table."""
     standing, costs = row.standing, row.costs
     return (
         *(row.rank, standing.name, row.family, row.version, row.strategy),
@@ -321,13 +329,14 @@ def _leader(row: LeaderRow, ceiling: float | None) -> tuple[object, ...]:
     )
 
 
-def groups_table(run: Run) -> Table:
+def build_groups_table(run: Run) -> Table:
     """Return the table of groups: one row per question group and model, with the mean score."""
-    return Table(GROUPS, _group_rows(run))
+    return Table(GROUPS, _iterate_group_rows(run))
 
 
-def _group_rows(run: Run) -> Iterable[tuple[object, ...]]:
-    for table in group_tables(ScoreTable.from_run(run)):
+def _iterate_group_rows(run: Run) -> Iterable[tuple[object, ...]]:
+    """Yield a table row for each question group and model."""
+    for table in build_group_tables(ScoreTable.from_run(run)):
         for group in table.groups:
             for model in group.models:
                 score = model.score
@@ -337,13 +346,14 @@ def _group_rows(run: Run) -> Iterable[tuple[object, ...]]:
                 )
 
 
-def pair_groups_table(run: Run, first: UUID, second: UUID) -> Table:
+def build_pair_groups_table(run: Run, first: UUID, second: UUID) -> Table:
     """Return the table of two models' differences, one row per question group."""
-    return Table(PAIR_GROUPS, _pair_rows(run, first, second))
+    return Table(PAIR_GROUPS, _iterate_pair_rows(run, first, second))
 
 
-def _pair_rows(run: Run, first: UUID, second: UUID) -> Iterable[tuple[object, ...]]:
-    pair_report = pair_detail(run, first, second)
+def _iterate_pair_rows(run: Run, first: UUID, second: UUID) -> Iterable[tuple[object, ...]]:
+    """Yield a table row for each question group with the difference of two models."""
+    pair_report = build_pair_detail(run, first, second)
     if pair_report is None:
         return
     detail = pair_report[0]

@@ -34,8 +34,8 @@ from evaluation.model_comparison.report.scores import (
     GROUPED_BY,
     ComparedQuestion,
     ScoreTable,
-    relation,
-    useful_names,
+    compare_identity,
+    name_groups,
 )
 from evaluation.models import ExemplaryAnswer, LanguageModel, LLMAnswerScore, LLMResponse, Run
 from evaluation.runs.reports.about import RunAbout, build_about
@@ -77,7 +77,7 @@ class Differences:
         return self.end if self.end < self.total else None
 
 
-def differences(
+def load_differences(
     run: Run,
     table: ScoreTable,
     first: UUID,
@@ -86,13 +86,13 @@ def differences(
     start: int = 0,
     size: int = MAX_SHOWN,
 ) -> Differences:
-    """Return a page of questions with both models' answers and the most consensual answer.
+    """Return a page of questions with both models' answers, scores, and the consensus's answer.
 
     By three queries; `table` holds the scores of both. Raises KeyError for an order or a model that
     is unknown.
     """
     one, other = table.of_model(first), table.of_model(second)
-    ordered = _ordered(one - other, order)
+    ordered = _order_questions(one - other, order)
     rows = ordered[start : start + size]
     keys = [table.questions[column].key for column in rows]
     # By way of the run's scores: a model may have answered the question again since.
@@ -132,8 +132,8 @@ def differences(
     return Differences(order, start, len(ordered), found)
 
 
-def _ordered(gaps: Floats, order: str) -> Integers:
-    """Return question indices in the requested order, largest difference first."""
+def _order_questions(gaps: Floats, order: str) -> Integers:
+    """Return the indices of the questions in the requested order, largest difference first."""
     wanted = {
         "largest": ~np.isnan(gaps),
         "first": gaps > SAME,
@@ -172,7 +172,7 @@ class RightOrWrong(Reasoned):
     mid_p_value: float | None
 
 
-def right_or_wrong(run: Run, first: UUID, second: UUID) -> RightOrWrong | None:
+def load_correctness(run: Run, first: UUID, second: UUID) -> RightOrWrong | None:
     """Return both models' correctness in two queries; None if no question has an answer key.
 
     A choice is read by its text, else by its letter, and has to name all accepted ones; a span of
@@ -197,13 +197,15 @@ def right_or_wrong(run: Run, first: UUID, second: UUID) -> RightOrWrong | None:
         if status not in MISSING:
             # A refused reply may have a text, which is no answer.
             answer = text if status == AnswerStatus.TEXT else ""
-            verdict = is_right(keyed[question], answer)
+            verdict = is_correct(keyed[question], answer)
             right[int(model == second), place[question]] = np.nan if verdict is None else verdict
-    return compared([question.external_id for question in keyed.values()], right[0], right[1])
+    return compare_correctness(
+        [question.external_id for question in keyed.values()], right[0], right[1]
+    )
 
 
-def compared(names: Sequence[str], first: Floats, second: Floats) -> RightOrWrong:
-    """Return the comparison of two models' correct (1) and wrong (0) answers; NaN for none."""
+def compare_correctness(names: Sequence[str], first: Floats, second: Floats) -> RightOrWrong:
+    """Return the comparison of two models' correct (1) and wrong (0) answers; NaN if unknown."""
     test = compute_mcnemar_exact(first, second)
     both = ~np.isnan(first - second)
     only_first = [name for name, gap in zip(names, first - second, strict=True) if gap == 1]
@@ -222,8 +224,8 @@ def compared(names: Sequence[str], first: Floats, second: Floats) -> RightOrWron
     )
 
 
-def is_right(question: Question, text: str) -> bool | None:
-    """Return whether an answer is correct; None if the answer key is unreadable."""
+def is_correct(question: Question, text: str) -> bool | None:
+    """Return whether an answer is correct; None for an answer key that cannot be parsed."""
     accepted = [str(answer) for answer in question.accepted_answers]
     if question.kind != Question.Kind.CHOICE:
         return bool(text) and normalise(text) in set(map(normalise, accepted))
@@ -301,20 +303,20 @@ class PairDetail:
     pair: ModelPair
     correction: str
     verdict: Message
-    relation: str
+    compare_identity: str
     newer_first: bool
     n_first: int
     n_second: int
     n_equal: int
     right: RightOrWrong | None
-    groupings: list[Grouping]
+    build_groupings: list[Grouping]
     notices: list[str]
 
 
-def pair_detail(
+def build_pair_detail(
     run: Run, first: UUID, second: UUID, correction: Correction = HOLM
 ) -> tuple[PairDetail, ScoreTable] | None:
-    """Return the comparison of two models, and their scores; None if the run lacks it.
+    """Return the comparison of two models and their scores; None if the run lacks a model.
 
     By seven queries.
     """
@@ -326,7 +328,7 @@ def pair_detail(
         return None
     one, other = table.of_model(first), table.of_model(second)
     models = {model.public_id: model for model in table.models}
-    belonging = relation(models[first], models[second])
+    belonging = compare_identity(models[first], models[second])
     gaps = one - other
     detail = PairDetail(
         about=build_about(run),
@@ -338,17 +340,17 @@ def pair_detail(
         n_first=int(np.count_nonzero(gaps > SAME)),
         n_second=int(np.count_nonzero(gaps < -SAME)),
         n_equal=int(np.count_nonzero(np.abs(gaps) <= SAME)),
-        right=right_or_wrong(run, first, second),
-        groupings=groupings(table.questions, one, other, _seed(run)),
-        notices=_notices(list(models.values())),
+        right=load_correctness(run, first, second),
+        groupings=build_groupings(table.questions, one, other, _get_seed(run)),
+        notices=_list_notices(list(models.values())),
     )
     return detail, table
 
 
-def groupings(
+def build_groupings(
     questions: list[ComparedQuestion], first: Floats, second: Floats, seed: int = 0
 ) -> list[Grouping]:
-    """Return the group comparisons by each property, from both models' scores per question.
+    """Return the comparison of two models by question group, one grouping for each property.
 
     Only questions that both were scored on count. A property with one value for all of them, or
     another value for each, makes no groups and is left out.
@@ -356,16 +358,17 @@ def groupings(
     common = np.flatnonzero(~np.isnan(first - second))
     result = []
     for by in GROUPED_BY:
-        names = useful_names([questions[index] for index in common.tolist()], by)
+        names = name_groups([questions[index] for index in common.tolist()], by)
         if names is None:
             continue
-        groups = _groups(names, first[common], second[common], seed)
+        groups = _build_groups(names, first[common], second[common], seed)
         groups.sort(key=lambda group: -group.n)
         result.append(Grouping(by, len(groups), groups[:GROUPS_SHOWN]))
     return result
 
 
-def _groups(names: list[str], first: Floats, second: Floats, seed: int) -> list[PairGroup]:
+def _build_groups(names: list[str], first: Floats, second: Floats, seed: int) -> list[PairGroup]:
+    """Return both models' means and difference in each question group."""
     return [
         PairGroup(
             name=apart.group,
@@ -387,9 +390,11 @@ def _groups(names: list[str], first: Floats, second: Floats, seed: int) -> list[
     ]
 
 
-def _seed(run: Run) -> int:
+def _get_seed(run: Run) -> int:
+    """Return the seed of a run's bootstrap; 0 for a run that stored none."""
     return int(run.parameters.get("seed", 0))
 
 
-def _notices(models: list[LanguageModel]) -> list[str]:
+def _list_notices(models: list[LanguageModel]) -> list[str]:
+    """Return the models' notices without duplicates."""
     return list(dict.fromkeys(model.notice for model in models if model.notice))

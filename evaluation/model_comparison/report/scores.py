@@ -62,28 +62,35 @@ class Costs(Reasoned):
         costs: list[float] = []
         tokens: list[float] = []
         for taken, paid, *counted in answers:
-            seconds += _known(taken)
-            costs += _known(paid)
-            known = _known(*counted)
+            seconds += _select_numbers(taken)
+            costs += _select_numbers(paid)
+            known = _select_numbers(*counted)
             tokens += [sum(known)] if known else []
-        numbers = (_mean(seconds), _mean(costs), sum(costs) if costs else None, _mean(tokens))
+        numbers = (
+            _compute_mean(seconds),
+            _compute_mean(costs),
+            sum(costs) if costs else None,
+            _compute_mean(tokens),
+        )
         reason = NOT_TOLD if None in numbers else ""
         return cls(*numbers, len(seconds), len(costs), len(tokens), reason)
 
 
-def costs_of(run: Run) -> Mapping[int, Costs]:
-    """Return the costs of the answers a run scored, by model key; one query."""
-    rows = LLMResponse.objects.filter(scores__run=run).values_list("model_id", *told_in("extra"))
-    return by_model(rows.iterator(5000))
+def load_costs(run: Run) -> Mapping[int, Costs]:
+    """Return the costs of the answers that a run scored, by model key; one query."""
+    rows = LLMResponse.objects.filter(scores__run=run).values_list(
+        "model_id", *build_cost_columns("extra")
+    )
+    return sum_costs_by_model(rows.iterator(5000))
 
 
-def told_in(extra: str) -> list[KeyTextTransform]:
-    """Return query columns of an answer's cost; `extra` is the query path to its JSON field."""
+def build_cost_columns(extra: str) -> list[KeyTextTransform]:
+    """Return the query columns of an answer's cost in the JSON field at the query path `extra`."""
     return [KeyTextTransform(key, extra) for key in (COPIED, SECONDS, COST, *TOKENS)]
 
 
-def by_model(rows: Iterable[Sequence[Any]]) -> Mapping[int, Costs]:
-    """Return the costs by model key, from rows of the key and the columns of `told_in`."""
+def sum_costs_by_model(rows: Iterable[Sequence[Any]]) -> Mapping[int, Costs]:
+    """Return the costs by model key, from rows of the key and of `build_cost_columns`."""
     scores: dict[int, list[tuple[Any, ...]]] = {}
     for model, copied, *values in rows:
         if copied is None:
@@ -91,11 +98,12 @@ def by_model(rows: Iterable[Sequence[Any]]) -> Mapping[int, Costs]:
     return {model: Costs.from_answers(values) for model, values in scores.items()}
 
 
-def _known(*values: Any) -> list[float]:
-    return [number for number in map(_number, values) if number is not None]
+def _select_numbers(*values: Any) -> list[float]:
+    """Return the values that are numbers, as floats."""
+    return [number for number in map(_parse_number, values) if number is not None]
 
 
-def _number(value: Any) -> float | None:
+def _parse_number(value: Any) -> float | None:
     """Return a number stored as a number or text; None for any other value."""
     # float(True) would be 1.
     if value is None or value == "" or isinstance(value, bool):
@@ -107,7 +115,8 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) and number >= 0 else None
 
 
-def _mean(values: list[float]) -> float | None:
+def _compute_mean(values: list[float]) -> float | None:
+    """Return the mean of the values; None without any."""
     return sum(values) / len(values) if values else None
 
 
@@ -119,7 +128,7 @@ Relation = Literal["version", "strategy"]
 
 @dataclass(frozen=True)
 class Related:
-    """Two models that differ in version or prompting strategy only.
+    """Two models that differ in their version only, or in their prompting strategy only.
 
     Attributes
     ----------
@@ -133,18 +142,18 @@ class Related:
     older: LanguageModel
 
 
-def related(models: Iterable[LanguageModel]) -> Iterator[Related]:
-    """Yield consecutive versions, then all strategy pairs of one version.
+def find_related(models: Iterable[LanguageModel]) -> Iterator[Related]:
+    """Yield pairs of related models: consecutive versions, then strategies of one version.
 
     Models without a registered family have no related models.
     """
     known = [model for model in models if model.family]
-    for versions in _alike(known, ("family", "size", "tuning", "strategy")):
+    for versions in _group_equal(known, ("family", "size", "tuning", "strategy")):
         ordered = sorted(versions, key=lambda model: model.pk)
         for older, newer in pairwise(ordered):
             if older.version != newer.version:
                 yield Related("version", newer, older)
-    for property_name in _alike(known, ("family", "size", "tuning", "version")):
+    for property_name in _group_equal(known, ("family", "size", "tuning", "version")):
         ordered = sorted(
             property_name, key=lambda model: ("passage" not in model.strategy, model.strategy)
         )
@@ -153,15 +162,15 @@ def related(models: Iterable[LanguageModel]) -> Iterator[Related]:
                 yield Related("strategy", one, other)
 
 
-def relation(language_model: LanguageModel, other: LanguageModel) -> Related | None:
-    """Return in what two models differ if only in version or strategy, else None."""
-    return next(related((language_model, other)), None)
+def compare_identity(language_model: LanguageModel, other: LanguageModel) -> Related | None:
+    """Return in what two models differ if only in version or in strategy; None otherwise."""
+    return next(find_related((language_model, other)), None)
 
 
-def _alike(
+def _group_equal(
     models: Iterable[LanguageModel], fields: tuple[str, ...]
 ) -> Iterable[list[LanguageModel]]:
-    """Return groups of models with equal values in some fields."""
+    """Return the groups of models that have equal values in these fields."""
     groups: dict[tuple[str, ...], list[LanguageModel]] = {}
     for model in models:
         key = tuple(getattr(model, field).strip().casefold() for field in fields)
@@ -186,7 +195,7 @@ class ComparedQuestion:
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Scores with one row per model, by mean score, and one column per question.
+    """Scores with one row per model (highest mean first) and one column per question.
 
     Attributes
     ----------
@@ -202,17 +211,18 @@ class ScoreTable:
     @classmethod
     def from_run(cls, run: Run, models: list[UUID] | None = None) -> Self:
         """Load the scores of some models of a run (default: all); three queries."""
-        return cls._read(run, models, ())[0]
+        return cls._load(run, models, ())[0]
 
     @classmethod
     def with_costs(cls, run: Run) -> tuple[Self, Mapping[int, Costs]]:
-        """Load the scores of all models of a run, and the costs of answers; three queries."""
-        return cls._read(run, None, told_in("llm_response__extra"))
+        """Load the scores of all models of a run with the costs of their answers; three queries."""
+        return cls._load(run, None, build_cost_columns("llm_response__extra"))
 
     @classmethod
-    def _read(
+    def _load(
         cls, run: Run, models: list[UUID] | None, told: Sequence[KeyTextTransform]
     ) -> tuple[Self, Mapping[int, Costs]]:
+        """Return the scores of models, and the costs of their answers if `told`; three queries."""
         # nulls_last, because PostgreSQL sorts NULL first in descending order and SQLite last.
         listed = LLMScore.objects.filter(run=run).order_by(
             F("score").desc(nulls_last=True), "model__name"
@@ -245,10 +255,11 @@ class ScoreTable:
                 scores[row_of[model], place[question]] = score
             if told:
                 costs.append((model, *cost))
-        return cls(found, questions, scores, standings), by_model(costs)
+        return cls(found, questions, scores, standings), sum_costs_by_model(costs)
 
     @cached_property
     def _row_of(self) -> dict[UUID, int]:
+        """Row index of each model, by public id."""
         return {model.public_id: index for index, model in enumerate(self.models)}
 
     def of_model(self, model: UUID) -> Floats:
@@ -298,38 +309,39 @@ class Group:
 
 @dataclass(frozen=True)
 class GroupTable:
-    """Question groups by one property, largest first."""
+    """Table of models' means by question group (such as category), largest group first."""
 
     by: str
     groups: list[Group]
 
     @property
     def n_small(self) -> int:
-        """Number of groups with few questions."""
+        """Number of groups with fewer than 10 questions."""
         return sum(group.is_small for group in self.groups)
 
 
-def useful_names(questions: list[ComparedQuestion], by: str) -> list[str] | None:
-    """Return the group of each question; None if all are in one group or each in its own."""
+def name_groups(questions: list[ComparedQuestion], by: str) -> list[str] | None:
+    """Return the group of each question by one property; None if the groups are trivial."""
     names = [GROUPED_BY[by](question) for question in questions]
     return names if 1 < len(set(names)) < len(names) else None
 
 
-def group_tables(table: ScoreTable) -> list[GroupTable]:
-    """Return the group tables by category, passage and language."""
+def build_group_tables(table: ScoreTable) -> list[GroupTable]:
+    """Return the models' means by category, by passage and by language of the questions."""
     if not table.models:
         return []
     scored = np.flatnonzero(~np.isnan(table.scores).all(axis=0))
     questions = [table.questions[index] for index in scored.tolist()]
     tables = []
     for by in GROUPED_BY:
-        names = useful_names(questions, by)
+        names = name_groups(questions, by)
         if names is not None:
-            tables.append(GroupTable(by, _groups(table, scored, names)))
+            tables.append(GroupTable(by, _build_groups(table, scored, names)))
     return tables
 
 
-def _groups(table: ScoreTable, columns: Integers, names: list[str]) -> list[Group]:
+def _build_groups(table: ScoreTable, columns: Integers, names: list[str]) -> list[Group]:
+    """Return the question groups by one property, with each model's mean score."""
     sizes = {name: names.count(name) for name in dict.fromkeys(names)}
     means = [compute_group_means(scores[columns], names) for scores in table.scores]
     groups = [

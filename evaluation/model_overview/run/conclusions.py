@@ -14,13 +14,13 @@ import numpy as np
 
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import convert_nan_to_none
-from evaluation.model_overview.methods import smallest_shown
+from evaluation.model_overview.methods import compute_detectable_correlation
 from evaluation.model_overview.run.findings import (
     CorrelationRow,
     StandingRow,
     ViewAbout,
     ViewsSummary,
-    disagreement_of,
+    compute_disagreement_of_sides,
 )
 from evaluation.model_overview.run.gathering import AlignedMetrics
 from evaluation.runs.flow.stored import Side, View
@@ -48,8 +48,8 @@ class ViewQuestion:
     said: Message
 
 
-def answered(summary: ViewsSummary) -> list[ViewQuestion]:
-    """Return the questions that the overview's views can answer, with their answers."""
+def answer_questions(summary: ViewsSummary) -> list[ViewQuestion]:
+    """Return the questions about pairs of views that the overview's views can answer."""
     crowd, sure = summary.leading(Side.CROWD), summary.leading(Side.UNCERTAINTY)
     robust, apart = summary.leading(Side.ROBUSTNESS), summary.dispersion
     wanted = (
@@ -65,18 +65,19 @@ def answered(summary: ViewsSummary) -> list[ViewQuestion]:
         row = summary.correlation(one.view.name, other.view.name)
         if row is not None:
             # Each view whose lower values are better turns the correlation around.
-            turned = sign * _sign(one.view) * _sign(other.view)
+            turned = sign * _get_sign(one.view) * _get_sign(other.view)
             answer = _answer_question(f"views.{name}", row, turned)
             result.append(ViewQuestion(name, one.view.name, other.view.name, answer))
     return result
 
 
-def _sign(view: View) -> int:
+def _get_sign(view: View) -> int:
+    """Return 1 if greater values of a view are better or neither, -1 if smaller ones are."""
     return -1 if view.better == "lower" else 1
 
 
 def _answer_question(code: str, row: CorrelationRow, sign: int) -> Message:
-    """Return the answer to a question that a correlation affirms if positive, times `sign`."""
+    """Return the answer to a question on two views: yes if their correlation x `sign` is > 0."""
     value = None if row.spearman is None else sign * row.spearman
     ends = (
         None if row.low is None or row.high is None else sorted((sign * row.low, sign * row.high))
@@ -88,13 +89,14 @@ def _answer_question(code: str, row: CorrelationRow, sign: int) -> Message:
         "high": high,
         "questions": row.n_questions,
         "models": row.n_models,
-        "smallest": smallest_shown(row.n_questions),
+        "smallest": compute_detectable_correlation(row.n_questions),
         "reason": row.reason or "",
     }
-    return Message(f"{code}.{_verdict(value, low, high, row.n_questions)}", values)
+    return Message(f"{code}.{_choose_verdict(value, low, high, row.n_questions)}", values)
 
 
-def _verdict(value: float | None, low: float | None, high: float | None, n: int) -> Verdict:
+def _choose_verdict(value: float | None, low: float | None, high: float | None, n: int) -> Verdict:
+    """Return the verdict on a correlation: yes, no, untold (undecided), few, or undefined."""
     if value is None:
         return "undefined"
     if n < FEW:
@@ -114,7 +116,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Claim:
-    """A question about one model, such as whether its confidence is justified, with the evidence.
+    """A question about one model (such as whether its confidence is justified), with evidence.
 
     Attributes
     ----------
@@ -144,7 +146,7 @@ CLAIMS: tuple[tuple[str, tuple[Side, ...]], ...] = (
 )
 
 
-def portrait(summary: ViewsSummary, place: int) -> Portrait:
+def build_portrait(summary: ViewsSummary, place: int) -> Portrait:
     """Return the evidence about the model at index `place` of the summary."""
     model = summary.models[place]
     claims = []
@@ -152,7 +154,7 @@ def portrait(summary: ViewsSummary, place: int) -> Portrait:
         evidence: list[Evidence] = []
         missing = []
         for side in sides:
-            found = list(_evidence(summary, model, side))
+            found = list(_iterate_evidence(summary, model, side))
             evidence += found
             if not found:
                 missing.append(side)
@@ -160,14 +162,15 @@ def portrait(summary: ViewsSummary, place: int) -> Portrait:
     return Portrait(model, place, claims)
 
 
-def _evidence(summary: ViewsSummary, model: str, side: Side) -> Iterator[Evidence]:
+def _iterate_evidence(summary: ViewsSummary, model: str, side: Side) -> Iterator[Evidence]:
+    """Yield the sentences on one model in the views of an aspect that have a value."""
     for model_view in summary.model_views:
         number = summary.number(model, model_view.view.name)
         if model_view.view.side == side and number is not None and number.value is not None:
             values = {
                 "title": model_view.view.title,
                 "value": number.value,
-                **_range(model_view.view),
+                **_get_range(model_view.view),
             }
             yield Evidence(Message(f"views.{model_view.view.name}", values), model_view)
     about = summary.leading(side)
@@ -175,18 +178,18 @@ def _evidence(summary: ViewsSummary, model: str, side: Side) -> Iterator[Evidenc
     if about is None or row is None or row.mean is None:
         return
     if side != Side.UNCERTAINTY:
-        yield Evidence(Message(f"views.mean_{side}", mean_values(row, about.view)), about)
+        yield Evidence(Message(f"views.mean_{side}", build_mean_values(row, about.view)), about)
         return
     # The level of confidence shows nothing; its correlation with the distance from the crowd does.
     own, crowd = summary.own_correlation(model), summary.leading(Side.CROWD)
     if own is not None and crowd is not None:
-        turned = _sign(about.view) * _sign(crowd.view)
+        turned = _get_sign(about.view) * _get_sign(crowd.view)
         yield Evidence(_answer_question("views.sure", own, turned), about)
 
 
-def mean_values(row: StandingRow, view: View) -> dict[str, Any]:
+def build_mean_values(row: StandingRow, view: View) -> dict[str, Any]:
     """Return the values for a sentence on a model's mean in a view; a positive gain is better."""
-    sign = _sign(view)
+    sign = _get_sign(view)
     gain = None if row.gain is None else sign * row.gain
     ends = (
         None
@@ -206,12 +209,12 @@ def mean_values(row: StandingRow, view: View) -> dict[str, Any]:
         "n_gain": row.n_gain,
         "place": row.place,
         "models": row.n_models,
-        "against": against(row, view),
-        **_range(view),
+        "against": compare_with_others(row, view),
+        **_get_range(view),
     }
 
 
-def against(row: StandingRow, view: View) -> Against:
+def compare_with_others(row: StandingRow, view: View) -> Against:
     """Return whether a model is significantly better or worse in a view than the others' mean."""
     if not view.better:
         return "neither"
@@ -224,7 +227,8 @@ def against(row: StandingRow, view: View) -> Against:
     return "better" if (row.gain_low > 0) == (view.better == "higher") else "worse"
 
 
-def _range(view: View) -> dict[str, float | None]:
+def _get_range(view: View) -> dict[str, float | None]:
+    """Return the smallest and greatest possible value of a view, by the names in sentences."""
     return {"lowest": view.lowest, "highest": view.highest}
 
 
@@ -233,18 +237,18 @@ OVER_ALL = "over_all_questions"
 NOT_LOOKED_AT = "not_looked_at"
 
 
-def cell_header(together: AlignedMetrics) -> tuple[str, ...]:
+def list_cell_columns(together: AlignedMetrics) -> tuple[str, ...]:
     """Return the column names of views.csv."""
     names = [view.name for view in together.views]
     return ("question", "model", *names, "disagreement", "best_view", "worst_view", "reason")
 
 
-def cell_rows(together: AlignedMetrics) -> Iterator[tuple[object, ...]]:
+def iterate_cell_rows(together: AlignedMetrics) -> Iterator[tuple[object, ...]]:
     """Yield the rows of views.csv, one per question and model; a missing value is empty.
 
     `reason` names the views without a number and why, as VIEW: CODE, parted by semicolons.
     """
-    disagreement = disagreement_of(together)
+    disagreement = compute_disagreement_of_sides(together)
     sides = [together.views[index].name for index in together.sides]
     names = [view.name for view in together.views]
     numbers = together.values.transpose(2, 1, 0).tolist()
@@ -274,7 +278,7 @@ def cell_rows(together: AlignedMetrics) -> Iterator[tuple[object, ...]]:
             )
 
 
-def model_rows(summary: ViewsSummary) -> Iterator[StandingRow]:
+def iterate_model_rows(summary: ViewsSummary) -> Iterator[StandingRow]:
     """Yield the rows of models.csv: each model's mean and rank in each view."""
     for model in summary.models:
         yield from (row for row in summary.standings if row.model == model)

@@ -15,9 +15,9 @@ from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.model_overview.methods import (
     Disagreement,
     ViewCorrelation,
-    correlations,
-    disagreement,
-    standings,
+    compute_correlations,
+    compute_disagreement,
+    compute_standings,
 )
 from evaluation.model_overview.run.gathering import (
     AlignedMetrics,
@@ -91,7 +91,7 @@ class DisagreementRow:
 
 @dataclass(frozen=True)
 class ViewResults:
-    """Results of a model overview: combined views, correlations, and models' means.
+    """Results of a model overview: values of all views (measures), correlations, means.
 
     Attributes
     ----------
@@ -101,29 +101,30 @@ class ViewResults:
 
     together: AlignedMetrics
     parameters: ViewsParameters
-    correlations: tuple[CorrelationRow, ...]
+    compute_correlations: tuple[CorrelationRow, ...]
     own: tuple[CorrelationRow, ...]
-    standings: tuple[StandingRow, ...]
+    compute_standings: tuple[StandingRow, ...]
 
     @cached_property
     def disagreement(self) -> Disagreement:
-        """How much the sides (aspects) of each answer disagree."""
-        return disagreement_of(self.together)
+        """How much the aspects (main views) of each answer differ in rank."""
+        return compute_disagreement_of_sides(self.together)
 
 
-def find_views(
+def compute_results(
     together: AlignedMetrics, parameters: ViewsParameters, progress: Progress | None = None
 ) -> ViewResults:
     """Compute correlations of views and models' means and ranks from the combined views."""
     pairs = list(combinations(range(len(together.views)), 2))
     n_draws, seed = parameters.bootstrap, parameters.seed
     views = []
-    for done, pair in enumerate(_batches(pairs)):
+    for done, pair in enumerate(_split_pairs(pairs)):
         if progress is not None:
             progress("correlating", min(done * BATCH, len(pairs)), len(pairs))
-        views += correlations(together.values, pair, n_draws, seed)
+        views += compute_correlations(together.values, pair, n_draws, seed)
     rows = [
-        _row(together, pair, one, one.estimate, "") for pair, one in zip(pairs, views, strict=True)
+        _build_correlation_row(together, pair, one, one.estimate, "")
+        for pair, one in zip(pairs, views, strict=True)
     ]
     if progress is not None:
         progress("correlating", len(pairs), len(pairs))
@@ -131,8 +132,8 @@ def find_views(
         together,
         parameters,
         tuple(rows),
-        tuple(_own(together, parameters)),
-        tuple(_standings(together, parameters)),
+        tuple(_build_own_correlation_rows(together, parameters)),
+        tuple(_build_standing_rows(together, parameters)),
     )
 
 
@@ -140,17 +141,19 @@ def find_views(
 BATCH = 30
 
 
-def _batches(pairs: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+def _split_pairs(pairs: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """Return the pairs of views in batches of limited size, to bound the memory used."""
     return [pairs[start : start + BATCH] for start in range(0, len(pairs), BATCH)]
 
 
-def _row(
+def _build_correlation_row(
     together: AlignedMetrics,
     pair: tuple[int, int],
     view_correlation: ViewCorrelation,
     estimate: SampleEstimate,
     model: str,
 ) -> CorrelationRow:
+    """Return the row of one pair's correlation over all models, or of one model."""
     one, other = (together.views[index].name for index in pair)
     return CorrelationRow(
         one,
@@ -166,7 +169,9 @@ def _row(
     )
 
 
-def _own(together: AlignedMetrics, parameters: ViewsParameters) -> list[CorrelationRow]:
+def _build_own_correlation_rows(
+    together: AlignedMetrics, parameters: ViewsParameters
+) -> list[CorrelationRow]:
     """Return each model's correlation of its uncertainty with its distance from the crowd."""
     crowd, sure = together.leading(Side.CROWD), together.leading(Side.UNCERTAINTY)
     if crowd is None or sure is None:
@@ -175,17 +180,25 @@ def _own(together: AlignedMetrics, parameters: ViewsParameters) -> list[Correlat
     for index, model in enumerate(together.models):
         alone = together.values[[crowd, sure], index : index + 1]
         # Of one model the mean over models is its own correlation, with an interval of its own.
-        (correlation,) = correlations(alone, [(0, 1)], parameters.bootstrap, parameters.seed)
-        rows.append(_row(together, (crowd, sure), correlation, correlation.estimate, model))
+        (correlation,) = compute_correlations(
+            alone, [(0, 1)], parameters.bootstrap, parameters.seed
+        )
+        rows.append(
+            _build_correlation_row(
+                together, (crowd, sure), correlation, correlation.estimate, model
+            )
+        )
     return rows
 
 
-def _standings(together: AlignedMetrics, parameters: ViewsParameters) -> list[StandingRow]:
+def _build_standing_rows(
+    together: AlignedMetrics, parameters: ViewsParameters
+) -> list[StandingRow]:
     """Return each model's mean and rank in each view of answers, model by model."""
     of_view = {}
     for index, view in enumerate(together.views):
         if view.of == "answer":
-            of_view[index] = standings(
+            of_view[index] = compute_standings(
                 together.values[index],
                 higher_is_better=view.better != "lower",
                 n_draws=parameters.bootstrap,
@@ -215,16 +228,18 @@ def _standings(together: AlignedMetrics, parameters: ViewsParameters) -> list[St
     return rows
 
 
-def disagreement_of(together: AlignedMetrics) -> Disagreement:
-    """Return how much the leading views of the sides disagree on each answer."""
+def compute_disagreement_of_sides(together: AlignedMetrics) -> Disagreement:
+    """Return how much the main views of the aspects differ in rank on each answer."""
     sides = [together.oriented(index) for index in together.sides]
     # Without any side there is no value for any answer.
     nothing = np.full((1, *together.values.shape[1:]), np.nan)
-    return disagreement(np.stack(sides) if sides else nothing)
+    return compute_disagreement(np.stack(sides) if sides else nothing)
 
 
-def disagreement_rows(together: AlignedMetrics, source: Disagreement) -> list[DisagreementRow]:
-    """Return a row per answer with at least two sides, the strongest disagreement first."""
+def build_disagreement_rows(
+    together: AlignedMetrics, source: Disagreement
+) -> list[DisagreementRow]:
+    """Return a row per answer with values in two or more aspects, the largest difference first."""
     names = [together.views[index].name for index in together.sides]
     rows = []
     for model, question in source.strongest().tolist():
@@ -248,7 +263,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class ViewAbout:
-    """A view (measure), the index of its source run, and whether it represents its side."""
+    """A view (measure of models), its source run, and whether it is its aspect's main view."""
 
     view: View
     source: int
@@ -275,9 +290,9 @@ class ViewsSummary(RunSummary):
     models: tuple[str, ...] = ()
     questions: int = 0
     answers: int = 0
-    correlations: tuple[CorrelationRow, ...] = ()
+    compute_correlations: tuple[CorrelationRow, ...] = ()
     own: tuple[CorrelationRow, ...] = ()
-    standings: tuple[StandingRow, ...] = ()
+    compute_standings: tuple[StandingRow, ...] = ()
     of_models: tuple[ModelNumber, ...] = ()
     repeated: int = 0
     seed: int = 0
@@ -286,7 +301,7 @@ class ViewsSummary(RunSummary):
 
     @classmethod
     def of_found(cls, found: ViewResults) -> ViewsSummary:
-        """Return the summary to store for a computed model overview."""
+        """Return the summary to store for computed results."""
         together = found.together
         leading = set(together.sides)
         of_answers = np.array([view.of == "answer" for view in together.views])
@@ -331,7 +346,7 @@ class ViewsSummary(RunSummary):
         )
 
     def leading(self, side: Side) -> ViewAbout | None:
-        """Return the view that represents a side (aspect); None if there is none."""
+        """Return the main view of an aspect (side) of models; None if there is none."""
         return next((view for view in self.views if view.leads and view.view.side == side), None)
 
     @property
@@ -346,7 +361,7 @@ class ViewsSummary(RunSummary):
 
     @property
     def missing(self) -> list[Side]:
-        """Sides (aspects, such as robustness) of which there is no result."""
+        """Aspects of models (such as robustness) of which there is no result."""
         return [side for side in Side if self.leading(side) is None]
 
     def correlation(self, one: str, other: str) -> CorrelationRow | None:

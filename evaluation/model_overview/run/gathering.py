@@ -46,12 +46,12 @@ class ModelNumber:
 
 
 class NoObservationsError(Exception):
-    """Error: no source contains a value for any model's answer."""
+    """No source contains a value for any model's answer."""
 
 
 @dataclass(frozen=True, eq=False)
 class AlignedMetrics:
-    """Values of all views (measures), by view, model and question.
+    """Values of all views (measures), in an array by view, model and question; NaN if missing.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class AlignedMetrics:
         return {view.name: index for index, view in enumerate(self.views)}
 
     def leading(self, side: Side) -> int | None:
-        """Return the index of the view of answers that represents a side; None if none does."""
+        """Return the index of the main view of an aspect (side); None if there is none."""
         for index, view in enumerate(self.views):
             if view.side == side and view.of == "answer" and view.better:
                 return index
@@ -101,11 +101,11 @@ class AlignedMetrics:
 
     @property
     def sides(self) -> list[int]:
-        """Indices of the views that represent a side, in the order of the sides."""
+        """Indices of the main views of all aspects, in the order of the aspects."""
         return [index for index in map(self.leading, Side) if index is not None]
 
     def oriented(self, view: int) -> Floats:
-        """Return a view's values with the sign that makes greater better, one row per model."""
+        """Return a view's values, negated if smaller is better; one row per model."""
         sign = -1.0 if self.views[view].better == "lower" else 1.0
         return np.asarray(sign * self.values[view], dtype=np.float64)
 
@@ -124,7 +124,7 @@ class AlignedMetrics:
 
 @dataclass
 class Gathering:
-    """Collects observations (model, question, value) from sources and combines them.
+    """Collects numbers (by view, model and question) from sources into one array.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Gathering:
     _repeated: int = 0
 
     def add(self, source: Source, viewed_observations: Iterable[ViewedObservation]) -> None:
-        """Add the observations of a source; the first of repeated observations counts."""
+        """Add the numbers of a source; of repeated numbers the first counts."""
         self.sources.append(source)
         source_index = len(self.sources) - 1
         for view, (model, question, value, reason) in viewed_observations:
@@ -156,9 +156,9 @@ class Gathering:
         views = [
             (view, index)
             for name, (view, index) in self._views.items()
-            if view.of != "model" and any(value is not None for value, _ in self._cells(name))
+            if view.of != "model" and any(value is not None for value, _ in self._list_values(name))
         ]
-        models = list(dict.fromkeys(self._models(views)))
+        models = list(dict.fromkeys(self._iterate_models(views)))
         if not models:
             raise NoObservationsError
         told = (question for view, _ in views for _, question in self._told[view.name])
@@ -166,7 +166,7 @@ class Gathering:
         place = {question: index for index, question in enumerate(self.questions)}
         # Sorting keeps the order of those that no list names.
         questions.sort(key=lambda question: place.get(question, len(place)))
-        values, reasons = self._arrays([view for view, _ in views], models, questions)
+        values, reasons = self._build_arrays([view for view, _ in views], models, questions)
         return AlignedMetrics(
             tuple(self.sources),
             tuple(view for view, _ in views),
@@ -175,14 +175,15 @@ class Gathering:
             tuple(questions),
             values,
             reasons,
-            *self._of_models(models),
+            *self._collect_model_numbers(models),
             self._repeated,
         )
 
-    def _cells(self, name: str) -> Iterable[tuple[float | None, str]]:
+    def _list_values(self, name: str) -> Iterable[tuple[float | None, str]]:
+        """Return (value, reason if missing) of every number of a view."""
         return self._told[name].values()
 
-    def _models(self, views: Sequence[tuple[View, int]]) -> Iterator[str]:
+    def _iterate_models(self, views: Sequence[tuple[View, int]]) -> Iterator[str]:
         """Yield the name of the model of each known value of an answer, view by view."""
         for view, _ in views:
             if view.of == "answer":
@@ -190,9 +191,10 @@ class Gathering:
                     if value is not None:
                         yield model
 
-    def _arrays(
+    def _build_arrays(
         self, views: Sequence[View], models: Sequence[str], questions: Sequence[str]
     ) -> tuple[Floats, Reasons]:
+        """Return the values by view, model and question, and the reasons of missing ones."""
         row = {model: index for index, model in enumerate(models)}
         column = {question: index for index, question in enumerate(questions)}
         values = np.full((len(views), len(models), len(questions)), np.nan)
@@ -209,9 +211,10 @@ class Gathering:
                         reasons[index, row[model], column[question]] = reason
         return values, reasons
 
-    def _of_models(
+    def _collect_model_numbers(
         self, models: Sequence[str]
     ) -> tuple[tuple[tuple[View, int], ...], tuple[ModelNumber, ...]]:
+        """Return the views of whole models, and their numbers for these models."""
         views = [(view, index) for view, index in self._views.values() if view.of == "model"]
         known = set(models)
         numbers = [

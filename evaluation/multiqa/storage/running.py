@@ -218,13 +218,13 @@ def execute_run(turn: Turn) -> None:
     problem = find_problem(loaded, options)
     if problem is not None:
         sentence = SITE.sentence(MultiqaRunOptions, problem)
-        raise RunInputError.of_sentence(f"{capfirst(sentence)}.")
+        raise RunInputError.from_sentence(f"{capfirst(sentence)}.")
     # A missing re-ranker must fail before requests cost money.
     meaning.load_reranker(options.reranker)
     in_turns = StudyAsker(turn, run, [*models, *rewriters], options.budget)
     collected = _collect_replies(turn, in_turns, loaded, options, models, rewriters)
     if all(status.is_missing for status in collected.count_statuses()):
-        raise RunInputError("run.no_model_replied", reason=in_turns.first_fault())
+        raise RunInputError("run.no_model_replied", reason=in_turns.find_first_fault())
     # With a crowd `embed_texts` chooses the lane itself.
     if loaded.crowd is None:
         turn.go_on_in(find_lane_of_embedder(options.embedder))
@@ -337,7 +337,7 @@ def _request_rewordings(
         return stored
 
     rewordings = request_rewordings(checker, ids, ask, loaded.left_out, check)
-    if why := in_turns.reason_given_up(rewriter):
+    if why := in_turns.get_reason_given_up(rewriter):
         raise RunInputError("run.rewriter_not_asked", reason=why)
     # At its temperature the rewriter may do better next time, so a later run must not reuse the
     # replies of items without an accepted rewording.

@@ -24,7 +24,7 @@ from evaluation.payments.storage.rules import (
     check_contrasts,
     get_compared_score,
 )
-from evaluation.runs.raw_scores import RAW, SCORES, RawScore, run_of, scores_of
+from evaluation.runs.raw_scores import RAW, SCORES, RawScore, find_grading_run, load_scores
 
 ENDS = {SCORE: "the score", LOW: "the lower end of its interval"}
 MOST = 1_000
@@ -115,7 +115,7 @@ def select_invited(version: QuestionSetVersion, threshold: ScoreThreshold) -> In
     without a grading, and if the panel is ambiguous.
     """
     threshold.check()
-    run = run_of(version)
+    run = find_grading_run(version)
     if run is None:
         raise RuleError("", "no_scores")
     panel = _choose_panel(version, threshold.panel)
@@ -124,7 +124,7 @@ def select_invited(version: QuestionSetVersion, threshold: ScoreThreshold) -> In
         load_standing_decisions(version),
         load_newest_statuses(submissions.values("pk")),
     )
-    scores, reasons = scores_of(run, score=threshold.score), list(LEFT_OUT)
+    scores, reasons = load_scores(run, score=threshold.score), list(LEFT_OUT)
     check_contrasts(threshold.score, scores)
     reason_by_id: dict[str, str] = {}
     for submission in submissions.select_related("worker").order_by("worker__external_id", "pk"):

@@ -56,7 +56,14 @@ from evaluation.payments.storage.invitations import (
 )
 from evaluation.payments.storage.rules import SCORE, RuleError
 from evaluation.payments.views.people import build_frame
-from evaluation.runs.raw_scores import CONTRAST, RAW, SCORES, run_of, scores_of, spread_of
+from evaluation.runs.raw_scores import (
+    CONTRAST,
+    RAW,
+    SCORES,
+    compute_spread,
+    find_grading_run,
+    load_scores,
+)
 
 
 @require_GET
@@ -271,7 +278,7 @@ class LineForm(forms.Form):
 def show_invitation(request: HttpRequest, set_id: UUID) -> HttpResponse | StreamingHttpResponse:
     """Show how many workers reach a threshold; `take=list` in the query sends their ids."""
     version = get_payable_version(request, set_id)
-    run = run_of(version)
+    run = find_grading_run(version)
     form = LineForm(list_panels(version), request.GET if "at_least" in request.GET else None)
     invited_workers = (
         _select_invited(version, form) if run is not None and form.is_valid() else None
@@ -284,8 +291,8 @@ def show_invitation(request: HttpRequest, set_id: UUID) -> HttpResponse | Stream
     query["take"] = "list"
     context = build_frame(version, "Invite the best again") | {
         "run": run,
-        "spread": spread_of(scores_of(run)),
-        "spread_of_contrast": spread_of(scores_of(run, score=CONTRAST)),
+        "spread": compute_spread(load_scores(run)),
+        "spread_of_contrast": compute_spread(load_scores(run, score=CONTRAST)),
         "form": form,
         "found": invited_workers,
         "named": invited_workers.ids[:MAX_LISTED] if invited_workers else [],

@@ -48,7 +48,7 @@ from evaluation.payments.report import OPEN, PaymentPeople, PayRow
 from evaluation.payments.storage.evidence import Evidence, get_payable_version
 from evaluation.payments.storage.fairness import compare_decisions
 from evaluation.payments.storage.rules import APPROVE
-from evaluation.runs.forms import meanwhile, seen
+from evaluation.runs.forms import format_conflict, get_seen_decision
 
 
 def build_frame(version: QuestionSetVersion, title: str, *, inside: bool = True) -> dict[str, Any]:
@@ -275,7 +275,9 @@ def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpRespo
     values = {name: request.POST.get(name, "") for name in ("category", "reason")}
     values = values if kind == REJECT else {}
     try:
-        decision = deciding.decide(row.submission, request.user, kind, **values, seen=seen(request))
+        decision = deciding.decide(
+            row.submission, request.user, kind, **values, seen=get_seen_decision(request)
+        )
     except deciding.DecisionError as error:
         return _render_refusal(request, row, error, values)
     except deciding.WithdrawnError as error:
@@ -347,7 +349,9 @@ def _note_appeal(request: HttpRequest, row: PayRow) -> HttpResponse:
 def _build_problem(request: HttpRequest, error: deciding.DecidedMeanwhileError) -> Problem:
     """Build the problem that another user decided since the page was opened."""
     newest = error.newest
-    return Problem("decided_meanwhile", meanwhile(newest, request.user, newest.get_kind_display()))
+    return Problem(
+        "decided_meanwhile", format_conflict(newest, request.user, newest.get_kind_display())
+    )
 
 
 def _load_row(version: QuestionSetVersion, submission_id: UUID) -> PayRow:

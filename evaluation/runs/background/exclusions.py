@@ -41,7 +41,7 @@ class OtherSettingsError(RuntimeError):
 
 
 def list_exclusions(run: Run) -> list[WorkerVerdict]:
-    """Return the latest exclusion of each worker who had a vote in the run and is still excluded.
+    """Return the exclusions still valid of workers who voted in the run, the latest of each.
 
     Workers that the run's own settings exclude are not among them: they have no vote.
     """
@@ -56,7 +56,7 @@ def list_excluded_ids(version: QuestionSetVersion) -> tuple[str, ...]:
 
     Each by its external id, or by its public id if several workers have the same external id.
     """
-    workers = [verdict.worker for verdict in WorkerVerdict.excluding(version.question_set)]
+    workers = [verdict.worker for verdict in WorkerVerdict.list_excluding(version.question_set)]
     # `_WorkerIds` reads every worker of the version; a set without exclusions is spared that.
     return _WorkerIds(version).list_ids(workers) if workers else ()
 
@@ -109,7 +109,7 @@ def start_without_excluded(
     started = lifecycle.queue_run(
         run.version, owner_id, options, run.kind, name=name, notes=notes, made_from=run
     )
-    WorkerVerdict.apply_to(started, verdicts)
+    WorkerVerdict.record_applied(started, verdicts)
     return started
 
 
@@ -139,7 +139,7 @@ class _WorkerIds:
         self._times = Counter(self._names.values())
 
     def has(self, one: str) -> bool:
-        """Return whether an external or public id belongs to a worker who answered."""
+        """Return whether a worker with this external or public id answered the version."""
         return clean_id(one) in self._times or _parse_uuid(one) in self._names
 
     def list_ids(self, workers: Collection[Worker]) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ from django.db.models.functions import Coalesce, Now
 from kombu.exceptions import ChannelError, OperationalError
 
 from evaluation.models import Interim, Removal, Run, RunData, RunTask
-from evaluation.models.collecting import interims_wait
+from evaluation.models.collecting import has_interim_work
 from evaluation.models.run_tasks import OPEN
 from evaluation.runs.run_types import list_asking_kinds
 from evaluation.runs.steps.checkpoints import LANE, Lane, store_failed_run
@@ -84,7 +84,7 @@ class Claim:
 
     @contextmanager
     def fenced(self) -> Iterator[None]:
-        """Run the block in a transaction that first checks and renews the claim.
+        """Run the block in a transaction that first checks that the claim is valid, and renews it.
 
         The update locks the run's row until the commit, so the run cannot change hands between
         the check and the writes. Raises `LeaseLostError` before the block.
@@ -241,7 +241,7 @@ def claim_run(candidate: Mapping[str, Any], owner: str) -> Claim | None:
 
 
 def format_crash_reason() -> str:
-    """Return the reason of failure to store for a run whose processes died again and again."""
+    """Return the reason of failure for a run whose processes ended repeatedly without result."""
     return (
         f"Its worker ended {MOST_CRASHES} times in the middle of the work (killed, "
         "out of memory?). Look into the worker's log, then run it again."
@@ -292,7 +292,7 @@ class Heartbeat:
             raise LeaseLostError(self.claim.run_id)
 
     def _beat(self) -> None:
-        """Renew the claim six times per lease period, until stopped or lost."""
+        """Renew the claim six times in each lease period, until stopped or the claim is lost."""
         try:
             while not self._stop.wait(self._every):
                 try:
@@ -339,4 +339,4 @@ def notify_if_needed(lane: Lane | None = None) -> bool:
     """
     waits = Run.objects.filter(filter_claimable(lane)).exists() or select_tasks(lane).exists()
     removes = waits or Removal.objects.filter(finished_at=None).exists()
-    return (removes or interims_wait()) and notify()
+    return (removes or has_interim_work()) and notify()

@@ -43,7 +43,7 @@ START = "import django, sys; django.setup(); " + (
 
 
 class Watch:
-    """The turns of work that a background process reports, and whether it must be killed.
+    """Work reported by a background process, by which its guard decides whether to kill it.
 
     `clock` returns seconds.
     """
@@ -54,7 +54,7 @@ class Watch:
         self._lost: dict[AnyClaim, float] = {}
 
     def read_line(self, line: str) -> None:
-        """Record a reported line: the numbers of a claim whose work begins or made progress.
+        """Record a line of the process: the numbers of a claim whose work begins or makes progress.
 
         Two numbers are a claim on a run, four on a task. A line for the end begins with `ENDED`.
         """
@@ -127,13 +127,14 @@ class _GuardPipe:
         self._reported: dict[AnyClaim, float] = {}
 
     def start(self) -> None:
+        """Start the guard process, with a pipe to its standard input."""
         self._process = start_python(START, str(os.getpid()))
         assert self._process.stdin is not None
         # Where nobody reads any more the work goes on all the same.
         os.set_blocking(self._process.stdin.fileno(), False)
 
     def report(self, claim: AnyClaim, prefix: str = "") -> None:
-        """Write a line on a turn of work to the pipe; restart a guard that has died."""
+        """Write a line about a claim's work to the pipe; restart a guard that has died."""
         with self._lock:
             if self._process is None or self._process.stdin is None:
                 return

@@ -53,7 +53,7 @@ def count_running() -> TableCounts:
 
 
 class Announcer:
-    """Writes this process's signs of life from its own thread, and wakes processes for runs.
+    """Reports every few seconds, from its own thread, that this process runs.
 
     A lost message therefore costs seconds: any running process finds a run without a message, and a
     run whose process died.
@@ -79,7 +79,7 @@ class Announcer:
             self._thread = None
 
     def _announce(self) -> None:
-        """Write a sign of life every few seconds; delete rows older than a day at the end."""
+        """Store every few seconds that this process runs; at the end, delete rows of old ones."""
         name = get_process_name()
         try:
             while True:

@@ -74,7 +74,7 @@ class Slot:
 
     @property
     def is_ending(self) -> bool:
-        """Whether the turn of this run starts no new requests."""
+        """Whether the work on this run starts no new requests any more."""
         return self.is_ended or (self.turn is not None and self.turn.is_over())
 
 

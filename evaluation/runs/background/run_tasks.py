@@ -82,6 +82,7 @@ class TaskClaim:
         return self.is_held() and self._extend_lease()
 
     def _extend_lease(self) -> bool:
+        """Extend the task's lease from now; return False if the claim on the task is lost."""
         tasks = RunTask.objects.filter(self._filter_task())
         return bool(tasks.update(lease_until=build_future_time(get_lease_time())))
 

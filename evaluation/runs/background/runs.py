@@ -65,7 +65,7 @@ def find_run(user: AbstractBaseUser | AnonymousUser, public_id: UUID) -> Run:
 def find_version(
     question_set: QuestionSet, number: str | None, *, answered: bool = True
 ) -> QuestionSetVersion | None:
-    """Return the set's version of a number, else the latest one; None if there is none.
+    """Return the set's version with a number, without a number the latest; None if none.
 
     With `answered` only versions with an accepted text answer count.
     """
@@ -129,7 +129,7 @@ def _check_start(
     owner = get_user_model()._default_manager.get(pk=owner_id)
     if version.question_set.archived_at is not None:
         raise RefusedError("archived")
-    if being_undone(version.question_set_id):
+    if is_being_undone(version.question_set_id):
         raise RefusedError("undoing")
     if not problems and not trusted:
         problems = find_reserved_options(owner, options)

@@ -13,7 +13,7 @@ from django.utils.module_loading import import_string
 
 from evaluation.core.backends import BackendError
 from evaluation.models import Run
-from evaluation.models.collecting import interims_wait
+from evaluation.models.collecting import has_interim_work
 from evaluation.models.runs import GRADING
 from evaluation.runs.background import log_context, process_guard
 from evaluation.runs.background.leases import Claim, Heartbeat, LeaseLostError, notify
@@ -34,9 +34,9 @@ logger = logging.getLogger(__name__)
 # a broker takes a task for dead).
 TURN_SECONDS = 240.0
 # Features, which import this package.
-INTERIM_TURN = "evaluation.interim.turns.turn"
-REMOVAL_TURN = "evaluation.deletion.storage.removals.turn"
-FOLLOW_SCORES = "evaluation.admission.storage.follow"
+INTERIM_TURN = "evaluation.interim.turns.run_turn"
+REMOVAL_TURN = "evaluation.deletion.storage.removals.run_turn"
+FOLLOW_SCORES = "evaluation.admission.storage.apply_rules_of_set"
 
 
 def get_process_name() -> str:
@@ -66,7 +66,7 @@ def work_one_turn(
         Error that made the run fail, after its reason was stored.
     """
     removed = import_string(REMOVAL_TURN)()
-    if interims_wait():
+    if has_interim_work():
         import_string(INTERIM_TURN)()
     claim = claim_next(get_process_name(), lane)
     if claim is None:
@@ -169,7 +169,7 @@ def _compute(
 
 @contextmanager
 def _ending_stored(claim: Claim | TaskClaim) -> Iterator[None]:
-    """Store how the block ends: released, handed over, or failed with the reason."""
+    """Run the block and store its end: released, handed over, or failed with the reason."""
     try:
         yield
     except WaitsForTasksError:

@@ -151,6 +151,7 @@ class Journal:
     rows: dict[tuple[str, str, int], ReplyRow] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        """Prepare the empty indices of replies; the file is read on entry."""
         self.path = self.folder / NAME
         self._by_key: dict[str, ReplyRow] = {}
         self._dropped: list[ReplyRow] = []
@@ -250,7 +251,7 @@ class Journal:
         self._by_key.pop(row.key, None)
 
     def named(self, wanted: Configuration) -> Configuration:
-        """Return the configuration under a name that no other one in this folder has.
+        """Return the configuration under a name that no other configuration of the folder has.
 
         The first configuration keeps the wanted name; to a later one the differences are appended,
         such as "small (temperature=1)".
@@ -273,11 +274,11 @@ class Journal:
         """Return the reply store of one configuration, for the asking."""
         return JournalStore(self, model, configuration)
 
-    def reply_of(self, key: str) -> ReplyRow | None:
+    def find_reply(self, key: str) -> ReplyRow | None:
         """Return a usable reply (no ERROR) to a request key, of any configuration, or None."""
         return self._by_key.get(key)
 
-    def raw_of(self, key: str) -> Any:
+    def find_raw_reply(self, key: str) -> Any:
         """Return the server's raw answer to the latest request with a key; None without one."""
         place = self._places.get(key)
         if place is None:
@@ -390,11 +391,11 @@ class JournalStore:
 
     def known(self, key: str) -> bool:
         """Return whether a reply to this request key is stored, under any configuration."""
-        return self._journal.reply_of(key) is not None
+        return self._journal.find_reply(key) is not None
 
     def copy(self, planned: Planned) -> None:
         """Store the known reply of the same request key for another item, at no cost."""
-        known = self._journal.reply_of(planned.key)
+        known = self._journal.find_reply(planned.key)
         assert known is not None
         cells = {name: getattr(known, name) for name in ReplyRow.__dataclass_fields__}
         cells |= self._build_key_fields(planned) | {"cost": 0.0}

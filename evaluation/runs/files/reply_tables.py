@@ -132,7 +132,7 @@ def _parse_response(path: Path, number: int, line: str) -> tuple[str, Reply]:
         if response is None:
             code = str((error or {}).get("code") or "batch")
             message = str((error or {}).get("message") or "the provider gave no response")
-            return key, Reply.failed(Fault(code, message), entry)
+            return key, Reply.from_fault(Fault(code, message), entry)
         status, body = int(response["status_code"]), response["body"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError.single(

@@ -31,7 +31,7 @@ class EndedEarlyError(Exception):
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a study, such as rewording: its name, prompt and parameters.
+    """One step of a study (such as rewording): its name, prompt and parameters.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class StudyFolder:
             planned,
             self._journal.store(model, configuration),
             asking.settings,
-            Budget(asking.prices or Prices(), asking.budget, self._spent_on(configuration)),
+            Budget(asking.prices or Prices(), asking.budget, self._sum_cost(configuration)),
             lambda done, total: self._progress(step.name, done, total),
         )
         if outcome.end is not End.DONE or outcome.n_left:
@@ -119,7 +119,7 @@ class StudyFolder:
 
     def raw(self, row: ReplyRow) -> Any:
         """Return the server's raw answer for a row, with such values as token probabilities."""
-        return self._journal.raw_of(row.key)
+        return self._journal.find_raw_reply(row.key)
 
     @property
     def complete(self) -> bool:
@@ -132,7 +132,7 @@ class StudyFolder:
             _summarise_step(configuration, rows) for configuration, rows in self._asked.values()
         ]
 
-    def _spent_on(self, wanted: Configuration) -> float:
+    def _sum_cost(self, wanted: Configuration) -> float:
         """Return the cost of all replies of one model, in all steps."""
         # Over all steps, whatever their names: the budget is for the model.
         return sum(

@@ -26,7 +26,7 @@ WITHIN = 0.05
 
 @dataclass(frozen=True)
 class Wanting:
-    """A question whose expected error is above the limit, now and with more answers."""
+    """A question whose expected error exceeds the limit: its error now and with more answers."""
 
     key: str
     name: str
@@ -38,7 +38,7 @@ class Wanting:
 
 @dataclass(frozen=True)
 class TenMore:
-    """Expected change of the consensus error if `people` more workers answer.
+    """Expected change of the exemplary answers' error if `people` more workers answer.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ def forecast_more_people(
     more = _distribute_answers([question.answers for question in questions], people, each)
     rows = []
     for question, n in zip(questions, more, strict=True):
-        similar = estimate_likeness(question)
+        similar = estimate_question_similarity(question)
         if similar == similar:  # not NaN: two answers or more, and a measure with a truth
             off, then = (
                 compute_error(similar, question.answers),
@@ -141,7 +141,7 @@ class GradedQuestion:
     left_out: float | None
 
 
-def estimate_likeness(question: GradedQuestion) -> float:
+def estimate_question_similarity(question: GradedQuestion) -> float:
     """Return the estimated similarity of a question's answers to the truth; NaN if unknown."""
     if question.left_out is None or question.answers < 2:
         return math.nan

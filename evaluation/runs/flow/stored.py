@@ -154,7 +154,7 @@ NO_NUMBER = "no_number_told"
 
 
 class Side(StrEnum):
-    """Aspect of a model that a view measures, in the order of display."""
+    """Aspect of a model (such as robustness) that a view measures, in the order of display."""
 
     CROWD = "crowd"
     UNCERTAINTY = "uncertainty"
@@ -164,7 +164,7 @@ class Side(StrEnum):
 
 @dataclass(frozen=True)
 class View:
-    """One measure of language models: name, title, range, and whether higher is better.
+    """A measure of language models: name, title, range, and whether higher is better.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ class View:
 
 
 class Observation(NamedTuple):
-    """One number of a view, for a model and a question ("" where the view has no such).
+    """One number of a view (measure), for a model and a question; "" for no model or question.
 
     `reason` is the code of why `value` is None, else "".
     """
@@ -230,7 +230,7 @@ def parse_number(cell: Any) -> float | None:
 
 @dataclass(frozen=True)
 class ViewSource:
-    """Where a result table of a run type holds the numbers of a view.
+    """Which column of a run type's result table holds the numbers of a view (measure).
 
     Attributes
     ----------
@@ -278,7 +278,7 @@ class ViewedObservation(NamedTuple):
 
 
 def select_part(view: View, part: str) -> View:
-    """Return the view of one part, named in its name and title; the view itself for ""."""
+    """Return the view (measure) of one part, named in its name and title; `view` itself for ""."""
     if not part:
         return view
     return replace(view, name=f"{view.name}:{part}", title=f"{view.title} ({part})")
@@ -287,7 +287,7 @@ def select_part(view: View, part: str) -> View:
 def read_views(
     views: Sequence[ViewSource], header: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> Iterator[ViewedObservation]:
-    """Yield the number of each row for each view that the table holds.
+    """Yield the number of each row, for each view (measure) of models that the table holds.
 
     Raises
     ------

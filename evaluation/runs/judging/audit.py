@@ -59,7 +59,7 @@ def compute_preset_size(name: str, n_answers: int) -> int:
 
 @dataclass(frozen=True)
 class Drawable:
-    """The answers of a run that a sample can include, in a fixed order.
+    """The answers of a run from which samples for experts are drawn, in a fixed order.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Drawable:
     grades: dict[int, float]
 
     def drawn_by(self, preset: str, with_models: bool) -> int:
-        """Return the number of answers that a preset draws, including models' answers."""
+        """Return how many answers a preset sample size draws, including models' answers."""
         return compute_preset_size(
             preset, len(self.answers) + (len(self.models) if with_models else 0)
         )
@@ -90,8 +90,10 @@ def load_drawable(run: Run) -> Drawable:
     those of workers whom the run left out, and of workers excluded from the set.
     """
     answers = AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
-    excluded_workers = {one.worker_id for one in WorkerVerdict.excluding(run.version.question_set)}
-    excluded_workers.update(WorkerGrade.of_excluded(run).values_list("worker_id", flat=True))
+    excluded_workers = {
+        one.worker_id for one in WorkerVerdict.list_excluding(run.version.question_set)
+    }
+    excluded_workers.update(WorkerGrade.select_excluded(run).values_list("worker_id", flat=True))
     if excluded_workers:
         answers = answers.exclude(response__submission__worker__in=excluded_workers)
     # Anchors chose among rankings by these grades, so agreement with them would prove nothing.
@@ -167,7 +169,7 @@ def ask_for_audit(audit: Audit, expert: int) -> None:
     The seed is that of the sample together with the expert, so that a repetition changes nothing.
     """
     items = list(
-        audit.items.annotate(of_author=WorkerVerdict.of_author())
+        audit.items.annotate(of_author=WorkerVerdict.build_author_verdict())
         .exclude(of_author=WorkerVerdict.Kind.EXCLUDE)
         .order_by("place")
     )
@@ -244,7 +246,7 @@ def filter_requests(audit: Audit) -> QuerySet[Any, Any]:
 def _order_worker_answers(
     drawable_answers: Drawable, design: str, rng: np.random.Generator
 ) -> list[tuple[str, int]]:
-    """Return (stratum, answer) of workers' answers, in the order in which they are drawn."""
+    """Return (stratum, answer) of workers' answers, in the order in which they enter the sample."""
     keys = [key for key, _, _ in drawable_answers.answers]
     if design == Audit.Design.RANDOM:
         return [(PEOPLE, keys[index]) for index in rng.permutation(len(keys)).tolist()]
@@ -281,7 +283,7 @@ def split_into_thirds(grades: dict[int, float]) -> dict[int, str]:
 
 
 def _mix_models_in(people: list[tuple[str, int]], models: list[int]) -> list[tuple[str, int]]:
-    """Return all answers in one order, every fourth a model's as long as both last."""
+    """Return workers' and models' answers in one order, where every fourth is a model's."""
     remaining_workers, remaining_models = iter(people), iter(models)
     order: list[tuple[str, int]] = []
     for _ in range(len(people) + len(models)):

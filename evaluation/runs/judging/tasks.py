@@ -91,7 +91,7 @@ def has_disagreement(grades: Sequence[float], step: float) -> bool:
 
 
 def list_parties(disputes: Iterable[Dispute]) -> set[int]:
-    """Return the experts who graded an unsettled answer, who thus cannot settle it."""
+    """Return the experts who graded an answer in dispute and thus cannot settle it."""
     return {expert for one in disputes if one.settled is None for expert in one.grades}
 
 
@@ -240,7 +240,7 @@ def load_progress(question_set: QuestionSet, expert: int, *, is_asked: bool = Fa
 
 
 def load_queues(question_set: QuestionSet, expert: int) -> list[Queue]:
-    """Return an expert's progress in a set by scale, scale of answers first; two queries."""
+    """Return an expert's progress in a question set, one entry per judgement scale; two queries."""
     rows = _load_rows(question_set, expert)
     return [
         Queue(declared, compute_progress([row for row in rows if row.declared == declared]))
@@ -363,7 +363,7 @@ def _format_reference(accepted: list[Any]) -> str:
 
 
 def compute_progress(rows: list[Row]) -> Progress:
-    """Return the progress in an ordered list of requests to an expert."""
+    """Return an expert's progress, from the ordered list of the requests to judge."""
     undone = [row.task for row in rows if not row.done]
     first = rows[0].task if rows else None
     return Progress(len(rows), len(rows) - len(undone), undone[0] if undone else None, first)
@@ -421,7 +421,7 @@ def select_requests(expert: int, sets: QuerySet[QuestionSet]) -> QuerySet[Any, A
 
 def filter_excluded(requests: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
     """Return the requests that are done, or whose answer is by a worker not excluded."""
-    rows = requests.annotate(of_author=WorkerVerdict.of_author())
+    rows = requests.annotate(of_author=WorkerVerdict.build_author_verdict())
     return rows.exclude(is_done=False, of_author=WorkerVerdict.Kind.EXCLUDE)
 
 

@@ -58,7 +58,7 @@ class RunTitle:
 
     @property
     def beside(self) -> str:
-        """The non-default options to show after the title; "" if the title has them."""
+        """The non-default options to show after the title; "" if the title contains them."""
         settings = self.settings
         return "" if self.title == _capitalise(settings) else settings
 
@@ -106,6 +106,7 @@ def _build_title(run: Run, options: type[Parameters], names: Mapping[str, str]) 
 
 
 def _capitalise(text: str) -> str:
+    """Return a text with a capital first letter."""
     return capfirst(text)
 
 
@@ -118,6 +119,7 @@ def _list_ids(parameters: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _is_id(text: str) -> bool:
+    """Return whether a text is a public id (UUID)."""
     try:
         # UUID() reads other forms as well, such as one without hyphens.
         return str(UUID(text)) == text
@@ -144,7 +146,7 @@ def load_names(stored: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class RunAbout:
-    """The head of every report: the run, its question set, and its settings.
+    """Head of a report: the run with its title, its question set, and its settings.
 
     Attributes
     ----------

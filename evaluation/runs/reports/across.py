@@ -73,7 +73,7 @@ def select_official_runs(user: AnyUser) -> QuerySet[Run]:
 
 @dataclass(frozen=True)
 class CountedRun:
-    """The grading run that represents its question set in reports across sets.
+    """The grading run whose results represent its question set in reports across sets.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class CountedRun:
 
 @dataclass(frozen=True)
 class Counted:
-    """The runs that represent their question sets, by key, and the most common scale.
+    """The official or newest run of each question set, by key, and the most common scale.
 
     Where sets were graded by different embedders or similarities, the scale of the most runs is
     taken (of the newest, if two have as many): means, trends and orders use no other.

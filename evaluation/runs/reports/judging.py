@@ -363,7 +363,7 @@ def _load_worker_answers(run: Run, strata: Mapping[Thing, str] | None) -> Iterat
         response__scores__run=run,
         response__scores__score_leave_one_out__isnull=False,
     ).exclude(
-        response__submission__worker__in=WorkerGrade.of_excluded(run).values_list(
+        response__submission__worker__in=WorkerGrade.select_excluded(run).values_list(
             "worker_id", flat=True
         )
     )

@@ -157,7 +157,7 @@ def load_active_and_history(
 
 @dataclass(frozen=True)
 class AppliedDecision(WorkerDecision):
-    """A decision that excluded a worker from a run, or that is active in the run.
+    """A decision that excluded a worker from a run, or a decision made in the run and still valid.
 
     Attributes
     ----------
@@ -191,7 +191,7 @@ def load_applied_verdicts(run: Run) -> list[AppliedDecision]:
 
 @dataclass(frozen=True)
 class VerdictsAround:
-    """Decisions that a run applied, and decisions about its workers made since.
+    """Decisions about workers that a run applied, and those made since.
 
     Attributes
     ----------
@@ -266,7 +266,7 @@ class ExcludedWorker:
 
 @dataclass(frozen=True)
 class Voters:
-    """Workers that a new run with a run's settings would exclude, and the number of all.
+    """Workers that a new run with a run's settings would exclude, and the number of workers.
 
     `n_people` counts the workers who answered, excluded ones included.
     """
@@ -293,7 +293,7 @@ def load_voters(run: Run) -> Voters:
     workers = select_answering_workers(
         run.version, rejected=bool(run.parameters.get("include_rejected"))
     )
-    decided = [verdict.pk for verdict in WorkerVerdict.excluding(run.version.question_set)]
+    decided = [verdict.pk for verdict in WorkerVerdict.list_excluding(run.version.question_set)]
     rows = WorkerVerdict.objects.filter(pk__in=decided, worker__in=workers)
     decisions = [AppliedDecision(*row).fill_origin(run) for row in rows.values_list(*APPLIED)]
     left_out = {

@@ -347,7 +347,7 @@ class RunRowSerializer(serializers.ModelSerializer[Run]):
         return list(self._listed(run).called.differs)
 
     def get_of_record(self, run: Run) -> bool:
-        """Whether exports and overviews take this run for its question set."""
+        """Whether the run is its set's official one, which exports and overviews use."""
         return self._listed(run).is_of_record
 
     def _listed(self, run: Run) -> ListedRun:

@@ -116,7 +116,7 @@ class FinishedRunViewSet(ApiViewSet):
         among: Any = None,
         summary: type[RunSummary] | None = None,
     ) -> Run:
-        """Return the finished run if visible to the user. Raises Http404 and `ApiProblem`.
+        """Return the finished run if the user may see it. Raises Http404 and `ApiProblem`.
 
         One whose kind stores another `summary`, by default `stored`, does not exist. Raises Http404
         and `ApiProblem`.
@@ -167,6 +167,6 @@ class NotingViewSet(ApiViewSet):
         return Response(serializer(note).data, status.HTTP_201_CREATED)
 
     def taken_back(self, request: Request, thing: Any, note_id: UUID) -> Response:
-        """Delete a note that the user wrote on a worker or model."""
+        """Delete a note that the user wrote on a worker or model, and respond with 204."""
         delete_note(request, thing, note_id)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -105,7 +105,7 @@ class Parts(Part[Value]):
         super().__set__(instance, value)  # type: ignore[arg-type]
 
     def load(self, declared: Any) -> Value:
-        """Return the declared mapping or tuple with all dotted names imported."""
+        """Return the declared mapping or tuple, with each dotted name replaced by its object."""
         whole: Any = super().load(declared)
         each = super().load
         if isinstance(whole, Mapping):
@@ -125,7 +125,7 @@ class Parts(Part[Value]):
 
 
 def has_part(instance: object, name: str) -> bool:
-    """Return whether an object declares a non-empty part, without importing it."""
+    """Return whether an object declares a part that is not empty, without importing it."""
     return bool(vars(instance)[name])
 
 
@@ -171,7 +171,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Beforehand:
-    """A sentence on what the question set holds for a run type, and whether that suffices."""
+    """A sentence on the data that a question set has for a run type, and whether it suffices."""
 
     words: str
     ready: bool = True
@@ -204,7 +204,7 @@ class StartFile:
 
     @property
     def sample(self) -> str:
-        """The static path of a sample of the file; "" without one."""
+        """Static path of a sample file to download; "" without one."""
         return find_sample(self.upload or self.name)
 
 
@@ -265,7 +265,7 @@ class Evaluation(Command):
 
 @dataclass(frozen=True)
 class Studied:
-    """Result of a study on the command line: its text, and whether all replies arrived."""
+    """Result of a study on the command line: text to print, and whether all replies arrived."""
 
     said: str
     complete: bool
@@ -407,15 +407,15 @@ class Kind:
         return self.action or self.title
 
     def stores(self, summary: type[RunSummary]) -> bool:
-        """Return whether runs of this type store a summary of that class."""
+        """Return whether runs of this type store a summary of this class."""
         return issubclass(self.summary, summary)
 
     def summary_of(self, run: Run) -> RunSummary:
         """Return a run's stored summary, as an object of the run type's class."""
         return self.summary.from_json(run.summary)
 
-    def counts_of(self, run: Run) -> Mapping[str, int]:
-        """Return what went into a finished run as counts by name, such as questions."""
+    def get_counts(self, run: Run) -> Mapping[str, int]:
+        """Return the numbers of inputs of a finished run by name, such as questions."""
         return self.counts(run) if self.counts else self.summary_of(run).shown_counts()
 
     def load_result(self, run: Run) -> Any:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class UnknownKindError(LookupError):
-    """The installation has no run type of this name; the message is for people."""
+    """The installation has no run type with this name; the message says why."""
 
     def __init__(self, name: str) -> None:
         super().__init__(

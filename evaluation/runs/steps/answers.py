@@ -30,7 +30,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.message import format_count
 from evaluation.core.options import Problem, build_problem
 from evaluation.core.text.matching import format_suggestion
-from evaluation.models import GradedAnswers, HumanJudgement, LLMResponse, counting
+from evaluation.models import GradedAnswers, HumanJudgement, LLMResponse, select_valid_judgements
 from evaluation.models.judgements import LONGEST_NAME
 from evaluation.runs.flow.graded import GradedOptions
 from evaluation.runs.steps.checkpoints import RunInputError
@@ -47,7 +47,7 @@ def read_wordings(version_id: int) -> dict[int, str]:
 
 
 def read_question_groups(version_id: int, questions: Iterable[int]) -> dict[int, str]:
-    """Return the passage or category within which each of the questions is compared, by key."""
+    """Return the passage or category of each question, by key, for question contrast."""
     rows = Question.objects.filter(version=version_id, role__in=GRADED)
     groups = list(rows.values_list("pk", "passage_id", "category"))
     passages = {key: str(passage) for key, passage, _ in groups if passage is not None}
@@ -155,6 +155,7 @@ def find_problems_at_start(
 
 
 def _list_workers(marked: MarkedFile) -> dict[str, None]:
+    """Return the workers of a file of graded answers, without duplicates, in order."""
     return dict.fromkeys(answer.worker for answer in marked.answers if answer.worker)
 
 
@@ -288,7 +289,11 @@ def compute_mean_judgements(version: QuestionSetVersion) -> dict[int, float]:
     The adjudicator's grade where a disagreement was settled, else the mean of the experts' grades.
     """
     # Replaces the order by pk, which would be in GROUP BY and split the grades of an answer.
-    rows = counting(select_judgements(version)).order_by("response_id").values_list("response_id")
+    rows = (
+        select_valid_judgements(select_judgements(version))
+        .order_by("response_id")
+        .values_list("response_id")
+    )
     return dict(rows.annotate(mean=Avg("grade")))
 
 

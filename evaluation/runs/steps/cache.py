@@ -59,7 +59,7 @@ def embed_texts(
 def _embed_or_load(
     parameters: AqerParameters, turn: Turn, answers: Sequence[str], of_models: Sequence[str] | None
 ) -> Embedded:
-    """Return the vectors, by the database if it stores this embedder's, else all embedded."""
+    """Return the vectors: stored ones if the database stores this embedder's, else all new."""
     if not has_stored_vectors(parameters.embedder):
         turn.go_on_in(Lane.COMPUTING)
         return embed(parameters, answers, of_models, turn.report)
@@ -282,7 +282,7 @@ def _find_version(embedder: Embedder) -> EmbedderVersion | None:
 
 
 def _get_or_create_version(embedder: Embedder, dimension: int) -> EmbedderVersion:
-    """Return the stored record of an embedder's version, created if missing."""
+    """Return the stored record of this embedder's model and precision; create it if missing."""
     found, _ = EmbedderVersion.objects.get_or_create(
         **_build_version_key(embedder.describe()), defaults={"dimension": dimension}
     )

@@ -77,8 +77,8 @@ class RunInputError(Exception):
         self.message = Message(code, values)
 
     @classmethod
-    def of_sentence(cls, sentence: str) -> RunInputError:
-        """Return an error whose message is a finished sentence, such as a back-end's."""
+    def from_sentence(cls, sentence: str) -> RunInputError:
+        """Return an error whose message is a complete sentence, such as a back-end's error."""
         return cls(SENTENCE, sentence=sentence)
 
     def __str__(self) -> str:
@@ -125,7 +125,7 @@ class Turn:
     _reported: float = field(default=float("-inf"), init=False)
 
     def between_parts(self) -> None:
-        """Raise if the claim is lost or the turn's time is up; call it at each checkpoint."""
+        """Raise if the claim on the run is lost or the turn's time is up; call it often."""
         self.check()
         if self.is_over():
             raise OutOfTimeError(self.run_id)
@@ -135,7 +135,7 @@ class Turn:
         return self.clock() >= self.deadline
 
     def go_on_in(self, lane: Lane) -> None:
-        """Raise `OtherLaneError` unless this turn may do work of the lane.
+        """Raise `OtherLaneError` unless this turn may do work of the lane (computing or asking).
 
         Call it at a checkpoint: the next turn continues from there, in that lane.
         """
@@ -169,7 +169,7 @@ class Turn:
         )
 
     def keep(self, name: str, data: Any) -> None:
-        """Store JSON with the run under a name, for later turns or pages; call it in `fenced`."""
+        """Store JSON with the run under a name; call it inside `fenced`."""
         RunData.objects.update_or_create(run_id=self.run_id, name=name, defaults={"data": data})
 
     def read_stored(self, name: str) -> Any:
@@ -196,7 +196,7 @@ class Turn:
             reasons=list(ending.reasons),
         )
         # In this transaction: a run that is done and no official run of its set must not be seen.
-        take_first(Run.objects.select_related("version").defer(*LONG).get(pk=self.run_id))
+        make_first_official(Run.objects.select_related("version").defer(*LONG).get(pk=self.run_id))
         record_run_end(self.run_id)
 
 
@@ -229,7 +229,7 @@ RowT = TypeVar("RowT")
 
 
 def keep_table(turn: Turn, table: ResultTable[RowT], rows: Iterable[RowT]) -> int:
-    """Store the rows of a declared table with the run; return the number of rows."""
+    """Store the rows of a declared result table with the run; return the number of rows."""
     return keep_rows(turn, table.name, table.row, rows)
 
 
@@ -286,12 +286,15 @@ def read_rows_of_tables(run: Run, tables: Mapping[str, type[Any]]) -> dict[str, 
 
 
 def _build_prefix(table: str) -> str:
+    """Return the beginning of the names under which a table's parts are stored."""
     return f"{PREFIX}{table}:"
 
 
 def _build_part_name(table: str, place: int) -> str:
+    """Return the name under which one part of a table is stored."""
     return f"{_build_prefix(table)}{place:0{DIGITS}}"
 
 
 def _build_adapter(row_type: Any) -> TypeAdapter[Any]:
+    """Return the pydantic adapter of a list of rows of this type; cached."""
     return TypeAdapter(list[row_type])

@@ -24,7 +24,7 @@ from evaluation.core.stats.planner import (
     find_answers_for_width,
     predict_width,
 )
-from evaluation.runs.flow.forecast import GradedQuestion, estimate_likeness
+from evaluation.runs.flow.forecast import GradedQuestion, estimate_question_similarity
 from evaluation.sample_size.messages import format_money
 from evaluation.sample_size.run.trial import PlanTargets
 
@@ -292,7 +292,7 @@ def _plan_questions(
     wishes: PlanTargets, questions: Sequence[GradedQuestion]
 ) -> tuple[list[QuestionPlan], int]:
     """Return a plan per question, and the answers the median question needs (0 if unknown)."""
-    similarity = np.array([estimate_likeness(question) for question in questions])
+    similarity = np.array([estimate_question_similarity(question) for question in questions])
     known = ~np.isnan(similarity)
     needed = np.full(len(questions), np.nan)
     needed[known] = find_answers_for_error(similarity[known], wishes.within)

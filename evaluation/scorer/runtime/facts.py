@@ -45,14 +45,14 @@ class ContradictedFact:
 
 @dataclass(frozen=True)
 class QuestionFacts:
-    """What a question's answers agree on: its consensus by kind of fact, and the usual unit."""
+    """The values on which the answers to a question agree, by kind of fact, and the usual unit."""
 
     wording: str
     unit: Unit | None
     slots: tuple[SlotConsensus, ...]
 
     def find_contradicted(self, answer: str, words: WordCounts) -> list[ContradictedFact]:
-        """Return the values of an answer that contradict the people's.
+        """Return the values of an answer that contradict those on which people agree.
 
         `words` are the counts of people's words, by which names are found.
         """
@@ -91,7 +91,7 @@ def _iterate_contradicted(slot: SlotConsensus, own: Sequence[Stated]) -> Iterato
 
 
 def _encode_slot(slot: SlotConsensus) -> dict[str, Any]:
-    """Return a consensus as plain values, without the values that one person states."""
+    """Return the values of one kind of fact as JSON values, without those of one person only."""
     crowd = slot.crowd
     kept = [at for at, n in enumerate(crowd.backed.tolist()) if n >= FEWEST_PEOPLE]
     names = {code: key for key, code in slot.codes.items() if key}
@@ -122,7 +122,7 @@ def _encode_slot(slot: SlotConsensus) -> dict[str, Any]:
 
 
 def _decode_slot(stored: Mapping[str, Any]) -> SlotConsensus:
-    """Return the consensus from the values of `_encode_slot`."""
+    """Return the values of one kind of fact from those of `_encode_slot`."""
     values = stored["values"]
 
     def column(name: str, dtype: Any) -> Any:

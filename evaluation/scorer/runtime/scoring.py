@@ -145,13 +145,13 @@ class CrowdScorer:
         """The embedder of the run; raises `ScorerError` if it is not the recorded one."""
         wanted = self.settings["embedder"]
         # Only here: it loads PyTorch.
-        from evaluation.core.backends.embedding.sentences import load_minilm, load_named
+        from evaluation.core.backends.embedding.sentences import load_minilm, load_sentence_model
 
         spec, precision = wanted["spec"], wanted["precision"]
         embedder = (
             load_minilm(precision)
             if spec == "minilm"
-            else load_named(spec.partition(":")[2], precision)
+            else load_sentence_model(spec.partition(":")[2], precision)
         )
         found = asdict(embedder.describe())
         for key in ("revision", "max_length", "dimension"):
@@ -206,7 +206,7 @@ class CrowdScorer:
         return compute_percentile(fmean(similarities.values()), self._raw)
 
     def _find(self, question: str) -> Question:
-        """Return a question by its id."""
+        """Return a question by its id; raises `UnknownQuestionError`."""
         try:
             return self.questions[str(question)]
         except KeyError:
@@ -226,7 +226,7 @@ class CrowdScorer:
 
     @staticmethod
     def _place(question: Question, score: float) -> float | None:
-        """Return the percentile of an answer's score among the people's answers."""
+        """Return the percentile of an answer's score among people's answers; None if unknown."""
         return compute_percentile(score, question.worker_scores)
 
 

@@ -52,7 +52,7 @@ from evaluation.grading.results.views import models, pages
 from evaluation.grading.results.views.pages import draw_disagreement, draw_grades, draw_ranks
 from evaluation.grading.summary import AqerSummary, read_summary
 from evaluation.model_comparison import views
-from evaluation.model_comparison.report.leaderboard import pair_groups_table
+from evaluation.model_comparison.report.leaderboard import build_pair_groups_table
 from evaluation.model_comparison.report.scores import GROUPED_BY
 from evaluation.models import Run
 from evaluation.runs.judging import Judging, draw_sample, request_judgements
@@ -63,16 +63,16 @@ from evaluation.runs.reports.lists import Table
 from evaluation.runs.reports.planner import build_planner_report
 from evaluation.runs.result_pages import (
     Context,
-    kind_or_404,
+    get_kind_or_404,
+    get_run_or_404,
     results_file,
     results_page,
-    run_or_404,
 )
 from evaluation.runs.run_types import Kind, RunSummary
 from evaluation.runs.run_types.data_sheets import build_workbook, build_zip
 from evaluation.sample_size.charts import build_planner_chart
-from evaluation.trust.report.decision import decision
-from evaluation.trust.views import people_chart
+from evaluation.trust.report.build_decision import build_decision
+from evaluation.trust.views import build_people_chart
 from evaluation.waves import views as waves
 from evaluation.waves.report.comparison import (
     build_model_table,
@@ -88,7 +88,7 @@ MOST = 10_000_000
 
 def show_first_page(request: HttpRequest, run: UUID) -> HttpResponseBase:
     """Show the first results page, with the view that the run type declares."""
-    pages = kind_or_404(run_or_404(request, run)).pages
+    pages = get_kind_or_404(get_run_or_404(request, run)).pages
     address = next((page.address for page in pages if not page.slug), "")
     if not address:
         return show_page(request, run=run)
@@ -100,7 +100,7 @@ def show_first_page(request: HttpRequest, run: UUID) -> HttpResponseBase:
 @results_page("evaluation/kind.html", RunSummary)
 def show_page(request: HttpRequest, run: Run, slug: str = "") -> Context:
     """Show one declared page of a run, or its generic report and tables."""
-    kind = kind_or_404(run)
+    kind = get_kind_or_404(run)
     shared = {
         "title": f"{kind.title}: {run.version.question_set.name}",
         "subtitle": f"Version {run.version.number}",
@@ -194,7 +194,7 @@ def show_or_ask_judging(request: HttpRequest, run: UUID, name: str) -> HttpRespo
     """Show the judgements of a run; a POST asks experts for more."""
     if request.method != "POST":
         return _show_page(request, run=run, name=name)
-    current_run = run_or_404(request, run)
+    current_run = get_run_or_404(request, run)
     judging = _get_judging(current_run, name)
     if not rights(request.user, current_run.version.question_set).edit:
         raise RefusedError("change")
@@ -236,7 +236,7 @@ def _show_page(request: HttpRequest, run: Run, name: str, form: AskForm | None =
 
 def _get_judging(run: Run, name: str) -> Judging:
     """Return the run type's judging of that name; 404 where there is none."""
-    for judging in kind_or_404(run).judging:
+    for judging in get_kind_or_404(run).judging:
         if judging.name == name:
             return judging
     raise Http404("the kind has nothing of that name judged")
@@ -281,14 +281,14 @@ def _draw_placement(run: Run) -> Chart:
 # The query has further parameters, such as a model.
 CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
     "grades": lambda run, _: draw_grades(run, build_run_report(run).n_graded),
-    "decision": lambda run, _: people_chart(run, decision(run)),
+    "decision": lambda run, _: build_people_chart(run, build_decision(run)),
     "ranks": lambda run, _: draw_ranks(run, build_run_report(run).n_graded),
     "questions": lambda run, _: draw_disagreement(run, _count_questions(run)),
     "convergence": lambda run, _: build_convergence_chart(read_summary(run).trace),
     "placement": lambda run, _: _draw_placement(run),
     "comparison": models.draw_comparisons,
     "differences": models.draw_differences,
-    **{f"by-{by}": partial(views.picture, by) for by in GROUPED_BY},
+    **{f"by-{by}": partial(views.build_groups_chart_of_pair, by) for by in GROUPED_BY},
     "heat-map": lambda run, _: models.draw_overview(run),
     "heat-block": lambda run, asked: models.draw_block(run, models.read_block(run, asked)),
     "planner": lambda run, _: build_planner_chart(build_planner_report(run)),
@@ -307,7 +307,7 @@ REQUESTED_TABLES: dict[str, Callable[[HttpRequest, Run], Table]] = {
     "differences": lambda request, run: build_differences_table(
         run, *models.read_models(run, request.GET)
     ),
-    "pair-groups": lambda request, run: pair_groups_table(
+    "pair-groups": lambda request, run: build_pair_groups_table(
         run, *models.read_models(run, request.GET)
     ),
 }
@@ -316,7 +316,7 @@ REQUESTED_TABLES: dict[str, Callable[[HttpRequest, Run], Table]] = {
 @partial(results_file, summary=RunSummary)
 def send_chart(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
     """Send a chart of a run as SVG."""
-    kind = kind_or_404(run)
+    kind = get_kind_or_404(run)
     if name in kind.charts:
         return _send_picture(run, kind.charts[name](run))
     if not kind.stores(AqerSummary):
@@ -371,7 +371,7 @@ def send_map_file(request: HttpRequest, run: Run, question: UUID) -> HttpRespons
 @partial(results_file, summary=RunSummary)
 def send_table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
     """Send a table of a run as CSV or in the requested `format`."""
-    kind = kind_or_404(run)
+    kind = get_kind_or_404(run)
     filter_name = REQUESTED_TABLES.get(name) if kind.stores(AqerSummary) else None
     if filter_name is not None:
         return _send_csv(run, name, filter_name(request, run))
@@ -386,7 +386,7 @@ def send_table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
 @partial(results_file, summary=RunSummary)
 def send_data_sheets(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
     """Send all tables of a run with summary and column help, as one ZIP or XLSX file."""
-    kind = kind_or_404(run)
+    kind = get_kind_or_404(run)
     made = {"zip": build_zip, "xlsx": build_workbook}.get(form)
     if made is None:
         raise Http404("there is no such form")

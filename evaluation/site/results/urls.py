@@ -18,9 +18,9 @@ from evaluation.grading.results.views.pages import (
     show_run_comparison,
     show_worker,
 )
-from evaluation.model_comparison.views import pair, two
-from evaluation.model_overview.views import answers, views
-from evaluation.model_overview.views import model as model_seen
+from evaluation.model_comparison.views import redirect_to_pair, show_pair
+from evaluation.model_overview.views import show_answers, show_overview
+from evaluation.model_overview.views import show_model as model_seen
 from evaluation.sample_size.views import send_plan_file, show_planner
 from evaluation.scorer.views import send_scorer, show_scorer
 from evaluation.site.results import pages
@@ -32,7 +32,7 @@ from evaluation.triage.views.exclusion import (
     undo_batch,
 )
 from evaluation.triage.views.workers import review_worker, show_queue
-from evaluation.trust.views import decide, summary, trust
+from evaluation.trust.views import show_decision, show_summary, show_trust
 from evaluation.umwp.views import show_replies
 from evaluation.waves.views import show_wave_comparison
 
@@ -44,16 +44,16 @@ urlpatterns = [
     path(RUN, pages.show_first_page, name="results-run"),
     path(f"{RUN}pages/<slug:slug>/", pages.show_page, name="results-page"),
     path(f"{RUN}judging/<slug:name>/", show_or_ask_judging, name="results-judging"),
-    path(f"{RUN}decision/", decide, name="results-decision"),
+    path(f"{RUN}decision/", show_decision, name="results-decision"),
     path(f"{RUN}replies/texts/", show_texts, name="results-reply-texts"),
     path(f"{RUN}replies/models/", show_comparison, name="results-reply-models"),
     path(f"{RUN}people/", show_results, name="results-people"),
     path(f"{RUN}disagreement/", list_questions_by_disagreement, name="results-disagreement"),
     path(f"{RUN}models/comparison/", show_comparisons, name="results-comparison"),
-    path(f"{RUN}models/comparison/two/", two, name="results-two"),
+    path(f"{RUN}models/comparison/two/", redirect_to_pair, name="results-two"),
     path(
         f"{RUN}models/comparison/<uuid:first>/<uuid:second>/",
-        pair,
+        show_pair,
         name="results-pair",
     ),
     path(f"{RUN}models/", show_models, name="results-models"),
@@ -74,17 +74,17 @@ urlpatterns = [
     path(f"{RUN}anchors/", show_expert_grading, name="results-anchors"),
     path(f"{RUN}audit/", audit, name="results-audit"),
     path(f"{RUN}experts/", experts, name="results-experts"),
-    path(f"{RUN}trust/", trust, name="results-trust"),
+    path(f"{RUN}trust/", show_trust, name="results-trust"),
     path(f"{RUN}heat-map/", show_heat_map, name="results-heat-map"),
     path(f"{RUN}against/", show_run_comparison, name="results-against"),
     path(f"{RUN}waves/", show_wave_comparison, name="results-waves"),
-    path(f"{RUN}summary/", summary, name="results-summary"),
+    path(f"{RUN}summary/", show_summary, name="results-summary"),
     path(f"{RUN}planner/", show_planner, name="results-planner"),
     path(f"{RUN}planner/<slug:name>.<slug:form>", send_plan_file, name="results-plan-file"),
     path(f"{RUN}scorer/", show_scorer, name="results-scorer"),
     path(f"{RUN}scorer/file/", send_scorer, name="results-scorer-file"),
-    path(f"{RUN}views/", views, name="results-views"),
-    path(f"{RUN}views/answers/", answers, name="results-views-answers"),
+    path(f"{RUN}views/", show_overview, name="results-views"),
+    path(f"{RUN}views/answers/", show_answers, name="results-views-answers"),
     path(f"{RUN}views/models/<int:place>/", model_seen, name="results-views-model"),
     path(WORKER, show_worker, name="results-worker"),
     path(QUESTION, show_question, name="results-question"),

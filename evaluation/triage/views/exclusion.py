@@ -27,7 +27,7 @@ from evaluation.models.runs import LONGEST_NAME
 from evaluation.runs.background import exclusions
 from evaluation.runs.forms import RunLabelForm
 from evaluation.runs.reports.about import build_run_file_name
-from evaluation.runs.result_pages import Context, kind_or_404, run_or_404, way_here
+from evaluation.runs.result_pages import Context, build_breadcrumbs, get_kind_or_404, get_run_or_404
 from evaluation.triage.batches import (
     MovedMeanwhileError,
     NoWorkersLeftError,
@@ -100,7 +100,7 @@ def _render_page(request: HttpRequest, run: Run, problem: str | None = None) -> 
     queue_link = reverse("admin:results-triage", kwargs={"run": run.public_id})
     return {
         "title": "Accept everybody else",
-        "breadcrumbs": [*way_here(run), ("Decide about people", queue_link)],
+        "breadcrumbs": [*build_breadcrumbs(run), ("Decide about people", queue_link)],
         "rest": undecided,
         "accepted": undecided.accepted_rows,
         "more": max(0, undecided.n - MAX_LISTED),
@@ -133,8 +133,8 @@ def _read_query(query: Any) -> tuple[WorkerScope, bool]:
 
 def _get_editable_run(request: HttpRequest, run: UUID) -> Run:
     """Return a finished AQER run that the user may edit; else raise 404 or RefusedError."""
-    graded_run = run_or_404(request, run)
-    kind_or_404(graded_run, AqerSummary)
+    graded_run = get_run_or_404(request, run)
+    get_kind_or_404(graded_run, AqerSummary)
     if not rights(request.user, graded_run.version.question_set).edit:
         raise RefusedError("change")
     if graded_run.state != Run.State.DONE:
@@ -169,8 +169,8 @@ def start_run_without_excluded(request: HttpRequest, run: UUID) -> HttpResponseB
     """Show the effect of a run without the excluded workers; a POST starts the run."""
     if request.method != "POST":
         return _render_exclusion_page(request, run=run)
-    graded_run = run_or_404(request, run)
-    kind = kind_or_404(graded_run, AqerSummary)
+    graded_run = get_run_or_404(request, run)
+    kind = get_kind_or_404(graded_run, AqerSummary)
     if not rights(request.user, graded_run.version.question_set).edit:
         raise RefusedError("change")
     if graded_run.state != Run.State.DONE:
@@ -228,7 +228,7 @@ def _render_exclusion_page(
     result = preview_exclusion(run)
     return {
         "title": "Grade without the excluded",
-        "breadcrumbs": [*way_here(run), ("Decide about people", queue_link)],
+        "breadcrumbs": [*build_breadcrumbs(run), ("Decide about people", queue_link)],
         "preview": result,
         "label": label or RunLabelForm(initial=_suggest_label(run, result)),
         "problem": problem,

@@ -28,14 +28,14 @@ from evaluation.grading.results.report.evidence import read_signals
 from evaluation.grading.results.report.workers import build_worker_row_of_grade
 from evaluation.grading.summary import AqerSummary
 from evaluation.models import Run, WorkerVerdict
-from evaluation.runs.forms import meanwhile, seen
+from evaluation.runs.forms import format_conflict, get_seen_decision
 from evaluation.runs.reports.verdicts import (
     WorkerDecision,
     find_own_last_verdict,
     group_batches,
     load_active_and_history,
 )
-from evaluation.runs.result_pages import Context, kind_or_404, run_or_404, way_here
+from evaluation.runs.result_pages import Context, build_breadcrumbs, get_kind_or_404, get_run_or_404
 from evaluation.triage.report.evidence import (
     Partner,
     compare_answers,
@@ -138,8 +138,8 @@ def review_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
     """Show a worker with the evidence; a POST stores a decision or takes one back."""
     if request.method != "POST":
         return _render_page(request, run=run, worker=worker)
-    graded_run = run_or_404(request, run)
-    kind_or_404(graded_run, AqerSummary)
+    graded_run = get_run_or_404(request, run)
+    get_kind_or_404(graded_run, AqerSummary)
     # Viewers see the page, but only editors may decide.
     if not rights(request.user, graded_run.version.question_set).edit:
         raise RefusedError("change")
@@ -148,7 +148,7 @@ def review_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
     action = request.POST.get("do", "")
     try:
         if action == "undo":
-            undo_row = take_back(graded_run, subject, request.user, seen=seen(request))
+            undo_row = take_back(graded_run, subject, request.user, seen=get_seen_decision(request))
             undone: Any = undo_row.takes_back
             sentence = f"Taken back: {undone.get_kind_display()}."
             messages.success(request, f"{subject.external_id}: {sentence}")
@@ -159,7 +159,9 @@ def review_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
             if not form.is_valid():
                 return _render_problem(request, run, worker, form=form, status=400)
             values = form.cleaned_data
-        verdict = decide(graded_run, subject, request.user, action, **values, seen=seen(request))
+        verdict = decide(
+            graded_run, subject, request.user, action, **values, seen=get_seen_decision(request)
+        )
         messages.success(request, f"{subject.external_id}: {verdict.get_kind_display()}.")
         return redirect(_find_next_page(request, graded_run, worker))
     except VerdictError as error:
@@ -170,7 +172,7 @@ def review_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
     except NothingToTakeBackError:
         problem = VERDICT_PROBLEMS["nothing_to_take_back"]
     except DecidedMeanwhileError as error:
-        problem = meanwhile(error.newest, request.user, _describe_verdict(error.newest))
+        problem = format_conflict(error.newest, request.user, _describe_verdict(error.newest))
         status = 409
     return _render_problem(request, run, worker, form=form, problem=problem, status=status)
 
@@ -212,7 +214,10 @@ def _render_page(
     query = filters.build_query()
     return {
         "title": subject.external_id,
-        "breadcrumbs": [*way_here(run), ("Decide about people", _build_queue_link(run) + query)],
+        "breadcrumbs": [
+            *build_breadcrumbs(run),
+            ("Decide about people", _build_queue_link(run) + query),
+        ],
         "worker": row.row,
         "entry": row,
         "queue": queue,

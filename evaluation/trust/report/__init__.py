@@ -12,9 +12,9 @@ from evaluation.trust.report.report import (
     Figure,
     Proof,
     TrustReport,
-    trust_of,
-    trust_parts,
-    trust_report,
+    build_trust_counts,
+    build_trust_report,
+    build_trust_report_from_counts,
 )
 
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
     "Proof",
     "TrustReport",
     "Verdict",
-    "trust_of",
-    "trust_parts",
-    "trust_report",
+    "build_trust_counts",
+    "build_trust_report",
+    "build_trust_report_from_counts",
 ]

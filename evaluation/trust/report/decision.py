@@ -29,7 +29,12 @@ from evaluation.grading.results.report.workers import (
 )
 from evaluation.models import Run, WorkerGrade
 from evaluation.runs.reports.about import RunAbout, build_about
-from evaluation.trust.report import Fact, TrustReport, trust_of, trust_parts
+from evaluation.trust.report import (
+    Fact,
+    TrustReport,
+    build_trust_counts,
+    build_trust_report_from_counts,
+)
 
 # People and models that the page names; the pages behind it have all.
 BEST, LOOKED_AT, MODELS = 5, 8, 5
@@ -103,7 +108,7 @@ class Decision:
 
     @property
     def not_enough_data(self) -> list[Fact]:
-        """Facts whose check lacked data, except the comparison with experts."""
+        """Facts whose check had too little data, except the comparison with experts' grades."""
         facts = [fact for fact in self.trust.facts if fact.name != "experts"]
         return [fact for fact in facts if fact.result == "not_enough_data"]
 
@@ -114,11 +119,11 @@ class Decision:
 
     @property
     def experts(self) -> Fact:
-        """Whether experts who graded some answers agree with the scores."""
+        """Fact on whether experts' grades of some answers agree with the scores."""
         return next(fact for fact in self.trust.facts if fact.name == "experts")
 
 
-def decision(
+def build_decision(
     run: Run,
     alarms: tuple[Marks, dict[str, int] | None] | None = None,
     models: Page[ModelRow] | None = None,
@@ -128,23 +133,23 @@ def decision(
     `alarms` are its `marks_and_counts`, `models` a page of its models that is counted, where they
     were read.
     """
-    return decision_and_people(run, alarms, models)[0]
+    return build_decision_with_people(run, alarms, models)[0]
 
 
-def decision_and_people(
+def build_decision_with_people(
     run: Run,
     alarms: tuple[Marks, dict[str, int] | None] | None = None,
     models: Page[ModelRow] | None = None,
     listed: Q | None = None,
 ) -> tuple[Decision, People]:
-    """Return the decision summary, the worker rows behind it, and those that `listed` selects."""
+    """Return the decision summary, and its worker rows with those that `listed` selects."""
     marks, counts = alarms or read_marks_and_counts(run)
     answered = Q(n_answers__gt=0)
-    left_out = TableCounts(WorkerGrade.of_excluded(run).filter(answered), (Count("pk"),))
-    numbers = read_numbers({**trust_parts(run), "left_out": left_out})
-    trust = trust_of(run, numbers, counts)
+    left_out = TableCounts(WorkerGrade.select_excluded(run).filter(answered), (Count("pk"),))
+    numbers = read_numbers({**build_trust_counts(run), "left_out": left_out})
+    trust = build_trust_report_from_counts(run, numbers, counts)
     ((*_, n_workers, ranked),) = numbers["workers"]
-    people = _people(run, marks, ranked, listed)
+    people = _load_people(run, marks, ranked, listed)
     page = models or read_model_rows(run, size=MODELS, counted=True)
     best_models, n_models = page.rows[:MODELS], page.count or 0
     without = n_workers - ranked
@@ -153,12 +158,12 @@ def decision_and_people(
         about=build_about(run),
         trust=trust,
         best=[Person(row, marks.get(row.worker, ())) for row in people.best],
-        best_said=_best_said(ranked, people),
-        above=_above(people.best),
+        best_said=_describe_lead(ranked, people),
+        above=_describe_unlisted_ranks(people.best),
         n_ranked=ranked,
         n_workers=n_workers,
         n_left_out=numbers["left_out"][0][0],
-        look_at=_look_at(people, marks, ranked),
+        look_at=_select_for_review(people, marks, ranked),
         n_look_at=n_look_at,
         look_said=None if n_look_at else Message("look.nobody"),
         without_rank=Message("look.without_rank", {"without_rank": without})
@@ -166,8 +171,8 @@ def decision_and_people(
         else None,
         models=best_models,
         n_models=n_models,
-        models_said=build_leader_verdict(best_models, _pairs_of_leader(run, best_models)),
-        step=_step(trust, n_models, sum(row[1] for row in numbers["questions"])),
+        models_said=build_leader_verdict(best_models, _load_pairs_of_leader(run, best_models)),
+        step=_choose_step(trust, n_models, sum(row[1] for row in numbers["questions"])),
     )
     return result, people
 
@@ -195,8 +200,8 @@ class People:
     n_unranked: int
 
 
-def _people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> People:
-    """Return the rows of the workers whom the page may name, by one query."""
+def _load_people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> People:
+    """Return the rows of the workers whom the decision page may name, by one query."""
     workers = WorkerGrade.objects.filter(run=run)
     # Only an alarm keeps a worker off the list of the best; a notice does not.
     ringing = [worker for worker, found in marks.items() if found[0].rings]
@@ -209,9 +214,9 @@ def _people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> People:
     )
     last = behind.order_by("-rank", "worker__public_id")
     sorts = {
-        "is_best": _among(best[:BEST]),
+        "is_best": _filter_keys(best[:BEST]),
         "is_named": Q(worker__public_id__in=[NO_WORKER, *order]),
-        "is_behind": _among(last[:LOOKED_AT]),
+        "is_behind": _filter_keys(last[:LOOKED_AT]),
     }
     if listed is not None:
         sorts["is_listed"] = listed
@@ -247,11 +252,13 @@ def _people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> People:
     )
 
 
-def _among(rows: QuerySet[WorkerGrade]) -> Q:
+def _filter_keys(rows: QuerySet[WorkerGrade]) -> Q:
+    """Return the filter for exactly these grade rows, as a subquery of their primary keys."""
     return Q(pk__in=rows.values("pk"))
 
 
-def _look_at(listed: People, marks: Marks, ranked: int) -> list[Person]:
+def _select_for_review(listed: People, marks: Marks, ranked: int) -> list[Person]:
+    """Return the workers to review: those whom alarms name, then those with the lowest ranks."""
     # Whom one alarm names, by rank; who has none comes last.
     rows = sorted(
         listed.named,
@@ -262,8 +269,8 @@ def _look_at(listed: People, marks: Marks, ranked: int) -> list[Person]:
     return [*people, *(Person(row, (), build_lowest_message(row, ranked)) for row in more)]
 
 
-def _best_said(ranked: int, people: People) -> Message:
-    """Return a message on how certain the order is: whose rank intervals overlap the first's."""
+def _describe_lead(ranked: int, people: People) -> Message:
+    """Return the message on how many workers' rank intervals overlap that of the best worker."""
     if not ranked:
         return Message("best.nobody")
     if not people.best:
@@ -273,20 +280,21 @@ def _best_said(ranked: int, people: People) -> Message:
     return Message("best.lead", {"alike": people.n_alike})
 
 
-def _above(best: list[WorkerRow]) -> Message | None:
-    """Return a message on better-ranked workers who are not listed because of alarms, or None."""
+def _describe_unlisted_ranks(best: list[WorkerRow]) -> Message | None:
+    """Return the message on better ranks that are not listed because of alarms; None if all are."""
     if not best or best[0].rank is None or best[0].rank == 1:
         return None
     return Message("best.above", {"above": best[0].rank - 1})
 
 
-def _pairs_of_leader(run: Run, models: list[ModelRow]) -> list[ModelPair]:
+def _load_pairs_of_leader(run: Run, models: list[ModelRow]) -> list[ModelPair]:
+    """Return the comparisons of the best-ranked model with the others; none without ranks."""
     leader = next((row for row in models if row.rank is not None), None)
     return [] if leader is None else read_pairs(run, model=leader.model)
 
 
-def _step(trust: TrustReport, n_models: int, n_questions: int) -> Step:
-    """Return the recommended next step: first errors in the grades, then missing parts."""
+def _choose_step(trust: TrustReport, n_models: int, n_questions: int) -> Step:
+    """Return the recommended next step: first to correct the data, then to add missing data."""
     level = {fact.name: fact.level for fact in trust.facts}
     if "changes" in level:
         return Step.GRADE_AGAIN

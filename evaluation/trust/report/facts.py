@@ -72,17 +72,17 @@ class Fact:
     @property
     def said(self) -> Message:
         """Finding of this fact in this run, as a message."""
-        return self.warning or self._message("said")
+        return self.warning or self._build_message("said")
 
     @property
     def meaning(self) -> Message:
         """Reason why the fact matters, as a message."""
-        return self._message("meaning")
+        return self._build_message("meaning")
 
     @property
     def todo(self) -> Message:
         """Recommended action, as a message; empty if there is nothing to do."""
-        return self._message("todo")
+        return self._build_message("todo")
 
     @property
     def word(self) -> str:
@@ -108,12 +108,13 @@ class Fact:
         """Smallest number that the check needs; None if it ran or no number helps."""
         return None if self.has_run else self.values.get("needed")
 
-    def _message(self, part: str) -> Message:
+    def _build_message(self, part: str) -> Message:
+        """Return the message of one part of this fact: "said" (finding), "meaning" or "todo"."""
         return Message(f"{self.name}.{self.case}.{part}", self.values)
 
 
-def of_workers(n_workers: int, leave_one_out: bool) -> Fact:
-    """Return the fact on the number of workers who answered."""
+def build_workers_fact(n_workers: int, leave_one_out: bool) -> Fact:
+    """Return the fact on the number of workers: good for 12 or more, bad if too few to grade."""
     level: Level = "good"
     case = "enough"
     if n_workers < FEWEST_WORKERS:
@@ -125,14 +126,14 @@ def of_workers(n_workers: int, leave_one_out: bool) -> Fact:
     return Fact("workers", level, case, {"workers": n_workers})
 
 
-def of_answers(questions: Mapping[int, int]) -> Fact:
-    """Return the fact on answers per question.
+def build_answers_fact(questions: Mapping[int, int]) -> Fact:
+    """Return the fact on the number of answers to a question.
 
     `questions` counts questions by number of answers.
     """
     n = sum(questions.values())
     answered = sorted(questions.items())
-    median = _median(answered, n)
+    median = _compute_median(answered, n)
     thin = sum(count for answers, count in answered if answers < FEWEST_ANSWERERS)
     level: Level = "good"
     if not n or median < FEWEST_ANSWERERS or thin > MOST * n:
@@ -149,8 +150,8 @@ def of_answers(questions: Mapping[int, int]) -> Fact:
     return Fact("answers", level, "enough" if level == "good" else "thin", values)
 
 
-def of_support(n_workers: int, n_supported: int) -> Fact:
-    """Return the fact on how many workers answered enough to be ranked."""
+def build_support_fact(n_workers: int, n_supported: int) -> Fact:
+    """Return the fact on how many of all workers answered enough questions to be ranked."""
     without = n_workers - n_supported
     level: Level = "good"
     if not n_supported or without > MOST * n_workers:
@@ -161,8 +162,8 @@ def of_support(n_workers: int, n_supported: int) -> Fact:
     return Fact("support", level, "some" if without else "all", values)
 
 
-def of_convergence(converged: bool | None, iterations: int) -> Fact:
-    """Return the fact on convergence of the weights; None if too few workers were graded."""
+def build_convergence_fact(converged: bool | None, iterations: int) -> Fact:
+    """Return the fact on convergence of the voting weights; `converged` is None if not iterated."""
     if converged is None:
         return Fact("convergence", "unknown", "one_pass", {"needed": FEWEST_WORKERS})
     values = {"count": iterations}
@@ -171,7 +172,7 @@ def of_convergence(converged: bool | None, iterations: int) -> Fact:
     return Fact("convergence", "care", "moving", values)
 
 
-def of_stability(agreement: float | None) -> Fact:
+def build_stability_fact(agreement: float | None) -> Fact:
     """Return the fact on the median rank correlation of bootstrap draws with the run."""
     if agreement is None:
         return Fact("stability", "unknown", "no_draws")
@@ -181,8 +182,8 @@ def of_stability(agreement: float | None) -> Fact:
     return Fact("stability", "care" if agreement >= STABLE else "bad", "unsteady", values)
 
 
-def of_alarms(counts: Mapping[str, int] | None, checks: Iterable[Looked] = ()) -> Fact:
-    """Return the fact on alarms, by severity; `counts` is None if the run did not check for any.
+def build_alarms_fact(counts: Mapping[str, int] | None, checks: Iterable[Looked] = ()) -> Fact:
+    """Return the fact on alarms by severity; `counts` is None if the run did not check for alarms.
 
     Without an alarm or notice it is good only if every check for groups had enough data.
 
@@ -213,14 +214,14 @@ def of_alarms(counts: Mapping[str, int] | None, checks: Iterable[Looked] = ()) -
     return Fact("alarms", level, "unchecked" if lacking else "silent", values)
 
 
-def of_language(
+def build_language_fact(
     model: str,
     wrong: Message | None = None,
     unchecked: Message | None = None,
     is_known: bool = True,
     of_words: bool = False,
 ) -> Fact:
-    """Return the fact on whether the embedder supports the language of the answers.
+    """Return the fact on whether the embedder knows the language of the answers.
 
     Parameters
     ----------
@@ -238,22 +239,22 @@ def of_language(
     return Fact("language", "unknown", "untold" if model else "untold_model", {"model": model})
 
 
-def of_truncation(warning: Message | None) -> Fact | None:
-    """Return the fact on answers that the embedder cut; None if it cut none."""
+def build_truncation_fact(warning: Message | None) -> Fact | None:
+    """Return the fact that the embedder cut answers, from a `warning`; None without one."""
     return Fact("truncation", "care", "cut", warning=warning) if warning else None
 
 
-def of_shortness(warning: Message | None) -> Fact:
-    """Return the fact on answers too short to embed well, from a `warning` of the run."""
+def build_shortness_fact(warning: Message | None) -> Fact:
+    """Return the fact on answers too short to embed well: bad with a `warning`, else good."""
     if warning:
         return Fact("shortness", "bad", "short", warning=warning)
     return Fact("shortness", "good", "long")
 
 
-def of_length(
+def build_length_fact(
     finding: LengthEffect | None, partial: float | None = None, n_judged: int = 0
 ) -> Fact | None:
-    """Return the fact on how much of the ranking length explains; None for a run without it.
+    """Return the fact on how much of the ranking length explains; None without `finding`.
 
     Parameters
     ----------
@@ -280,14 +281,14 @@ def of_length(
     return Fact("length", "good", "little", values)
 
 
-def of_experts(
+def build_experts_fact(
     agreement: ClusteredEstimate,
     chose: bool = False,
     experts: int = 1,
     kappa: float | None = None,
     sampled: bool = False,
 ) -> Fact:
-    """Return the fact on the experts' agreement with the scores.
+    """Return the fact on the correlation of the run's scores with experts' grades.
 
     Parameters
     ----------
@@ -299,12 +300,12 @@ def of_experts(
     correlation = agreement.value
     values = {
         "count": agreement.n,
-        "correlation": _beside(correlation, AGREES, DISAGREES),
-        "low": _beside(agreement.low, DISAGREES),
+        "correlation": _convert_to_threshold_number(correlation, AGREES, DISAGREES),
+        "low": _convert_to_threshold_number(agreement.low, DISAGREES),
         "high": agreement.high,
         "fewest": FEWEST_JUDGED,
         "experts": experts,
-        "kappa": _beside(kappa, APART),
+        "kappa": _convert_to_threshold_number(kappa, APART),
         "apart": kappa is not None and kappa < APART,
         "sampled": sampled,
         "needed": FEWEST_JUDGED,
@@ -326,18 +327,18 @@ def of_experts(
     return Fact("experts", level, case, values)
 
 
-def _beside(value: float | None, *thresholds: float) -> ThresholdNumber | None:
-    """Return a number that is never rounded across a threshold; None for None."""
+def _convert_to_threshold_number(value: float | None, *thresholds: float) -> ThresholdNumber | None:
+    """Return a number that formatting never rounds across one of the thresholds; None for None."""
     return None if value is None else ThresholdNumber(value, *thresholds)
 
 
-def of_changes(has_changed: bool) -> Fact | None:
+def build_changes_fact(has_changed: bool) -> Fact | None:
     """Return the fact that answers changed since the run; None if they did not."""
     return Fact("changes", "care", "since") if has_changed else None
 
 
-def _median(answered: Sequence[tuple[int, int]], n: int) -> int:
-    """Return the lower median of answers per question, from (answers, count) pairs."""
+def _compute_median(answered: Sequence[tuple[int, int]], n: int) -> int:
+    """Return the lower median of answers per question, from (answers, questions) pairs."""
     # From the counts: a list of all questions would be as long as the run is large.
     seen = 0
     for answers, count in answered:

@@ -239,83 +239,92 @@ class TrustReport:
 
     @property
     def check_results(self) -> list[ChecksOfResult]:
-        """The checks for alarms by their result; only results that a check has."""
+        """The run's checks for alarms, grouped by result, without results that no check has."""
         return group_checks(self.checks)
 
 
-def trust_parts(run: Run) -> dict[str, TableCounts]:
-    """Return the counting queries of the trust report, by name, for `read_numbers`."""
+def build_trust_counts(run: Run) -> dict[str, TableCounts]:
+    """Return the counting queries of the trust report by name, which `read_numbers` runs as one."""
     questions = TableCounts(
         ExemplaryAnswer.objects.filter(run=run), (Count("pk"),), by=("n_answers",)
     )
     return {"questions": questions, **build_report_parts(run), **build_check_counts(run)}
 
 
-def trust_report(run: Run) -> TrustReport:
+def build_trust_report(run: Run) -> TrustReport:
     """Return the trust report of a finished run."""
-    return trust_of(run, read_numbers(trust_parts(run)), count_alarms(run)[0])
+    return build_trust_report_from_counts(
+        run, read_numbers(build_trust_counts(run)), count_alarms(run)[0]
+    )
 
 
-def trust_of(
+def build_trust_report_from_counts(
     run: Run, numbers: Mapping[str, list[Numbers]], alarms: dict[str, int] | None
 ) -> TrustReport:
-    """Return the trust report from the numbers of `trust_parts` and the run's alarm counts."""
+    """Return the trust report from counts of `build_trust_counts` and the run's alarm counts."""
     report = build_run_report(run, numbers)
     answers = {row[0]: row[1] for row in numbers["questions"]}
-    rows = _facts(run, report, answers, alarms, load_experts_check(run, numbers))
+    rows = _iterate_facts(run, report, answers, alarms, load_experts_check(run, numbers))
     found = sorted(rows, key=lambda fact: WORST_FIRST.index(fact.level))
     verdict = Verdict.from_facts(found)
     checks = read_checks(run) if alarms else build_checks(run, ())
     return TrustReport(build_about(run), verdict, found, report.changed, checks)
 
 
-def _facts(
+def _iterate_facts(
     run: Run,
     report: RunReport,
     answers: dict[int, int],
     alarms: dict[str, int] | None,
     experts: ExpertsCheck,
 ) -> Iterator[Fact]:
-    """Yield the facts of a run; `answers` counts questions by their number of answers."""
+    """Yield the facts of a run; `answers` is the number of questions by their number of answers."""
     n_workers = report.counts.get("workers", 0)
-    yield facts.of_alarms(alarms, read_summary(run).alarm_checks or ())
-    yield facts.of_workers(n_workers, bool(run.parameters.get("leave_one_out")))
-    yield facts.of_answers(answers)
-    yield facts.of_support(n_workers, report.n_supported)
+    yield facts.build_alarms_fact(alarms, read_summary(run).alarm_checks or ())
+    yield facts.build_workers_fact(n_workers, bool(run.parameters.get("leave_one_out")))
+    yield facts.build_answers_fact(answers)
+    yield facts.build_support_fact(n_workers, report.n_supported)
     converged = None if report.too_few_workers else report.converged
-    yield facts.of_convergence(converged, report.iterations)
-    yield facts.of_stability(read_summary(run).draw_agreement)
-    yield _language(run, report)
-    shortness = _warning(report, "short_answers") or _warning(report, "short_answers_unmeasured")
-    yield facts.of_shortness(shortness)
-    yield fact_of_experts(experts)
+    yield facts.build_convergence_fact(converged, report.iterations)
+    yield facts.build_stability_fact(read_summary(run).draw_agreement)
+    yield _build_language_fact(run, report)
+    shortness = _find_warning(report, "short_answers") or _find_warning(
+        report, "short_answers_unmeasured"
+    )
+    yield facts.build_shortness_fact(shortness)
+    yield build_experts_fact(experts)
     for fact in (
-        facts.of_length(read_summary(run).length, experts.at_equal_length, experts.answers.n),
-        facts.of_truncation(_warning(report, "truncated")),
-        facts.of_changes(report.changed.of_people),
+        facts.build_length_fact(
+            read_summary(run).length, experts.at_equal_length, experts.answers.n
+        ),
+        facts.build_truncation_fact(_find_warning(report, "truncated")),
+        facts.build_changes_fact(report.changed.of_people),
     ):
         if fact is not None:
             yield fact
 
 
-def _language(run: Run, report: RunReport) -> Fact:
+def _build_language_fact(run: Run, report: RunReport) -> Fact:
+    """Return the fact on whether the run's embedder knows the language of the answers."""
     spec = str(run.parameters.get("embedder", ""))
-    return facts.of_language(
+    return facts.build_language_fact(
         str(report.embedding.get("model", spec)),
-        _warning(report, "english_only"),
-        _warning(report, "language_not_checked"),
+        _find_warning(report, "english_only"),
+        _find_warning(report, "language_not_checked"),
         is_known=bool(report.embedding.get("languages")),
         of_words=spec in OF_WORDS,
     )
 
 
-def _warning(report: RunReport, code: str) -> Message | None:
+def _find_warning(report: RunReport, code: str) -> Message | None:
     """Return the run's warning with this code; None if it has none."""
     return next((warning for warning in report.warnings if warning.code == code), None)
 
 
-def fact_of_experts(check: ExpertsCheck) -> Fact:
-    """Return the fact on the agreement of a run with experts' grades."""
+def build_experts_fact(check: ExpertsCheck) -> Fact:
+    """Return the fact on the agreement of a run's scores with experts' grades."""
     pair = check.agreement
     kappa = pair.found.kappa.value if pair else None
-    return facts.of_experts(check.answers, check.chose, check.n_experts, kappa, check.sampled)
+    return facts.build_experts_fact(
+        check.answers, check.chose, check.n_experts, kappa, check.sampled
+    )

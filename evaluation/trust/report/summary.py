@@ -35,7 +35,7 @@ from evaluation.grading.results.report.workers import (
 )
 from evaluation.grading.summary import AqerSummary, read_summary
 from evaluation.models import Run
-from evaluation.trust.report.decision import Decision, decision_and_people
+from evaluation.trust.report.decision import Decision, build_decision_with_people
 
 T = TypeVar("T")
 
@@ -147,7 +147,7 @@ class SummaryReport:
 
     @property
     def questions_without(self) -> int:
-        """Number of questions with too few answers to measure disagreement."""
+        """Number of questions with too few answers to measure their disagreement."""
         return max(0, self.counts.get("questions", 0) - len(self.questions))
 
     @property
@@ -156,7 +156,7 @@ class SummaryReport:
         return self.n_unranked - len(self.unranked)
 
 
-def summary_report(run: Run) -> SummaryReport:
+def build_summary_report(run: Run) -> SummaryReport:
     """Return the printable summary of a finished run, by a constant number of queries."""
     stored = read_summary(run)
     # All alarms with all names, though few are printed: the marks are made of them, not read anew.
@@ -165,8 +165,8 @@ def summary_report(run: Run) -> SummaryReport:
         build_marks_of_report(alarms),
         read_model_rows(run, size=MODELS_SHOWN, counted=True),
     )
-    decided, people = decision_and_people(
-        run, (marks, alarms.open_counts), models, listed=_listed(run)
+    decided, people = build_decision_with_people(
+        run, (marks, alarms.open_counts), models, listed=_filter_listed_workers(run)
     )
     ranked = [row for row in people.listed if row.rank is not None]
     unranked = [row for row in people.listed if row.rank is None]
@@ -176,15 +176,15 @@ def summary_report(run: Run) -> SummaryReport:
         alarms=alarms.select_first(ALARMS_SHOWN),
         outcomes=build_outcomes_report(run),
         remedies=build_remedies_report(run),
-        method=method_in_words(run, stored),
-        beyond=beyond_the_method(run),
+        method=describe_method(run, stored),
+        beyond=describe_method_changes(run),
         settings=AqerParameters.settings(run.parameters),
         warnings=[Message.from_stored(warning) for warning in run.warnings],
         limits=LIMITS,
         workers=Ends.from_rows(ranked, decided.n_ranked, BEST_WORKERS, WORST_WORKERS),
         unranked=sorted(unranked, key=lambda row: (-row.n_answers, row.worker)),
         n_unranked=people.n_unranked,
-        questions=_questions(run),
+        questions=_load_questions(run),
         models=models.rows,
         ceiling=Ceiling.of_run(run),
         counts=count_crowd(run),
@@ -201,15 +201,16 @@ def summary_report(run: Run) -> SummaryReport:
     )
 
 
-def _listed(run: Run) -> Q:
-    """Return the filter for both ends of the ranking and the first unranked workers."""
+def _filter_listed_workers(run: Run) -> Q:
+    """Return the filter for the table's workers: both ends of the ranking, some unranked."""
     unranked = query_unranked_workers(run).values("pk")[:UNRANKED_WORKERS]
-    return _at_ends(query_ranked_workers(run), BEST_WORKERS, WORST_WORKERS) | Q(pk__in=unranked)
+    return _filter_ends(query_ranked_workers(run), BEST_WORKERS, WORST_WORKERS) | Q(pk__in=unranked)
 
 
-def _questions(run: Run) -> Ends[QuestionRow]:
+def _load_questions(run: Run) -> Ends[QuestionRow]:
+    """Return the most and the least disputed questions of a run."""
     rows = query_disputed_questions(run)
-    ends = rows.filter(_at_ends(rows, WORST_QUESTIONS, BEST_QUESTIONS))
+    ends = rows.filter(_filter_ends(rows, WORST_QUESTIONS, BEST_QUESTIONS))
     questions = list(ends.annotate(n_rows=count_rows_by(rows, "run")))
     made = list(map(build_row_builder(run), questions))
     return Ends.from_rows(
@@ -217,13 +218,13 @@ def _questions(run: Run) -> Ends[QuestionRow]:
     )
 
 
-def _at_ends(rows: QuerySet[Any, dict[str, Any]], first: int, last: int) -> Q:
+def _filter_ends(rows: QuerySet[Any, dict[str, Any]], first: int, last: int) -> Q:
     """Return the filter for the first and last rows of an ordered list."""
     return Q(pk__in=rows.values("pk")[:first]) | Q(pk__in=rows.reverse().values("pk")[:last])
 
 
-def method_in_words(run: Run, stored: AqerSummary) -> list[str]:
-    """Return the method of a run as sentences, one each, with its own parameters."""
+def describe_method(run: Run, stored: AqerSummary) -> list[str]:
+    """Return sentences that describe the method of a run with the values of its options."""
     known = AqerParameters.completed(run.parameters)
     compared = (
         "the cosine of the two vectors"
@@ -242,8 +243,9 @@ def method_in_words(run: Run, stored: AqerSummary) -> list[str]:
         f"The score of an answer is its likeness to the exemplary one, {compared}; a worker's "
         "in-sample score is the mean of these scores, and the grade is that mean stretched from 0 "
         "to 1.",
-        f"Weights began {_start(known)}, then followed the grades, round by round: {_end(stored)}.",
-        _intervals(known),
+        f"Weights began {_describe_start(known)}, then followed the grades, round by round: "
+        f"{_describe_end(stored)}.",
+        _describe_intervals(known),
         "Leave-one-out scores compare an answer with the exemplary answer of the others; the human "
         "ceiling and the models' percentiles rest on them. The best workers of the ceiling are "
         "chosen on one half of the questions and measured on the other, and a percentile needs 10 "
@@ -254,32 +256,35 @@ def method_in_words(run: Run, stored: AqerSummary) -> list[str]:
     ]
 
 
-def _start(known: dict[str, Any]) -> str:
+def _describe_start(known: dict[str, Any]) -> str:
+    """Return the phrase on the voting weights with which the iteration started."""
     if known["init"] == "random":
         return f"at random (seed {known['seed']})"
     return "equal" if known["init"] == "equal" else "by which answers entail the others"
 
 
-def _end(stored: AqerSummary) -> str:
+def _describe_end(stored: AqerSummary) -> str:
+    """Return the phrase on when the iteration ended."""
     if stored.counts.workers < FEWEST_WORKERS:
         return "here only once, because fewer than 3 people answered"
     settled = "they settled" if stored.converged else "they had not settled when it was ended"
     return f"after {format_count(stored.iterations, 'round')} {settled}"
 
 
-def changes_of_method(run: Run) -> list[str]:
+def list_method_changes(run: Run) -> list[str]:
     """Return the names of a run's options that deviate from the published method."""
     known = AqerParameters.completed(run.parameters)
     return [name for name in BEYOND if known.get(name)]
 
 
-def beyond_the_method(run: Run) -> str:
-    """Return a sentence on the deviations of a run from the published method."""
-    on = [BEYOND[name] for name in changes_of_method(run)]
+def describe_method_changes(run: Run) -> str:
+    """Return a sentence that lists the deviations of a run from the published method."""
+    on = [BEYOND[name] for name in list_method_changes(run)]
     return f"Beyond the published method: {', '.join(on)}." if on else NOTHING_BEYOND
 
 
-def _intervals(known: dict[str, Any]) -> str:
+def _describe_intervals(known: dict[str, Any]) -> str:
+    """Return the sentence on how the intervals were computed, or that there are none."""
     if not known["bootstrap"]:
         return NO_INTERVALS
     resampled = "questions and workers" if known.get("bootstrap_workers") else "questions"

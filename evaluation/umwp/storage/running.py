@@ -173,7 +173,7 @@ def ask_and_classify(turn: Turn) -> None:
     asking = StudyAsker(turn, run, models, parameters.budget)
     replies = _ask_models(asking, models, problems, parameters)
     if all(reply.status.is_missing for reply in replies):
-        raise RunInputError("run.no_model_replied", reason=asking.first_fault())
+        raise RunInputError("run.no_model_replied", reason=asking.find_first_fault())
     # All replies are stored by now: the next turn, in that lane, reads them and asks nothing.
     turn.go_on_in(find_lane_of_embedder(parameters.encoder))
     turn.between_parts()

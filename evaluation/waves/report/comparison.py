@@ -29,7 +29,7 @@ from evaluation.grading.results.report.against import (
 from evaluation.grading.storage.running import NotAtOnceError
 from evaluation.grading.summary import read_summary
 from evaluation.models import CrowdFact, ExemplaryAnswer, Run
-from evaluation.models.runs import GRADING, run_that_counts
+from evaluation.models.runs import GRADING, choose_official_or_newest
 from evaluation.runs.reports.about import RunAbout, build_about, build_titles
 from evaluation.runs.reports.lists import LONG, Table
 from evaluation.waves.report.scores import Models, People, compare_models, compare_workers
@@ -322,7 +322,7 @@ def list_earlier_runs(request: UserRequest, run: Run) -> list[Run]:
         return []
     # The nearest earlier wave with an official run decides which run comes first.
     for earlier in sets:
-        official = run_that_counts(rows.filter(version__question_set=earlier))
+        official = choose_official_or_newest(rows.filter(version__question_set=earlier))
         if official is not None:
             # A stable sort: the others stay in order, newest first.
             return sorted(runs, key=lambda candidate: candidate.pk != official.pk)

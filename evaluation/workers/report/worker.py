@@ -40,7 +40,7 @@ from evaluation.workers.report.workers import (
 
 @dataclass(frozen=True)
 class NamedBy:
-    """An alarm that names a worker; `place` is its number within the run, from 0.
+    """An alarm that names a worker; `place` is the alarm's index within the run, from 0.
 
     An `answered` one was settled by a remedy: it is history, and counts as evidence nowhere.
     """
@@ -90,7 +90,7 @@ class SetEntry:
 
 @dataclass(frozen=True)
 class Companion:
-    """Another worker whom copy alarms name together with this one, in `sets`."""
+    """Another worker whom copy alarms name together with this one, in the question sets `sets`."""
 
     worker: UUID
     name: str
@@ -98,7 +98,7 @@ class Companion:
 
     @property
     def again(self) -> bool:
-        """Whether alarms name both in two or more question sets."""
+        """Whether copy alarms name both workers in two or more question sets."""
         return len(self.sets) >= REPEATED
 
 
@@ -125,13 +125,13 @@ class WorkerHistory:
     n_other_scale: int
 
 
-def worker_history(user: AnyUser, worker: Worker) -> WorkerHistory:
+def build_worker_history(user: AnyUser, worker: Worker) -> WorkerHistory:
     """Return the history of a worker the user may see; a constant number of queries."""
     workers = Workers(user)
     places = workers.places([worker.pk])
     every = workers.scores([worker.pk], comparable=False).get(worker.pk, [])
-    alarms = _alarms(workers, worker)
-    sets = _sets(workers, worker, places.get(worker.pk, []), every, alarms.named)
+    alarms = _load_alarms(workers, worker)
+    sets = _build_set_entries(workers, worker, places.get(worker.pk, []), every, alarms.named)
     comparable = [score for score in every if score.run in workers.counted.comparable]
     graded = [entry for entry in sets if entry.on_scale and entry.score.value is not None]
     scores = estimate_trend([entry.score.value or 0.0 for entry in graded])
@@ -139,7 +139,7 @@ def worker_history(user: AnyUser, worker: Worker) -> WorkerHistory:
     notes = list_notes(worker, workers.user)
     numbers = {worker.pk: Named(alarms.n, alarms.n_copies, len(notes))}
     return WorkerHistory(
-        worker=workers.described([worker], places, {worker.pk: comparable}, numbers)[0],
+        worker=workers.build_summaries([worker], places, {worker.pk: comparable}, numbers)[0],
         sets=tuple(sets),
         scores=scores,
         standing=standing,
@@ -150,16 +150,17 @@ def worker_history(user: AnyUser, worker: Worker) -> WorkerHistory:
     )
 
 
-def _sets(
+def _build_set_entries(
     workers: Workers,
     worker: Worker,
     places: Sequence[Place],
     scores: Sequence[Score],
     named: dict[int, list[NamedBy]],
 ) -> list[SetEntry]:
+    """Return the worker's participation in each question set, oldest first."""
     runs = {run.version: run for run in workers.counted.runs.values()}
     of_run = {score.run: score for score in scores}
-    crowd = {row["run_id"]: row for row in _standing(worker, list(workers.counted.runs))}
+    crowd = {row["run_id"]: row for row in _select_grades(worker, list(workers.counted.runs))}
     entries = []
     for place in places:
         run: CountedRun | None = runs.get(place.version)
@@ -177,7 +178,7 @@ def _sets(
                 embedder=run.embedder if run else "",
                 score=score.estimate if score else Estimate(None),
                 on_scale=bool(run and run.scale == workers.counted.scale),
-                percentile=_percentile(grade) if n_others and score else None,
+                percentile=_compute_percentile(grade) if n_others and score else None,
                 n_others=n_others,
                 supported=bool(grade.get("support")),
                 excluded=bool(
@@ -189,13 +190,14 @@ def _sets(
     return entries
 
 
-def _standing(worker: Worker, runs: Sequence[int]) -> QuerySet[WorkerGrade, Any]:
-    """Return the worker's grade rows by run, with support and counts of lower and equal scores."""
+def _select_grades(worker: Worker, runs: Sequence[int]) -> QuerySet[WorkerGrade, Any]:
+    """Return the worker's grade rows in runs, annotated with the numbers that percentiles need."""
     crowd = WorkerGrade.objects.filter(
         run=OuterRef("run"), support=True, leave_one_out__isnull=False
     ).order_by()
 
     def count(rows: QuerySet[WorkerGrade]) -> Subquery:
+        """Return the subquery that counts these rows by run."""
         return Subquery(rows.values("run").annotate(n=Count("pk")).values("n"))
 
     own = OuterRef("leave_one_out")
@@ -208,8 +210,8 @@ def _standing(worker: Worker, runs: Sequence[int]) -> QuerySet[WorkerGrade, Any]
     )
 
 
-def _percentile(grade: dict[str, Any]) -> float:
-    """Return the percentage of other supported workers with lower scores, ties counted half."""
+def _compute_percentile(grade: dict[str, Any]) -> float:
+    """Return the percentage of other ranked workers with lower scores, ties counted half."""
     others = grade["n_crowd"] - 1
     # A subquery without rows is null; the worker is one of the equal ones.
     lower = (grade["n_lower"] or 0) + ((grade["n_equal"] or 1) - 1) / 2
@@ -229,9 +231,9 @@ class _Alarms:
     n_copies: int
 
 
-def _alarms(workers: Workers, worker: Worker) -> _Alarms:
+def _load_alarms(workers: Workers, worker: Worker) -> _Alarms:
     """Return the alarms that name a worker; one query."""
-    own = workers.ever_named().filter(worker=worker).values("alarm")
+    own = workers.select_ever_named().filter(worker=worker).values("alarm")
     # Of alarms about copying the rows of all members, who are the companions; of any other alarm
     # only the worker's own row.
     alarms = Alarm.objects.filter(Q(workers=worker) | Q(kind__in=COPIES), pk__in=own)
@@ -264,8 +266,10 @@ def _alarms(workers: Workers, worker: Worker) -> _Alarms:
 OFFERED = 200
 
 
-def by(name: str, *fields: str, label: str, value: str = "", texts: tuple[str, ...] = ()) -> Order:
-    """Return a sort order by fields; `value` is the number that `Workers` must annotate."""
+def _build_order(
+    name: str, *fields: str, label: str, value: str = "", texts: tuple[str, ...] = ()
+) -> Order:
+    """Return a sort order of the worker list; `value` names the number that must be annotated."""
     keyset = Keyset(f"workers-{name}", (*fields, "public_id"), empty_last=bool(value), texts=texts)
     return Order(keyset, label)
 
@@ -302,20 +306,26 @@ class WorkerFilter(ListFilter):
 
     ORDERS: ClassVar[dict[str, Order]] = {
         "-new": Order(Keyset("workers-new", ("-public_id",)), "Newest first"),
-        "-seen": by("-seen", "-value", label="Last seen first", value="x", texts=("value",)),
-        "seen": by("seen", "value", label="Not seen for longest", value="x", texts=("value",)),
-        "name": by("name", "external_id", label="Name, A to Z", texts=("external_id",)),
-        "-name": by("-name", "-external_id", label="Name, Z to A", texts=("external_id",)),
-        "-latest": by("-latest", "-value", label="Latest score, best first", value="x"),
-        "latest": by("latest", "value", label="Latest score, worst first", value="x"),
-        "-mean": by("-mean", "-value", label="Mean score, best first", value="x"),
-        "mean": by("mean", "value", label="Mean score, worst first", value="x"),
-        "-alarms": by("-alarms", "-value", label="Most alarms first", value="x"),
-        "-sets": by("-sets", "-value", label="Most sets first", value="x"),
-        "sets": by("sets", "value", label="Fewest sets first", value="x"),
-        "-answers": by("-answers", "-value", label="Most answers first", value="x"),
-        "answers": by("answers", "value", label="Fewest answers first", value="x"),
-        "-notes": by("-notes", "-value", label="Most notes first", value="x"),
+        "-seen": _build_order(
+            "-seen", "-value", label="Last seen first", value="x", texts=("value",)
+        ),
+        "seen": _build_order(
+            "seen", "value", label="Not seen for longest", value="x", texts=("value",)
+        ),
+        "name": _build_order("name", "external_id", label="Name, A to Z", texts=("external_id",)),
+        "-name": _build_order(
+            "-name", "-external_id", label="Name, Z to A", texts=("external_id",)
+        ),
+        "-latest": _build_order("-latest", "-value", label="Latest score, best first", value="x"),
+        "latest": _build_order("latest", "value", label="Latest score, worst first", value="x"),
+        "-mean": _build_order("-mean", "-value", label="Mean score, best first", value="x"),
+        "mean": _build_order("mean", "value", label="Mean score, worst first", value="x"),
+        "-alarms": _build_order("-alarms", "-value", label="Most alarms first", value="x"),
+        "-sets": _build_order("-sets", "-value", label="Most sets first", value="x"),
+        "sets": _build_order("sets", "value", label="Fewest sets first", value="x"),
+        "-answers": _build_order("-answers", "-value", label="Most answers first", value="x"),
+        "answers": _build_order("answers", "value", label="Fewest answers first", value="x"),
+        "-notes": _build_order("-notes", "-value", label="Most notes first", value="x"),
     }
     COLUMNS: ClassVar[tuple[Column, ...]] = (
         Column("Worker", "name", "-name"),
@@ -371,14 +381,14 @@ class WorkerFilter(ListFilter):
         return rows.filter(pk__in=answered.values("worker"))
 
     def with_alarms(self, rows: QuerySet[Worker], name: str, value: str) -> QuerySet[Worker]:
-        """Select workers named by alarms, by none, or as copying in two or more sets."""
+        """Select workers with alarms, without, or with copy alarms in two or more question sets."""
         if value == "repeated":
             return rows.alias(copies=self.workers.n_copies()).filter(copies__gte=REPEATED)
         named = self.workers.named().values("worker")
         return rows.exclude(pk__in=named) if value == "none" else rows.filter(pk__in=named)
 
     def by_exclusion(self, rows: QuerySet[Worker], name: str, value: bool) -> QuerySet[Worker]:
-        """Select workers whose vote a run left out, or all others."""
+        """Select workers whom some run excluded from voting, or all others."""
         left_out = Q(pk__in=self.workers.excluded())
         return rows.filter(left_out if value else ~left_out)
 

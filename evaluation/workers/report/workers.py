@@ -109,7 +109,7 @@ class Score:
 
 
 class Place(NamedTuple):
-    """Participation of a worker in a version: time and number of answers with a text."""
+    """Participation of a worker in a version: last time, and number of answers with a text."""
 
     version: int
     number: int
@@ -123,7 +123,7 @@ Places = Mapping[int, list[Place]]
 
 
 class Named(NamedTuple):
-    """Counts for a worker: alarms, runs with a copy alarm, and notes."""
+    """Numbers of a worker's alarms, of runs with a copy alarm, and of notes."""
 
     n_alarms: int
     n_copies: int
@@ -132,7 +132,7 @@ class Named(NamedTuple):
 
 @dataclass
 class Workers:
-    """Workers that a user may see; numbers are annotated or loaded one query each."""
+    """Workers that a user may see, with methods that annotate or load one of their numbers each."""
 
     user: AnyUser
     counted: Counted = field(init=False)
@@ -152,6 +152,7 @@ class Workers:
 
     @cached_property
     def _versions(self) -> list[tuple[int, UUID, str]]:
+        """Return (version key, set id, set name) of the versions whose answers the user may see."""
         return list_answered_versions(self.user)
 
     def rows(self) -> QuerySet[Worker]:
@@ -186,14 +187,14 @@ class Workers:
     def n_answers(self) -> Coalesce:
         """Database expression: number of answers a worker submitted."""
         return _build_number(
-            self._answers().filter(submission__worker=OuterRef("pk")),
+            self._select_answers().filter(submission__worker=OuterRef("pk")),
             "submission__worker",
             Count("pk"),
         )
 
     def mean(self) -> Subquery:
         """Database expression: mean of a worker's scores; null without any."""
-        scores = self._scores().filter(worker=OuterRef("pk")).order_by().values("worker")
+        scores = self._select_scores().filter(worker=OuterRef("pk")).order_by().values("worker")
         return Subquery(
             scores.annotate(value=Avg("leave_one_out")).values("value"), output_field=FloatField()
         )
@@ -203,7 +204,7 @@ class Workers:
         answered = Submission.objects.filter(
             worker=OuterRef("worker"), version=OuterRef("run__version")
         )
-        scores = self._scores().filter(worker=OuterRef("pk"))
+        scores = self._select_scores().filter(worker=OuterRef("pk"))
         scores = scores.annotate(when=Subquery(answered.annotate(at=WHEN).values("at")[:1]))
         return Subquery(
             scores.order_by("-when", "-run_id").values("leave_one_out")[:1],
@@ -231,31 +232,31 @@ class Workers:
         return Subquery(seen)
 
     def excluded(self) -> set[int]:
-        """Return the keys of the workers whose vote a run left out."""
+        """Return the primary keys of the workers whom a representing run excluded from voting."""
         return set(self._excluded())
 
     # The rows of a page.
 
-    def filled(self, page: Page[Worker]) -> Page[WorkerSummary]:
-        """Return a page of workers with all their numbers; four queries."""
-        rows = self.described(page.rows)
+    def fill_page(self, page: Page[Worker]) -> Page[WorkerSummary]:
+        """Return a page of workers as summaries with all their numbers; four queries."""
+        rows = self.build_summaries(page.rows)
         return Page(rows, page.after, page.next, page.count)
 
-    def described(
+    def build_summaries(
         self,
         workers: Sequence[Worker],
         places: Places | None = None,
         scores: Mapping[int, list[Score]] | None = None,
         named: Mapping[int, Named] | None = None,
     ) -> list[WorkerSummary]:
-        """Return the workers in the same order, with all their numbers.
+        """Return workers as summaries with all their numbers, in the same order.
 
         `places`, `scores` and `named` are theirs, where they are known.
         """
         keys = [worker.pk for worker in workers]
         places = self.places(keys) if places is None else places
         scores = self.scores(keys) if scores is None else scores
-        named = self._numbers(keys) if named is None else named
+        named = self._count_alarms_and_notes(keys) if named is None else named
         excluded = self._excluded(keys)
         made = []
         for worker in workers:
@@ -281,7 +282,7 @@ class Workers:
                     n_answers=sum(place.n_answers for place in of_worker),
                     latest=last.estimate if last else Estimate(None),
                     latest_set=self.counted.runs[last.run].set_name if last else "",
-                    mean=mean_of(own),
+                    mean=compute_mean(own),
                     n_scored=len(own),
                     n_alarms=numbers.n_alarms,
                     n_copies=numbers.n_copies,
@@ -292,7 +293,7 @@ class Workers:
             )
         return made
 
-    def _numbers(self, workers: Sequence[int]) -> dict[int, Named]:
+    def _count_alarms_and_notes(self, workers: Sequence[int]) -> dict[int, Named]:
         """Return alarm and note counts by worker key; one query."""
         copies = Count("alarm__run", distinct=True, filter=Q(alarm__kind__in=COPIES))
         alarms = self.named().filter(worker__in=workers)
@@ -351,7 +352,7 @@ class Workers:
         scores_by_set: dict[int, list[Score]] = {}
         for (worker, run), value in sorted(values.items()):
             n, total, squares = known.get((worker, run), (0, 0.0, 0.0))
-            error = standard_error(n, total, squares)
+            error = compute_standard_error(n, total, squares)
             scores_by_set.setdefault(worker, []).append(Score(run, value, error, n))
         return scores_by_set
 
@@ -374,14 +375,16 @@ class Workers:
             places_by_set.setdefault(worker, []).append(Place(*place))
         return places_by_set
 
-    def _answers(self) -> QuerySet[Response]:
+    def _select_answers(self) -> QuerySet[Response]:
+        """Return the submitted answers with a text to versions that the user may read."""
         return Response.objects.filter(
             submission__version__in=self.versions,
             state=Response.State.SUBMITTED,
             status=Response.Status.TEXT,
         )
 
-    def _scores(self) -> QuerySet[WorkerGrade]:
+    def _select_scores(self) -> QuerySet[WorkerGrade]:
+        """Return the grade rows whose scores are on the common scale."""
         return WorkerGrade.objects.filter(
             run__in=self.counted.comparable, leave_one_out__isnull=False
         )
@@ -391,15 +394,15 @@ class Workers:
         return WorkerNote.objects.visible_to(self.user)
 
     def named(self) -> QuerySet[Any, Any]:
-        """Return (worker, alarm) rows of unresolved alarms that are evidence, in counted runs.
+        """Return (worker, alarm) rows of unresolved alarms about workers in representing runs.
 
         One that a remedy answered was acted upon: it is not counted anew, run after run.
         """
         settled = Alarm.objects.filter(NO_EVIDENCE, run__in=list(self.counted.runs))
-        return self.ever_named().exclude(alarm__in=settled.values("pk"))
+        return self.select_ever_named().exclude(alarm__in=settled.values("pk"))
 
-    def ever_named(self) -> QuerySet[Any, Any]:
-        """Return (worker, alarm) rows including resolved alarms, for the worker's history."""
+    def select_ever_named(self) -> QuerySet[Any, Any]:
+        """Return (worker, alarm) rows like `named`, with resolved alarms, for the history."""
         return Alarm.workers.through.objects.filter(
             alarm__run__in=list(self.counted.runs),
             alarm__severity=Alarm.Severity.ALARM,
@@ -407,7 +410,7 @@ class Workers:
         ).exclude(alarm__state=Alarm.State.DISMISSED)
 
     def _excluded(self, workers: Sequence[int] | None = None) -> dict[int, set[int]]:
-        """Return the runs that left out each worker's vote; at most one query."""
+        """Return the runs that excluded each of these workers from voting; at most one query."""
         runs = {run.version: run for run in self.counted.runs.values() if run.excluded}
         if not runs:
             return {}
@@ -422,8 +425,8 @@ class Workers:
         return excluded
 
 
-def standard_error(n: int, total: float, squares: float) -> float | None:
-    """Return the standard error of a mean from count, sum and sum of squares; None below 2."""
+def compute_standard_error(n: int, total: float, squares: float) -> float | None:
+    """Return the standard error of a mean from count, sum and sum of squares; None if n < 2."""
     if n < 2:
         return None
     # The sums come from the database; their difference may come out just below 0.
@@ -431,8 +434,8 @@ def standard_error(n: int, total: float, squares: float) -> float | None:
     return float((variance / n) ** 0.5)
 
 
-def mean_of(scores: Sequence[Score]) -> Estimate:
-    """Return the unweighted mean of scores of several question sets, with its interval."""
+def compute_mean(scores: Sequence[Score]) -> Estimate:
+    """Return the unweighted mean of a worker's scores in several sets, with its interval."""
     nan = float("nan")
     estimate = compute_strata_mean(
         [score.value for score in scores],

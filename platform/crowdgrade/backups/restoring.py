@@ -147,7 +147,7 @@ def repeat_erasures(worker_ids: set[UUID], submission_ids: set[UUID]) -> int:
     submissions = Submission.objects.filter(public_id__in=submission_ids, withdrawn_at=None)
     n = 0
     for worker in workers:
-        erasing.erase(worker, worker.owner_id)
+        erasing.request_erasure(worker, worker.owner_id)
         n += 1
     for submission in submissions:
         withdraw(submission)

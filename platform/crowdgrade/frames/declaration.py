@@ -86,7 +86,7 @@ class Declaration:
         # Only here: it imports Django's commands.
         from django.core.management.base import CommandError
 
-        from evaluation.management.option_arguments import chosen
+        from evaluation.management.option_arguments import read_options
 
         roles = self.column_names | dict(values.get("columns") or {})
         files: list[WrittenFile] = []
@@ -105,7 +105,7 @@ class Declaration:
         paths = [positional[name] for name in order if name in positional]
         arguments = vars(self._parser.parse_args([*flags, "--", *paths]))
         try:
-            return chosen(self.kind.options, arguments, files=True), arguments, files
+            return read_options(self.kind.options, arguments, files=True), arguments, files
         except CommandError as error:
             cause = error.__cause__
             problems = cause.problems if isinstance(cause, OptionError) else ()

@@ -12,7 +12,7 @@ from crowdgrade.frames.inputs import FileForm, write_input
 from evaluation.scorer.files import ScorerFiles, load_content
 from evaluation.scorer.preview import ScorerPreview, build_preview
 from evaluation.scorer.run import ScorerOptions
-from evaluation.scorer.writing import build_files, check_formats, check_name, write_folder
+from evaluation.scorer.writing import build_files, check_name, order_formats, write_folder
 
 OF_CARD = ("title", "licence", "languages")
 
@@ -42,7 +42,7 @@ def export_result(
     about["languages"] = tuple(about.get("languages", ()))
     scorer_options = ScorerOptions(**{"name": "crowd", **chosen})
     check_name(scorer_options.name)
-    checked = check_formats(formats)
+    checked = order_formats(formats)
     names = ColumnNames(**columns)
     roles = {"worker": names.worker, "question": names.question, "answer": names.answer}
     # Only the user can read the folder, and it is deleted with all texts in it.

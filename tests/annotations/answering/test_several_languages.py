@@ -383,7 +383,7 @@ def test_files_of_questions_carry_translations_in_and_out(draft, rana, tmp_path)
     for source in (draft, None):
         version = source or first.latest_version()
         files = []
-        for what in (exports.passages, exports.questions):
+        for what in (exports.build_passages_export, exports.build_questions_export):
             path = tmp_path / f"{what.__name__}{len(again)}.csv"
             what(version).write(path, "csv")
             files.append(path)

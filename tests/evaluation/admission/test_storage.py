@@ -15,7 +15,7 @@ from annotations.models.base import new_public_id
 from annotations.worker_pages.outcomes import OUTCOMES
 from evaluation.admission import storage as recruiting
 from evaluation.models import AnswerScore, Run, ScoreRule, WorkerGrade
-from evaluation.models.runs import choose
+from evaluation.models.runs import make_official
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set, published
 from tests.evaluation.grading.results.world import finished
@@ -75,7 +75,7 @@ def test_people_are_admitted_by_question_contrast_where_the_rule_says_so(earlier
     stored = recruiting.set_rule(*asked, "score", "contrast")
     assert names(later.collection) == ["w002", "w003"]
     assert (stored.score, stored.n_admitted) == ("contrast", 2)
-    assert recruiting.chosen(*asked, "low", "contrast").ids == ["w003"]
+    assert recruiting.select_admitted(*asked, "low", "contrast").ids == ["w003"]
     recruiting.set_rule(*asked, "score")
     assert names(later.collection) == ["w001", "w002", "w003"]
 
@@ -102,7 +102,7 @@ def test_an_end_of_the_interval_can_be_asked_for(earlier, later):
     assert half == pytest.approx(0.0575, abs=1e-4)
     for end, bound in (("low", middle - half), ("high", middle + half)):
         for off, is_in in ((-0.0001, True), (0.0001, False)):
-            found = recruiting.chosen(
+            found = recruiting.select_admitted(
                 later.collection, earlier.version.question_set, bound + off, end
             )
             assert ("w002" in found.ids) is is_in, (end, off)
@@ -111,7 +111,7 @@ def test_an_end_of_the_interval_can_be_asked_for(earlier, later):
 def test_who_has_one_graded_answer_has_no_interval_and_the_others_are_admitted(earlier, later):
     mine = AnswerScore.objects.filter(run=earlier, response__submission__worker__external_id="w001")
     mine.exclude(pk=mine.first().pk).delete()
-    found = recruiting.chosen(later.collection, earlier.version.question_set, 0.0, "low")
+    found = recruiting.select_admitted(later.collection, earlier.version.question_set, 0.0, "low")
     assert (found.ids, found.n_too_few) == (["w002", "w003"], 2)
 
 
@@ -120,7 +120,7 @@ def test_too_few_answers_to_say_admit_nobody_and_other_panels_do_not_count(earli
     WorkerGrade.objects.filter(pk=best.pk).update(support=False)
     second.worker.panel = "Another"
     second.worker.save()
-    found = recruiting.chosen(later.collection, earlier.version.question_set, 0.0, "score")
+    found = recruiting.select_admitted(later.collection, earlier.version.question_set, 0.0, "score")
     assert (found.ids, found.n_graded, found.n_too_few) == (["w003"], 3, 2)
 
 
@@ -139,7 +139,7 @@ def test_the_list_follows_the_run_that_counts_and_keeps_who_was_added_by_hand(
     for one in grades:
         one.pk, one.run, one.leave_one_out = None, other, 0.1
     WorkerGrade.objects.bulk_create(grades)
-    choose(earlier, earlier.owner)
+    make_official(earlier, earlier.owner)
     client.force_login(earlier.owner)
     client.post(reverse("admin:run-use", args=[other.public_id]))
     # w001 was on the list by score alone; w002 was added by hand meanwhile.
@@ -147,7 +147,7 @@ def test_the_list_follows_the_run_that_counts_and_keeps_who_was_added_by_hand(
     assert ScoreRule.objects.get().run_id == other.pk
     begun.get(begun.link)
     assert "/page/" in begun.address
-    recruiting.drop_rule(later.collection)
+    recruiting.delete_rule(later.collection)
     assert names(later.collection) == ["friend", "w002"]
     anybody = Browser(later, "stranger")
     anybody.begin()
@@ -158,7 +158,7 @@ def test_a_run_that_is_archived_counts_no_more(earlier, later):
     from evaluation.deletion.storage import removals
 
     rule(later, earlier)
-    assert recruiting.follow(earlier.version.question_set_id) == 0
+    assert recruiting.apply_rules_of_set(earlier.version.question_set_id) == 0
     removals.archive(earlier, earlier.owner.pk)
     assert names(later.collection) == []
     removals.restore(earlier, earlier.owner.pk)

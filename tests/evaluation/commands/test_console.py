@@ -6,7 +6,7 @@ from django.core.management.base import CommandError, OutputWrapper
 
 from annotations.exchange import InputError
 from evaluation.core.messages.console import (
-    Bars,
+    ProgressBars,
     build_minimum_type,
     exit_on_signal,
     format_table,
@@ -81,7 +81,7 @@ def test_signals_end_the_block_with_the_code_a_shell_reports_and_are_put_back():
 
 
 def test_bars_are_silent_where_there_is_no_terminal(capsys):
-    with Bars() as bars:
+    with ProgressBars() as bars:
         bars.show("embedding", 1, 2)
         bars.show("intervals", 2, 2)
     assert capsys.readouterr() == ("", "")

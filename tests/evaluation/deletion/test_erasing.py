@@ -180,7 +180,7 @@ def test_after_the_erasure_the_text_is_found_in_no_table(client, rivers, zoe, ch
 
 
 def test_who_was_erased_is_not_taken_in_again(rivers, zoe, tmp_path):
-    erasing.erase(zoe, rivers.owner_id)
+    erasing.request_erasure(zoe, rivers.owner_id)
     work()
     file = tmp_path / "again.csv"
     name = rivers.latest_version().questions.first().external_id
@@ -194,7 +194,7 @@ def test_the_device_and_assistive_technology_of_who_was_erased_are_emptied(river
     zoe.submissions.update(
         source="collected", submitted_at=timezone.now(), device="phone", assistive=True
     )
-    erasing.erase(zoe, rivers.owner_id)
+    erasing.request_erasure(zoe, rivers.owner_id)
     kept = zoe.submissions.get()
     assert kept.withdrawn_at is not None
     assert (kept.device, kept.assistive) == ("", False)
@@ -230,12 +230,12 @@ def test_who_takes_their_own_answers_back_leaves_no_copies_either(rivers, zoe):
 
 def test_short_texts_go_where_they_stand_alone_and_not_out_of_sentences():
     texts = Texts(["no", "over the hills and far"])
-    assert texts.without("no") == "(erased)"
-    assert texts.without("There is no river.") == "There is no river."
-    assert texts.without("Answer:\nno\nGrade it.") == "Answer:\n(erased)\nGrade it."
-    assert texts.without(["He went over the hills and far away."]) == ["He went (erased) away."]
+    assert texts.remove_from("no") == "(erased)"
+    assert texts.remove_from("There is no river.") == "There is no river."
+    assert texts.remove_from("Answer:\nno\nGrade it.") == "Answer:\n(erased)\nGrade it."
+    assert texts.remove_from(["He went over the hills and far away."]) == ["He went (erased) away."]
     untouched = {"a": [1, None, "x"]}
-    assert texts.without(untouched) is untouched
+    assert texts.remove_from(untouched) is untouched
 
 
 def test_the_api_tells_and_erases_what_is_confirmed(client, rivers, zoe):

@@ -45,7 +45,7 @@ def join(question_set, name, people, rule="keep", columns=("Age", "Sex")):
 
 
 def undo(brought):
-    undoing.undo(brought, brought.question_set.owner_id)
+    undoing.request_undo(brought, brought.question_set.owner_id)
     while work_one_turn():
         pass
     brought.refresh_from_db()
@@ -53,7 +53,7 @@ def undo(brought):
 
 
 def notes_of(brought):
-    return {note.code: note.values for note in undoing.hanging_on_import(brought).notes}
+    return {note.code: note.values for note in undoing.find_import_dependents(brought).notes}
 
 
 def test_what_was_stored_before_comes_back_with_the_flag(question_set, monkeypatch):

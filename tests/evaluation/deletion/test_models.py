@@ -10,7 +10,7 @@ from annotations.exchange.problems import InputError
 from annotations.models import AuditEntry, Membership, Team
 from evaluation.deletion.storage import record, removals
 from evaluation.deletion.storage.record import Note
-from evaluation.language_models.report import model_history
+from evaluation.language_models.report import build_model_history
 from evaluation.models import (
     LanguageModel,
     LanguageModelNote,
@@ -21,7 +21,7 @@ from evaluation.models import (
     Removal,
     Run,
 )
-from evaluation.runs.forms import askable_models
+from evaluation.runs.forms import select_askable_models
 from evaluation.runs.imports import import_model_answers
 from evaluation.runs.steps.asking.registration import find_problems_with_models
 from tests.annotations import world as crowd
@@ -70,14 +70,14 @@ def address(name, *ids):
 
 def all_gone():
     for _ in range(100):
-        if not removals.turn():
+        if not removals.run_turn():
             return
     raise AssertionError("it never ends")
 
 
 def test_an_archived_model_leaves_lists_and_choices_and_its_answers_stay(site, rana, model):
     options = type("Options", (), {"models": [str(model.public_id)]})()
-    assert [one.name for one in askable_models(rana)] == ["Large", "Small"]
+    assert [one.name for one in select_askable_models(rana)] == ["Large", "Small"]
     archived = site.post(address("model-archive", model.public_id), follow=True)
     ((level, notice),) = notices(archived)
     assert (level, "Small" in notice) == ("success", True)
@@ -85,7 +85,7 @@ def test_an_archived_model_leaves_lists_and_choices_and_its_answers_stay(site, r
     assert address("model", model.public_id) in said
     listed = site.get(address("models")).content.decode()
     assert address("model", model.public_id) not in listed
-    assert [one.name for one in askable_models(rana)] == ["Large"]
+    assert [one.name for one in select_askable_models(rana)] == ["Large"]
     (problem,) = find_problems_with_models(rana, options)
     assert problem.code == "model_archived"
     assert model.responses.count() == 2
@@ -150,8 +150,8 @@ def test_it_waits_for_a_run_that_names_it_or_reads_its_answers(rana, model, vers
         parameters={"models": [str(model.public_id)]} if named else {},
     )
     assert Note("model_in_use") in removals.find_dependents(model).notes
-    removals.delete(model, rana.pk)
-    assert not removals.turn()
+    removals.request_deletion(model, rana.pk)
+    assert not removals.run_turn()
     assert model.responses.count() == 2
     Run.objects.filter(pk=run.pk).update(state="cancelled", finished_at=now())
     all_gone()
@@ -168,14 +168,14 @@ def test_answers_in_sets_of_others_keep_a_model_and_it_can_be_archived(site, mod
     assert address("model-archive", model.public_id) in told
     assert site.post(delete, {"name": "Small"}).status_code == 409
     with pytest.raises(record.ForbiddenRemovalError):
-        removals.delete(model, model.owner_id)
+        removals.request_deletion(model, model.owner_id)
     assert not Removal.objects.exists()
 
 
 def test_answers_of_a_model_that_is_being_deleted_are_refused(tmp_path, rana, model, version):
     file = tmp_path / "answers.csv"
     file.write_text("question,model,answer\nr1,Small,east\n")
-    removals.delete(model, rana.pk)
+    removals.request_deletion(model, rana.pk)
     with pytest.raises(InputError, match="the model Small is being deleted"):
         import_model_answers(version.question_set, file)
     all_gone()
@@ -244,4 +244,4 @@ def test_rest_keeps_and_lists_notes_and_reads_the_history(rana, model):
     assert api.get(f"{of}notes/").json()["results"] == []
     told = api.get(f"{of}history/").json()
     assert [entry["n"] for entry in told["sets"]] == [2]
-    assert len(model_history(rana, model).sets) == 1
+    assert len(build_model_history(rana, model).sets) == 1

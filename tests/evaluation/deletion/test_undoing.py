@@ -81,7 +81,7 @@ def test_each_answer_says_which_file_brought_it_and_a_file_without_news_is_none(
 
 def test_an_import_that_nothing_hangs_on_goes_as_if_it_had_never_been(brought, rivers, rana):
     first = brought(FIRST)
-    undoing.undo(first, rana.pk)
+    undoing.request_undo(first, rana.pk)
     work()
     first.refresh_from_db()
     assert first.undone_at is not None
@@ -110,7 +110,7 @@ def test_only_its_own_answers_go_and_runs_say_that_they_cannot_be_reproduced(
     for words in ("Answers</dt><dd>2", "Judgements</dt><dd>1"):
         assert words in told.content.decode()
     assert notes_of(told.context["hanging"])["import_runs"]["n"] == 1
-    of_first = notes_of(undoing.hanging_on_import(first))
+    of_first = notes_of(undoing.find_import_dependents(first))
     assert of_first["repeated_later"] == {"files": "second.csv (1 rows)"}
     assert of_first["questions_stay"] == {"n": 2}
     assert client.post(page).status_code == 302
@@ -138,8 +138,8 @@ def test_workers_about_whom_was_decided_stay(brought, rivers, rana):
         submission=Submission.objects.get(worker__external_id="ben"),
         kind="reject", reason="empty", decided_by=rana,
     )  # fmt: skip
-    assert notes_of(undoing.hanging_on_import(first))["workers_stay"] == {"n": 1}
-    undoing.undo(first, rana.pk)
+    assert notes_of(undoing.find_import_dependents(first))["workers_stay"] == {"n": 1}
+    undoing.request_undo(first, rana.pk)
     work()
     assert [one.external_id for one in Worker.objects.all()] == ["ben"]
     assert not Response.objects.exists()
@@ -148,14 +148,14 @@ def test_workers_about_whom_was_decided_stay(brought, rivers, rana):
 def test_it_waits_for_a_run_that_works_and_goes_batch_by_batch(brought, rivers, rana, monkeypatch):
     first = brought(FIRST)
     run = runs.queue_run(rivers.latest_version(), rana.pk, QUICK)
-    removal = undoing.undo(first, rana.pk)
-    assert not removals.turn()
+    removal = undoing.request_undo(first, rana.pk)
+    assert not removals.run_turn()
     assert Response.objects.count() == 4
     Run.objects.filter(pk=run.pk).update(state="cancelled", finished_at=run.created_at)
     monkeypatch.setattr(record, "BATCH", 3)
     left = []
     for _ in range(20):
-        removals.turn(seconds=0)
+        removals.run_turn(seconds=0)
         left.append(Response.objects.count())
         removal.refresh_from_db()
         if removal.finished_at:

@@ -79,7 +79,7 @@ def questions(passages, taken):
 
 
 def undone(one, user):
-    undoing.undo(one, user.pk)
+    undoing.request_undo(one, user.pk)
     work()
     one.refresh_from_db()
     return one.undone_at is not None
@@ -95,7 +95,7 @@ def test_answers_of_models_go_with_the_models_they_made_and_no_others(brought, t
     )  # fmt: skip
     assert (again.n_new, again.n_unchanged, again.n_models) == (1, 1, 0)
     assert (first.imported_by, first.publishes) == (rana, False)
-    told = undoing.hanging_on_import(first)
+    told = undoing.find_import_dependents(first)
     assert told.counts == {"answers of models": 3, undoing.MODELS_MADE: 1}
     assert notes_of(told)["repeated_later"] == {"files": "more.csv (1 rows)"}
     assert undone(first, rana)
@@ -112,7 +112,7 @@ def test_models_that_somebody_described_and_replies_asked_for_anew_stay(brought,
     first = taken(import_model_answers, MODELS, "models.csv")
     LanguageModel.objects.filter(name="small").update(notice="Ours.")
     LLMResponse.objects.filter(model__name="large").update(key="f" * 64)
-    notes = notes_of(undoing.hanging_on_import(first))
+    notes = notes_of(undoing.find_import_dependents(first))
     assert (notes["asked_anew"], notes["models_in_use"]) == ({"n": 1}, {"n": 2})
     assert undone(first, rana)
     assert LLMResponse.objects.get().model.name == "large"
@@ -125,15 +125,15 @@ def test_runs_made_of_models_answers_are_told_and_cannot_be_reproduced(
     brought(FIRST)
     first = taken(import_model_answers, MODELS, "models.csv")
     run = runs.queue_run(rivers.latest_version(), rana.pk, QUICK)
-    removal = undoing.undo(first, rana.pk)
-    assert "import_in_use" in notes_of(undoing.hanging_on_import(first))
-    assert undoing.step(removal) is record.StepResult.WAITS
+    removal = undoing.request_undo(first, rana.pk)
+    assert "import_in_use" in notes_of(undoing.find_import_dependents(first))
+    assert undoing.undo_batch(removal) is record.StepResult.WAITS
     Removal.objects.all().delete()
     work()
     assert Run.objects.get(pk=run.pk).state == "done"
     LLMComparison.objects.all().delete()  # the scores alone keep the models
     HumanJudgement.objects.create(llm_response=LLMResponse.objects.first(), expert=rana, grade=4)
-    told = undoing.hanging_on_import(first)
+    told = undoing.find_import_dependents(first)
     assert told.counts["judgements"] == 1
     assert told.counts[undoing.MODEL_SCORES] == 3
     assert undoing.MODELS_MADE not in told.counts
@@ -153,10 +153,10 @@ def test_questions_and_passages_of_a_draft_go_with_their_translations(
 ):
     assert (questions.what, questions.n_new, questions.n_questions) == ("questions", 2, 2)
     assert (passages.what, passages.n_new, passages.n_passages) == ("passages", 2, 2)
-    told = undoing.hanging_on_import(passages)
+    told = undoing.find_import_dependents(passages)
     assert told.counts == {"passages": 1, "translations": 1}
     assert notes_of(told)["passages_needed"] == {"n": 1}
-    assert undoing.hanging_on_import(questions).counts == {"questions": 2, "translations": 2}
+    assert undoing.find_import_dependents(questions).counts == {"questions": 2, "translations": 2}
     monkeypatch.setattr(record, "BATCH", 1)
     assert undone(questions, rana)
     assert undone(passages, rana)
@@ -172,7 +172,7 @@ def test_what_was_changed_since_or_came_otherwise_stays(passages, questions, tak
     german = Translation.objects.get(passage__external_id="p2")
     german.texts = {"text": "Die See."}
     german.save()
-    notes = notes_of(undoing.hanging_on_import(questions))
+    notes = notes_of(undoing.find_import_dependents(questions))
     assert notes["changed"] == {"n": 1, "noun": "questions"}
     assert undone(questions, rana)
     assert set(Question.objects.values_list("external_id", flat=True)) == {"own", "q2"}
@@ -181,7 +181,7 @@ def test_what_was_changed_since_or_came_otherwise_stays(passages, questions, tak
 
 
 def test_a_change_between_the_asking_and_the_taking_out_counts(passages, rana):
-    undoing.undo(passages, rana.pk)
+    undoing.request_undo(passages, rana.pk)
     Passage.objects.filter(external_id="p1").update(title="Mine")
     work()
     assert [one.external_id for one in Passage.objects.all()] == ["p1"]
@@ -190,7 +190,7 @@ def test_a_change_between_the_asking_and_the_taking_out_counts(passages, rana):
 def test_what_is_published_is_not_undone_and_the_page_says_what_to_do(
     client, questions, rivers, rana
 ):
-    removal = undoing.undo(questions, rana.pk)
+    removal = undoing.request_undo(questions, rana.pk)
     rivers.latest_version().publish()
     # Published after it was asked for: nothing goes, and it counts as never begun.
     work()
@@ -218,7 +218,7 @@ def test_texts_that_a_file_gave_to_questions_that_were_there_stay(brought, taken
         import_questions, "question,text\nq1,Where is it?\nq2,Where to?\n", "texts.csv"
     )
     assert (completed.n_new, completed.n_questions) == (2, 0)
-    rest = undoing.hanging_on_import(completed)
+    rest = undoing.find_import_dependents(completed)
     assert not rest.can_go
     assert [obstacle.code for obstacle in rest.obstacles] == ["published"]
     # What the file of answers made has words of another file now.
@@ -282,7 +282,7 @@ def test_commands_pages_and_the_api_keep_their_imports_alike(client, rivers, ran
         assert words in page
     # It published the version, which its undoing leaves.
     one = Import.objects.get(what="model_answers")
-    assert notes_of(undoing.hanging_on_import(one))["version_stays"] == {"number": 1}
+    assert notes_of(undoing.find_import_dependents(one))["version_stays"] == {"number": 1}
 
 
 def test_copies_in_the_next_version_are_not_what_the_import_brought(client, questions, rivers):
@@ -293,7 +293,7 @@ def test_copies_in_the_next_version_are_not_what_the_import_brought(client, ques
     assert [(one["what"], one["n_left"]) for one in listed] == [("questions", 2), ("passages", 2)]
     # Not even where the version into which it came is gone.
     questions.version = None
-    told = undoing.hanging_on_import(questions)
+    told = undoing.find_import_dependents(questions)
     assert (told.counts, told.can_go) == ({}, False)
     (obstacle,) = told.obstacles
     assert obstacle.code == "none_can_go"
@@ -305,9 +305,9 @@ def test_questions_wait_for_a_run_that_is_queued_on_their_draft(questions, river
     run = Run.objects.create(
         version=version, owner=rana, kind="aqer", parameters={}, state="queued"
     )
-    removal = undoing.undo(questions, rana.pk)
-    assert undoing.step(removal) is record.StepResult.WAITS
-    assert "draft_in_use" in notes_of(undoing.hanging_on_import(questions))
+    removal = undoing.request_undo(questions, rana.pk)
+    assert undoing.undo_batch(removal) is record.StepResult.WAITS
+    assert "draft_in_use" in notes_of(undoing.find_import_dependents(questions))
     assert Question.objects.count() == 2
     Run.objects.filter(pk=run.pk).update(state="cancelled", finished_at=run.created_at)
     work()
@@ -336,7 +336,7 @@ def test_files_of_the_evaluations_are_imports_too_and_go_unless_they_were_change
     assert Import.objects.count() == 1
     changed = Question.objects.latest("pk")
     wordings = Variant.objects.count()
-    told = undoing.hanging_on_import(one).counts
+    told = undoing.find_import_dependents(one).counts
     assert (told["questions"], told.get("other wordings", 0)) == (made, wordings)
     Variant.objects.create(question=changed, external_id="mine", text="Otherwise?")
     kept = changed.variants.count()

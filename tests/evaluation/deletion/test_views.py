@@ -20,7 +20,7 @@ from annotations.web.scope import RefusedError
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.deletion.storage import record, removals
 from evaluation.grading.results.report.run import read_official_run
-from evaluation.model_comparison.report.leaderboard import run_compared, runs_of
+from evaluation.model_comparison.report.leaderboard import choose_run, list_comparable_runs
 from evaluation.models import (
     Alarm,
     AnswerScore,
@@ -31,12 +31,12 @@ from evaluation.models import (
     WorkerGrade,
     WorkerVerdict,
 )
-from evaluation.models.runs import choose, run_that_counts
+from evaluation.models.runs import choose_official_or_newest, make_official
 from evaluation.runs.background import runs
 from evaluation.runs.background.exclusions import list_excluded_ids
 from evaluation.runs.background.leases import notify_if_needed
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.exports import RECORD, chosen_run
+from evaluation.runs.exports import RECORD, find_run
 from evaluation.runs.reports.verdicts import build_applied_context
 from evaluation.triage.storage import decide
 from tests.evaluation.runs.reports.across.world import graded_set, named, worker
@@ -102,30 +102,30 @@ def test_an_archived_run_does_not_count_for_its_set(client, rana, run):
     newer = Run.objects.create(
         owner=rana, version=run.version, state="done", finished_at=run.finished_at
     )
-    choose(newer, rana)
+    make_official(newer, rana)
     of_set = Run.objects.filter(version=run.version)
-    assert run_that_counts(of_set) == newer
+    assert choose_official_or_newest(of_set) == newer
     client.post(address("run-archive", newer))
-    assert run_that_counts(of_set) == run
+    assert choose_official_or_newest(of_set) == run
 
 
 def test_an_archived_run_of_record_gives_way_until_it_is_restored(client, rana, run):
     newer = Run.objects.create(
         owner=rana, version=run.version, state="done", finished_at=run.finished_at
     )
-    choose(run, rana)
+    make_official(run, rana)
     archived = client.post(address("run-archive", run), follow=True)
     # That it is archived, and that it was the official run.
     assert [level for level, _ in notices(archived)] == ["success", "info"]
     rivers = run.version.question_set
     assert read_official_run(rivers).run == newer.public_id
     assert read_official_run(rivers).newer is None
-    assert chosen_run(run.version, RECORD) == newer
-    assert run_compared(runs_of(rivers)) == newer
+    assert find_run(run.version, RECORD) == newer
+    assert choose_run(list_comparable_runs(rivers)) == newer
     client.post(address("run-restore", run))
     assert read_official_run(rivers).run == run.public_id
     assert read_official_run(rivers).chosen_by == "rana"
-    assert chosen_run(run.version, RECORD) == run
+    assert find_run(run.version, RECORD) == run
 
 
 def test_decisions_about_workers_stay_and_samples_for_experts_go_with_a_run(client, rana, run):
@@ -149,7 +149,7 @@ def test_decisions_about_workers_stay_and_samples_for_experts_go_with_a_run(clie
         assert words in told
     client.post(address("run-delete", run))
     while Removal.objects.filter(finished_at=None).exists():
-        removals.turn()
+        removals.run_turn()
     assert list_excluded_ids(later.version) == ("ben",)
     assert [one.worker for one in build_applied_context(later)["made_by"]] == [ben.public_id]
     assert not AuditItem.objects.exists()
@@ -190,18 +190,18 @@ def test_workers_who_answered_nowhere_else_go_unless_somebody_wrote_a_note(rana,
         kind="accept",
         decided_by=rana,
     )
-    removals.delete(run.version.question_set, rana.pk)
+    removals.request_deletion(run.version.question_set, rana.pk)
     while Removal.objects.filter(finished_at=None).exists():
-        removals.turn()
+        removals.run_turn()
     assert sorted(Worker.objects.values_list("external_id", flat=True)) == ["ada", "cy"]
 
 
 def test_rows_go_in_batches_and_a_crash_between_them_loses_nothing(rana, run, monkeypatch):
     monkeypatch.setattr(record, "BATCH", 2)
-    removal = removals.delete(run.version.question_set, rana.pk)
+    removal = removals.request_deletion(run.version.question_set, rana.pk)
     seen = []
     for _ in range(100):
-        removals.turn(seconds=0)  # one batch, as if the worker had ended after it
+        removals.run_turn(seconds=0)  # one batch, as if the worker had ended after it
         removal.refresh_from_db()
         seen.append(removal.done)
         if removal.finished_at:
@@ -211,7 +211,7 @@ def test_rows_go_in_batches_and_a_crash_between_them_loses_nothing(rana, run, mo
     assert removal.percent == 100
     assert not AnswerScore.objects.filter(run=run).exists()
     assert AuditEntry.objects.filter(action="deleted").count() == 1
-    assert not removals.turn()
+    assert not removals.run_turn()
 
 
 def test_decisions_forbid_the_deletion_of_their_set_and_not_its_archive(client, rana, run):
@@ -243,10 +243,10 @@ def test_a_run_that_works_is_cancelled_and_its_results_go_but_not_the_answers(cl
     assert not Alarm.objects.exists()
     assert Response.objects.count() == 8
     waiting = Run.objects.create(owner=rana, version=run.version)
-    removal = removals.delete(waiting, rana.pk)
+    removal = removals.request_deletion(waiting, rana.pk)
     waiting.refresh_from_db()
     assert waiting.state == "cancelled"
-    assert removals.delete(waiting, rana.pk) == removal
+    assert removals.request_deletion(waiting, rana.pk) == removal
 
 
 def test_a_team_mate_archives_a_set_and_only_its_owner_deletes_it(client, rana, run):

@@ -14,7 +14,7 @@ from evaluation.models import Audit, HumanJudgement, JudgementRequest, Run
 from evaluation.runs.judging.audit import draw_audit
 from evaluation.runs.judging.declaration import ANSWERS, HALF_KEY
 from evaluation.site.judging import PROBLEMS
-from evaluation.trust.report import trust_report
+from evaluation.trust.report import build_trust_report
 from tests.evaluation.grading.results import world
 from tests.evaluation.judging_world import drawn, expert, grade
 from tests.evaluation.site.handles import element_text, error_codes, notices, numbers, states
@@ -244,7 +244,7 @@ def test_decision_trust_and_print_say_what_experts_said(site, run):
     assert f'href="{page(run)}"' in text(shown)
     ed, _ = expert(run)
     grade(drawn(run, 30), ed, lambda item: round(5 * (item.place / 30), 1))
-    fact = next(fact for fact in trust_report(run).facts if fact.name == "experts")
+    fact = next(fact for fact in build_trust_report(run).facts if fact.name == "experts")
     values = fact.values
     assert (values["count"], values["experts"], values["sampled"]) == (30, 1, True)
     assert values["correlation"] is not None

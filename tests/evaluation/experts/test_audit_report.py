@@ -8,7 +8,7 @@ from scipy import stats
 from evaluation.experts.report import audit_report, audit_table
 from evaluation.models import AnswerScore, HumanJudgement, Run
 from evaluation.runs.reports.judging import load_experts_check
-from evaluation.trust.report import trust_report
+from evaluation.trust.report import build_trust_report
 from tests.evaluation.grading.results import world
 from tests.evaluation.judging_world import drawn, expert, grade, score
 
@@ -32,7 +32,7 @@ def of_score(run, noise=0.0):
 
 
 def fact(run):
-    (found,) = (one for one in trust_report(run).facts if one.name == "experts")
+    (found,) = (one for one in build_trust_report(run).facts if one.name == "experts")
     return found
 
 
@@ -145,7 +145,7 @@ def test_trust_says_stop_where_experts_think_otherwise(run):
     grade(drawn(run, 40), ed, lambda item: 5 - of_score(run)(item))
     found = fact(run)
     assert (found.level, found.case) == ("bad", "differ")
-    assert trust_report(run).verdict.level == "bad"
+    assert build_trust_report(run).verdict.level == "bad"
 
 
 def test_another_run_over_the_same_answers_is_held_against_the_same_grades(run):

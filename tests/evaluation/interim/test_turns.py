@@ -12,9 +12,9 @@ from annotations.answering import collecting, finishing
 from annotations.models import Collection, QuestionSet, Response, Submission, Worker
 from evaluation.deletion.storage import removals
 from evaluation.interim import turns as interims
-from evaluation.interim.report import so_far
+from evaluation.interim.report import build_report
 from evaluation.models import Interim, Run, WorkerGrade
-from evaluation.models.collecting import interims_wait
+from evaluation.models.collecting import has_interim_work
 from evaluation.models.runs import RunOfRecord
 from evaluation.runs.background import leases
 from evaluation.runs.background.work import work_one_turn
@@ -70,7 +70,7 @@ def hand_in(made, *names):
 def work():
     while work_one_turn():
         pass
-    interims.turn()
+    interims.run_turn()
 
 
 def page(client, made):
@@ -104,13 +104,13 @@ def test_a_button_grades_the_answers_so_far_and_the_page_says_what_came(client, 
     hand_in(made, "fay")
     said = page(client, made)
     assert "1 person has handed in since" in said
-    headline = so_far(made.collection).headline
+    headline = build_report(made.collection).headline
     assert f'data-headline="{headline.code}"' in said
     assert site_sentence(headline.code, **headline.values) in html.unescape(said)
     assert 'data-note="stopping"' in said
     assert reverse("admin:results-run", args=[run.public_id]) in said
     assert 'data-grade="again" data-people="6"' in said
-    best = so_far(made.collection).best
+    best = build_report(made.collection).best
     # The fifth says the same as the first, so that two may share a place.
     ranks = sorted(WorkerGrade.objects.filter(run=run).values_list("rank", flat=True))
     assert [row.rank for row in best] == ranks[:3]
@@ -119,7 +119,7 @@ def test_a_button_grades_the_answers_so_far_and_the_page_says_what_came(client, 
 
 def test_it_does_not_count_for_its_set_before_people_choose_it(made):
     hand_in(made, "ada", "ben", "cleo")
-    interims.start(made.collection, made.version.question_set.owner_id)
+    interims.start_interim(made.collection, made.version.question_set.owner_id)
     work()
     assert Run.objects.get().state == "done"
     assert not RunOfRecord.objects.exists()
@@ -128,52 +128,52 @@ def test_it_does_not_count_for_its_set_before_people_choose_it(made):
 def test_by_itself_after_every_so_many_people_and_one_at_a_time(made):
     collecting.change(made.collection, grade_every=3)
     hand_in(made, "ada", "ben")
-    assert not interims_wait()
+    assert not has_interim_work()
     hand_in(made, "cleo")
-    assert interims_wait()
+    assert has_interim_work()
     assert leases.notify_if_needed() is True
-    interims.turn()
-    interims.turn()
+    interims.run_turn()
+    interims.run_turn()
     assert [(one.n_people, one.by_itself) for one in Interim.objects.all()] == [(3, True)]
     hand_in(made, "dan", "eve", "fay", "gil")
-    interims.turn()  # the first is still under way
+    interims.run_turn()  # the first is still under way
     assert Interim.objects.count() == 1
     work()
     assert [one.n_people for one in Interim.objects.order_by("pk")] == [3, 7]
     work()
-    assert not interims_wait()
+    assert not has_interim_work()
     assert all(one.run.state == "done" and one.found for one in Interim.objects.all())
 
 
 def test_one_that_failed_is_not_tried_again_before_more_people_came(made):
     collecting.change(made.collection, grade_every=3)
     hand_in(made, "ada", "ben", "cleo")
-    interims.turn()
+    interims.run_turn()
     Run.objects.update(state="failed", error="no model", finished_at=timezone.now())
-    interims.turn()
+    interims.run_turn()
     assert Interim.objects.count() == 1
-    found = so_far(made.collection)
+    found = build_report(made.collection)
     assert found.failed is not None
     assert found.may_grade
 
 
 def test_what_cannot_be_worked_out_stops_no_worker(made, monkeypatch):
     hand_in(made, "ada", "ben", "cleo")
-    interims.start(made.collection, made.version.question_set.owner_id)
-    monkeypatch.setattr(interims, "trust_report", lambda run: 1 / 0)
+    interims.start_interim(made.collection, made.version.question_set.owner_id)
+    monkeypatch.setattr(interims, "build_trust_report", lambda run: 1 / 0)
     work()
     assert Interim.objects.get().found == {}
-    assert so_far(made.collection).headline is None
+    assert build_report(made.collection).headline is None
 
 
 def test_the_hint_says_nothing_of_few_answers_and_names_nobody(client, made):
     hand_in(made, "ada", "ben", "cleo")
-    interims.start(made.collection, made.version.question_set.owner_id)
+    interims.start_interim(made.collection, made.version.question_set.owner_id)
     work()
     assert Interim.objects.get().found["hint"] is None
     assert 'data-hint="none"' in page(client, made)
     hand_in(made, "dan", "eve")
-    interims.start(made.collection, made.version.question_set.owner_id)
+    interims.start_interim(made.collection, made.version.question_set.owner_id)
     work()
     found = Interim.objects.latest("pk").found
     assert found["hint"]["people"] == 10
@@ -188,25 +188,25 @@ def test_the_hint_says_nothing_of_few_answers_and_names_nobody(client, made):
 
 def test_who_withdraws_is_gone_from_the_page(client, made):
     hand_in(made, "ada", "ben", "cleo", "dan")
-    interims.start(made.collection, made.version.question_set.owner_id)
+    interims.start_interim(made.collection, made.version.question_set.owner_id)
     work()
     finishing.withdraw(Submission.objects.get(worker__external_id="ada"))
-    found = so_far(Collection.objects.get())
+    found = build_report(Collection.objects.get())
     assert (found.done, found.since, found.may_grade) == (3, 0, True)
     hand_in(made, "eve")
     # As many people as were graded, and not the same ones.
-    found = so_far(Collection.objects.get())
+    found = build_report(Collection.objects.get())
     assert (found.done, found.since, found.may_grade) == (4, 1, True)
     assert page(client, made)
 
 
 def test_it_goes_with_its_set(made):
     hand_in(made, "ada", "ben", "cleo")
-    interims.start(made.collection, made.version.question_set.owner_id)
+    interims.start_interim(made.collection, made.version.question_set.owner_id)
     work()
     question_set = made.version.question_set
-    removals.delete(question_set, question_set.owner_id)
-    while removals.turn():
+    removals.request_deletion(question_set, question_set.owner_id)
+    while removals.run_turn():
         pass
     assert not QuestionSet.objects.filter(pk=question_set.pk).exists()
     assert not Interim.objects.exists()

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotations.models import Share
-from evaluation.language_models.report import model_history
+from evaluation.language_models.report import build_model_history
 from evaluation.models import LanguageModel, LLMScore
 from tests.evaluation.runs.reports.across.world import graded_set
 from tests.sentences import site_sentence
@@ -41,7 +41,7 @@ def models(rana):
 
 
 def test_a_model_has_a_history_a_trend_and_its_family_on_common_sets(rana, models):
-    history = model_history(rana, models[0])
+    history = build_model_history(rana, models[0])
     assert [entry.set_name for entry in history.sets] == [f"set {at}" for at in range(5)]
     assert (history.scores.direction, history.standing.direction) == ("falls", "falls")
     assert [message.code for message in history.told] == ["trend.falls", "standing.with"]
@@ -52,7 +52,7 @@ def test_a_model_has_a_history_a_trend_and_its_family_on_common_sets(rana, model
 
 def test_the_page_shows_it_with_a_picture_and_a_viewer_sees_one_set_of_it(client, rana, models):
     shown = client.get(reverse("admin:model", args=[models[0].public_id])).content.decode()
-    trend = model_history(rana, models[0]).told[0]
+    trend = build_model_history(rana, models[0]).told[0]
     assert (trend.code, trend.values["n"]) == ("trend.falls", 5)
     assert trend.values["change"] == pytest.approx(0.1)
     assert html.unescape(site_sentence(trend.code, **trend.values)) in html.unescape(shown)
@@ -64,4 +64,4 @@ def test_the_page_shows_it_with_a_picture_and_a_viewer_sees_one_set_of_it(client
     vera = User.objects.create_user("vera")
     first = LLMScore.objects.filter(model=models[0]).earliest("pk").run
     Share.objects.create(question_set=first.version.question_set, user=vera, role="viewer")
-    assert [entry.set_name for entry in model_history(vera, models[0]).sets] == ["set 0"]
+    assert [entry.set_name for entry in build_model_history(vera, models[0]).sets] == ["set 0"]

@@ -8,9 +8,18 @@ from annotations.models import Question
 from evaluation.core.messages.reasons import WHY_EMPTY
 from evaluation.core.stats.inference.comparison import compare_by_group
 from evaluation.grading.results.report.comparisons import read_pairs
-from evaluation.model_comparison.report import differences, leaderboard_report, pair_detail
-from evaluation.model_comparison.report.pair import is_right, right_or_wrong
-from evaluation.model_comparison.report.scores import Costs, ScoreTable, group_tables, related
+from evaluation.model_comparison.report import (
+    build_leaderboard,
+    build_pair_detail,
+    load_differences,
+)
+from evaluation.model_comparison.report.pair import is_correct, load_correctness
+from evaluation.model_comparison.report.scores import (
+    Costs,
+    ScoreTable,
+    build_group_tables,
+    find_related,
+)
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMComparison, LLMResponse, LLMScore
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.compared import (
@@ -36,7 +45,7 @@ def row_of(report, name):
 
 
 def test_a_model_stands_by_how_many_are_better_and_worse(rana):
-    report = leaderboard_report(compared(rana))
+    report = build_leaderboard(compared(rana))
     assert [row.standing.name for row in report.models] == ["Ox 2", "Ox 1", "Elk"]
     # Elk is .3 to .19 below Ox 1 on each of 12 questions: p = 2/2^12 x 3 pairs.
     assert [(row.rank, row.n_better, row.n_worse, row.n_alike) for row in report.models] == [
@@ -48,7 +57,7 @@ def test_a_model_stands_by_how_many_are_better_and_worse(rana):
 
 
 def test_the_first_sentence_says_who_is_better_and_who_cannot_be_told_apart(rana):
-    report = leaderboard_report(compared(rana))
+    report = build_leaderboard(compared(rana))
     verdict = report.verdict
     assert verdict.code == "comparison.leads_some"
     names = [verdict.values[name] for name in ("leader", "behind", "next", "alike")]
@@ -73,7 +82,7 @@ def test_the_verdict_follows_the_p_values(rana, p, verdict):
         LLMComparison.objects.filter(run=run, model_a__name="Ox 2", model_b__name=name).update(
             adjusted_p_value=value
         )
-    found = leaderboard_report(run).verdict
+    found = build_leaderboard(run).verdict
     assert (found.code, found.values["leader"]) == (f"comparison.{verdict}", "Ox 2")
     assert found.values.get("difference", 0.05) == pytest.approx(0.05)
 
@@ -83,7 +92,7 @@ def test_a_leader_that_loses_its_pairs_is_not_called_the_best(rana):
     LLMComparison.objects.filter(run=run, model_b__name="Ox 1").update(
         difference=-0.2, low=-0.3, high=-0.1, adjusted_p_value=0.001
     )
-    verdict = leaderboard_report(run).verdict
+    verdict = build_leaderboard(run).verdict
     assert verdict.code == LED
     assert verdict.values == {"leader": "Ox 2", "ahead": "“Ox 1”"}
 
@@ -99,12 +108,12 @@ def test_benjamini_hochberg_is_over_all_pairs_of_the_run(rana):
     one = read_pairs(run, "benjamini-hochberg", model_of(run, "Elk"))
     assert [pair.first_name for pair in one] == ["Elk", "Elk"]
     assert [pair.adjusted_p_value for pair in one] == pytest.approx([0.04, 0.04])
-    report = leaderboard_report(run, "benjamini-hochberg")
+    report = build_leaderboard(run, "benjamini-hochberg")
     assert [row.rank for row in report.models] == [1, 2, 3]
 
 
 def test_versions_and_strategies_of_a_model_are_found(rana):
-    report = leaderboard_report(compared(rana))
+    report = build_leaderboard(compared(rana))
     assert [
         (entry.by, entry.pair.first_name, entry.pair.second_name) for entry in report.related
     ] == [
@@ -120,13 +129,13 @@ def test_models_of_no_family_belong_to_none(rana):
     models = [row.model for row in run.llm_scores.select_related("model")]
     for model in models:
         model.family = ""
-    assert list(related(models)) == []
+    assert list(find_related(models)) == []
 
 
 def test_what_an_answer_cost_is_the_mean_of_those_that_told_it(rana):
     run = compared(rana)
     with_costs(run, "Ox 1", seconds="0.5", cost=0.002, prompt_tokens=90, completion_tokens="10")
-    report = leaderboard_report(run)
+    report = build_leaderboard(run)
     costs = row_of(report, "Ox 1").costs
     assert (costs.seconds, costs.cost, costs.tokens) == pytest.approx((0.5, 0.002, 100))
     assert costs.total_cost == pytest.approx(12 * 0.002)
@@ -155,21 +164,21 @@ def test_runs_say_whether_their_exemplary_answers_are_the_same(rana):
         row.save()
     elk = run.llm_scores.get(model__name="Elk").model
     LLMScore.objects.create(run=other, model=elk, score=0.4, n=12, n_answered=12)
-    runs = leaderboard_report(run).runs
+    runs = build_leaderboard(run).runs
     assert [(entry.run, entry.same_exemplars, entry.is_shown) for entry in runs] == [
         (other.public_id, True, False),
         (run.public_id, True, True),
     ]
     assert runs[0].scores == [None, None, 0.4]
     ExemplaryAnswer.objects.filter(run=other, question__external_id="r3").update(dispersion=0.9)
-    assert [entry.same_exemplars for entry in leaderboard_report(run).runs] == [False, True]
+    assert [entry.same_exemplars for entry in build_leaderboard(run).runs] == [False, True]
 
 
 def test_models_that_answered_after_the_run_are_named(rana):
     run = compared(rana)
-    assert leaderboard_report(run).unscored == []
+    assert build_leaderboard(run).unscored == []
     LLMScore.objects.filter(run=run, model__name="Elk").delete()
-    assert leaderboard_report(run).unscored == ["Elk"]
+    assert build_leaderboard(run).unscored == ["Elk"]
 
 
 def test_scores_stand_in_the_order_of_models_and_questions(rana):
@@ -187,7 +196,7 @@ def test_scores_stand_in_the_order_of_models_and_questions(rana):
 
 def test_groups_have_their_means_and_say_if_they_are_small(rana):
     run = compared(rana)
-    (table,) = group_tables(ScoreTable.from_run(run))  # there is one language, and no passage
+    (table,) = build_group_tables(ScoreTable.from_run(run))  # there is one language, and no passage
     assert (table.by, [group.name for group in table.groups]) == ("category", ["north", "south"])
     north, south = table.groups
     assert (north.n_questions, north.is_small, south.n_questions, south.is_small) == (
@@ -201,7 +210,7 @@ def test_groups_have_their_means_and_say_if_they_are_small(rana):
 
 def test_a_pair_is_told_group_by_group(rana):
     run = compared(rana)
-    detail, _ = pair_detail(run, model_of(run, "Ox 2"), model_of(run, "Ox 1"))
+    detail, _ = build_pair_detail(run, model_of(run, "Ox 2"), model_of(run, "Ox 1"))
     assert (detail.n_first, detail.n_second, detail.n_equal) == (10, 2, 0)
     assert (detail.relation, detail.newer_first) == ("version", True)
     assert detail.verdict.code == "comparison.pair_alike"
@@ -214,7 +223,7 @@ def test_a_pair_is_told_group_by_group(rana):
     assert (north.better, south.better) == (1, 0)
     expected = compare_by_group(SCORES["Ox 2"], SCORES["Ox 1"], ["north"] * 10 + ["south"] * 2)
     assert north.difference.low == pytest.approx(expected[0].low)
-    turned, _ = pair_detail(run, model_of(run, "Ox 1"), model_of(run, "Ox 2"))
+    turned, _ = build_pair_detail(run, model_of(run, "Ox 1"), model_of(run, "Ox 2"))
     assert (turned.n_first, turned.newer_first) == (2, False)
     assert turned.groupings[0].groups[0].better == 2
 
@@ -223,7 +232,7 @@ def test_questions_come_largest_difference_first_page_by_page(rana):
     run = compared(rana)
     pair = model_of(run, "Ox 2"), model_of(run, "Ox 1")
     table = ScoreTable.from_run(run)
-    page = differences(run, table, *pair, size=3)
+    page = load_differences(run, table, *pair, size=3)
     assert [question.name for question in page.questions] == ["r11", "r12", "r1"]
     assert [question.difference for question in page.questions] == pytest.approx([-0.2, -0.2, 0.1])
     assert (page.total, page.next) == (12, 3)
@@ -231,32 +240,32 @@ def test_questions_come_largest_difference_first_page_by_page(rana):
     # Texts of the world were written before the models had their names.
     assert (question.first_text, question.second_text) == ("model 1 on r11", "model 0 on r11")
     assert question.nearest == "river r11 runs north, says w001"
-    last = differences(run, table, *pair, start=9, size=3)
+    last = load_differences(run, table, *pair, start=9, size=3)
     assert (last.start, len(last.questions), last.next) == (9, 3, None)
-    worse = differences(run, table, *pair, order="second")
+    worse = load_differences(run, table, *pair, order="second")
     assert ([question.name for question in worse.questions], worse.total) == (["r11", "r12"], 2)
-    assert differences(run, table, *pair, order="first").total == 10
+    assert load_differences(run, table, *pair, order="first").total == 10
     with pytest.raises(KeyError):
-        differences(run, table, *pair, order="best")
+        load_differences(run, table, *pair, order="best")
 
 
 def test_a_thing_that_tells_no_questions_apart_makes_no_groups(rana):
     run = compared(rana)
     Question.objects.filter(version=run.version).update(category="all")
-    assert group_tables(ScoreTable.from_run(run)) == []
-    assert pair_detail(run, model_of(run, "Elk"), model_of(run, "Ox 1"))[0].groupings == []
+    assert build_group_tables(ScoreTable.from_run(run)) == []
+    assert build_pair_detail(run, model_of(run, "Elk"), model_of(run, "Ox 1"))[0].groupings == []
 
 
 def test_models_that_were_not_compared_are_no_pair(rana):
     run = compared(rana)
     LLMComparison.objects.filter(run=run).delete()
-    assert pair_detail(run, model_of(run, "Elk"), model_of(run, "Ox 1")) is None
+    assert build_pair_detail(run, model_of(run, "Elk"), model_of(run, "Ox 1")) is None
 
 
 def test_the_leaderboard_takes_a_constant_number_of_queries(rana, django_assert_max_num_queries):
     run = compared(rana)
     with django_assert_max_num_queries(14):
-        leaderboard_report(run)
+        build_leaderboard(run)
 
 
 def keyed(run, **answers):
@@ -278,16 +287,16 @@ def test_right_and_wrong_are_told_where_there_is_a_key(rana, monkeypatch):
     stays_a_draft(monkeypatch)
     run = compared(rana)
     pair = model_of(run, "Ox 2"), model_of(run, "Ox 1")
-    assert right_or_wrong(run, *pair) is None
+    assert load_correctness(run, *pair) is None
     # A letter, a text, a span without its article; a wrong choice, a refusal, another river.
     keyed(run, Ox_2=("B", "South.", "rhine"), Ox_1=("north", "", "the Rhone"))
-    found = right_or_wrong(run, *pair)
+    found = load_correctness(run, *pair)
     assert (found.n, found.first_right, found.second_right) == (3, 3, 0)
     assert (found.only_first, found.only_second) == (["r1", "r2", "r3"], [])
     assert found.p_value == pytest.approx(2 / 2**3)  # of 3 discordant pairs, all one way
-    turned = right_or_wrong(run, *reversed(pair))
+    turned = load_correctness(run, *reversed(pair))
     assert (turned.n_only_first, turned.n_only_second) == (0, 3)
-    assert pair_detail(run, *pair)[0].right == found
+    assert build_pair_detail(run, *pair)[0].right == found
 
 
 def test_a_key_that_is_no_choice_and_an_answer_that_failed_are_left_out(rana, monkeypatch):
@@ -299,7 +308,7 @@ def test_a_key_that_is_no_choice_and_an_answer_that_failed_are_left_out(rana, mo
     LLMResponse.objects.filter(model__name="Ox 1", question__external_id="r3").update(
         status="error"
     )
-    found = right_or_wrong(run, *pair)
+    found = load_correctness(run, *pair)
     assert (found.n, found.first_right, found.second_right, found.p_value) == (1, 1, 1, 1)
 
 
@@ -307,7 +316,7 @@ def test_several_right_choices_have_to_be_named_all():
     question = Question(kind="choice", choices=["a fox", "a hen", "an owl"])
     question.accepted_answers = ["a fox", "C"]
     said = {"A, C": True, "a fox and an owl": True, "A": False, "A, B, C": False, "": False}
-    assert {text: is_right(question, text) for text in said} == said
+    assert {text: is_correct(question, text) for text in said} == said
 
 
 def test_copied_answers_say_nothing_of_the_cost(rana):
@@ -317,5 +326,5 @@ def test_copied_answers_say_nothing_of_the_cost(rana):
     LLMResponse.objects.filter(pk=first.pk).update(
         extra={"seconds": 2, "cost": 0.0, "copied": True}
     )
-    costs = row_of(leaderboard_report(run), "Elk").costs
+    costs = row_of(build_leaderboard(run), "Elk").costs
     assert (costs.cost, costs.n_priced) == (0.5, 11)

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from evaluation.model_overview.run.findings import ViewsSummary
-from evaluation.runs.result_pages import tabs_of
+from evaluation.runs.result_pages import build_tabs
 from evaluation.runs.run_types import get_run_kind, list_run_kinds
 from tests.evaluation.model_overview.asked import Server, ask_all, options, prepare
 from tests.evaluation.model_overview.test_run_type import done, page, rivers, table  # noqa: F401
@@ -75,7 +75,7 @@ def test_no_page_of_any_kind_makes_more_statements_than_a_dozen(client, rivers, 
     client.force_login(rivers.owner)
     found = {}
     for run in (*asked.values(), done(rivers)):
-        tabs = [tab for group in tabs_of(get_run_kind(run), run, "") for tab in group.pages]
+        tabs = [tab for group in build_tabs(get_run_kind(run), run, "") for tab in group.pages]
         addresses = {tab.title: tab.address for tab in tabs}
         addresses["run"] = reverse("admin:run", args=[run.public_id])
         for title, address in addresses.items():

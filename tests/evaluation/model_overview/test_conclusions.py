@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from evaluation.model_overview.run.conclusions import (
-    against,
-    answered,
-    cell_header,
-    cell_rows,
-    mean_values,
-    portrait,
+    answer_questions,
+    build_mean_values,
+    build_portrait,
+    compare_with_others,
+    iterate_cell_rows,
+    list_cell_columns,
 )
 from evaluation.model_overview.run.findings import (
     CorrelationRow,
     StandingRow,
     ViewsSummary,
-    disagreement_of,
-    disagreement_rows,
-    find_views,
+    build_disagreement_rows,
+    compute_disagreement_of_sides,
+    compute_results,
 )
 from evaluation.model_overview.run.gathering import (
     Gathering,
@@ -73,11 +73,11 @@ def world(n=N):
 
 
 def found(together, draws=60):
-    return ViewsSummary.of_found(find_views(together, ViewsParameters(bootstrap=draws)))
+    return ViewsSummary.of_found(compute_results(together, ViewsParameters(bootstrap=draws)))
 
 
 def codes(summary):
-    return {one.name: one.said.code.rpartition(".")[2] for one in answered(summary)}
+    return {one.name: one.said.code.rpartition(".")[2] for one in answer_questions(summary)}
 
 
 def test_a_view_that_is_better_at_no_end_does_not_stand_for_its_side():
@@ -97,7 +97,7 @@ def test_questions_are_answered_in_the_direction_in_which_they_are_asked():
         "dispersion_uncertainty": "yes",
         "robustness_distance": "untold",
     }
-    said = {one.name: one.said.values for one in answered(found(world()))}
+    said = {one.name: one.said.values for one in answer_questions(found(world()))}
     assert said["dispersion_distance"]["value"] == 1.0
     assert said["uncertainty_distance"]["models"] == 2
 
@@ -110,14 +110,14 @@ def test_the_opposite_is_told_as_no():
     summary = found(world())
     other = replace(summary, correlations=tuple(turned(row) for row in summary.correlations))
     assert set(codes(other).values()) == {"no", "untold"}
-    (first, *_) = answered(other)
+    (first, *_) = answer_questions(other)
     assert first.said.code == "views.uncertainty_distance.no"
 
 
 def test_fewer_than_ten_questions_tell_nothing_whatever_their_interval_says():
     assert codes(found(world(9)))["uncertainty_distance"] == "few"
     assert codes(found(world(10)))["uncertainty_distance"] == "yes"
-    (first, *_) = answered(found(world(9)))
+    (first, *_) = answer_questions(found(world(9)))
     assert (first.said.code, first.said.values["questions"]) == (
         "views.uncertainty_distance.few",
         9,
@@ -127,13 +127,13 @@ def test_fewer_than_ten_questions_tell_nothing_whatever_their_interval_says():
 def test_without_an_interval_or_a_correlation_nothing_can_be_told():
     assert codes(found(world(), draws=0))["uncertainty_distance"] == "untold"
     same = gathered(told(NEAR, "Elk", range(N)), told(ENTROPY, "Elk", [1] * N))
-    (only,) = answered(found(same))
+    (only,) = answer_questions(found(same))
     assert only.said.code == "views.uncertainty_distance.undefined"
 
 
 def test_a_model_is_told_from_all_sides_with_what_nobody_looked_at():
     summary = found(world())
-    elk = portrait(summary, 0)
+    elk = build_portrait(summary, 0)
     codes_of = {claim.name: [one.said.code for one in claim.evidence] for claim in elk.claims}
     assert codes_of == {
         "knows": ["views.crowd_percentile", "views.mean_crowd"],
@@ -141,7 +141,7 @@ def test_a_model_is_told_from_all_sides_with_what_nobody_looked_at():
         "says_the_same": ["views.mean_robustness"],
     }
     assert [claim.missing for claim in elk.claims] == [[], [Side.ANSWERABILITY], []]
-    ox = portrait(summary, 1)
+    ox = build_portrait(summary, 1)
     assert [claim.missing for claim in ox.claims] == [
         [],
         [Side.ANSWERABILITY],
@@ -153,7 +153,7 @@ def test_a_model_is_told_from_all_sides_with_what_nobody_looked_at():
 
 def test_a_model_that_is_sure_of_everything_alike_is_told_as_such():
     summary = found(gathered(told(NEAR, "Elk", range(N)), told(ENTROPY, "Elk", [0] * N)))
-    (claim,) = [one for one in portrait(summary, 0).claims if one.name == "knows_that_not"]
+    (claim,) = [one for one in build_portrait(summary, 0).claims if one.name == "knows_that_not"]
     (evidence,) = claim.evidence
     assert evidence.said.code == "views.sure.undefined"
 
@@ -182,13 +182,13 @@ def row(**more):
     ],
 )
 def test_a_model_is_better_or_worse_where_the_interval_does_not_hold_nought(changes, view, verdict):
-    assert against(row(**changes), view) == verdict
+    assert compare_with_others(row(**changes), view) == verdict
 
 
 def test_a_gain_above_nought_is_better_whichever_end_of_the_view_is():
-    values = mean_values(row(), ENTROPY)
+    values = build_mean_values(row(), ENTROPY)
     assert (values["gain"], values["gain_low"], values["gain_high"]) == (-0.2, -0.3, -0.1)
-    values = mean_values(row(), NEAR)
+    values = build_mean_values(row(), NEAR)
     assert (values["gain"], values["gain_low"], values["gain_high"]) == (0.2, 0.1, 0.3)
 
 
@@ -205,7 +205,7 @@ def test_places_in_a_view_go_by_its_better_end_and_there_are_none_without():
 
 def test_disagreement_names_the_sides_that_are_farthest_apart():
     together = gathered(told(NEAR, "Elk", [1, 2, 3, 4]), told(ENTROPY, "Elk", [1, 2, 3, 4]))
-    rows = disagreement_rows(together, disagreement_of(together))
+    rows = build_disagreement_rows(together, compute_disagreement_of_sides(together))
     # q0: lowest near (1/8), surest (7/8); q3 the other way round.
     assert [(one.question, one.strength, one.best_view, one.worst_view) for one in rows] == [
         ("q0", 0.75, "entropy", "near"),
@@ -218,7 +218,7 @@ def test_disagreement_names_the_sides_that_are_farthest_apart():
 
 def test_views_that_are_good_at_no_end_disagree_with_nobody():
     together = gathered(told(STATED, "Elk", [1, 2]))
-    assert disagreement_rows(together, disagreement_of(together)) == []
+    assert build_disagreement_rows(together, compute_disagreement_of_sides(together)) == []
 
 
 def test_questions_stand_in_the_order_given_and_others_behind_them():
@@ -254,7 +254,10 @@ def test_the_hash_is_of_what_was_told_and_not_of_who_told_it():
 def test_a_cell_without_a_number_says_why():
     refused = ViewedObservation(NEAR, Observation("Elk", "q1", None, "refused"))
     together = gathered(told(NEAR, "Elk", [1]), [refused], told(STEADY, "Ox", [1, 1]))
-    rows = [dict(zip(cell_header(together), cells, strict=True)) for cells in cell_rows(together)]
+    rows = [
+        dict(zip(list_cell_columns(together), cells, strict=True))
+        for cells in iterate_cell_rows(together)
+    ]
     reasons = {(one["model"], one["question"]): one["reason"] for one in rows}
     assert reasons == {
         ("Elk", "q0"): "steady: not_looked_at",

@@ -7,13 +7,17 @@ from scipy import stats
 from evaluation.core.stats.inference.clustered import compute_clustered_interval
 from evaluation.core.stats.inference.intervals import draw_multiplicities
 from evaluation.core.stats.statistics.descriptive import spearman
-from evaluation.model_overview.methods import correlations, drawn_ranks, smallest_shown
+from evaluation.model_overview.methods import (
+    compute_correlations,
+    compute_detectable_correlation,
+    compute_drawn_ranks,
+)
 
 NONE = np.nan
 
 
 def two(one, other, **more):
-    return correlations(np.array([one, other], dtype=float), [(0, 1)], **more)[0]
+    return compute_correlations(np.array([one, other], dtype=float), [(0, 1)], **more)[0]
 
 
 def test_it_is_the_mean_over_models_and_not_that_of_all_answers():
@@ -54,7 +58,7 @@ def test_the_interval_of_one_model_is_that_of_drawing_its_questions_and_ranking_
 def test_ranks_of_drawn_numbers_are_those_of_the_numbers_repeated():
     values = np.array([3.0, 1.0, 3.0, 2.0, 5.0])
     for times in next(draw_multiplicities(5, 50, seed=1)):
-        ranks = drawn_ranks(values, times[None])[0]
+        ranks = compute_drawn_ranks(values, times[None])[0]
         repeated = np.repeat(np.arange(5), times.astype(int))
         expected = stats.rankdata(values[repeated])
         assert ranks[repeated] == pytest.approx(expected)
@@ -64,7 +68,7 @@ def test_questions_that_one_view_lacks_are_left_out_of_that_pair_only():
     rng = np.random.default_rng(0)
     views = rng.normal(size=(3, 2, 30))
     views[2, :, :10] = NONE
-    whole, part = correlations(views, [(0, 1), (0, 2)], n_draws=100)
+    whole, part = compute_correlations(views, [(0, 1), (0, 2)], n_draws=100)
     assert (whole.estimate.n, part.estimate.n) == (30, 20)
     assert (whole.n_cells, part.n_cells) == (60, 40)
     expected = np.mean([stats.spearmanr(a[10:], b[10:]).statistic for a, b in views[[0, 2]].swapaxes(0, 1)])  # fmt: skip  # noqa: E501
@@ -85,14 +89,16 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
 
 def test_what_so_many_questions_would_show():
     # tanh(2.8 / sqrt(9)) = tanh(.9333) = .7321
-    assert smallest_shown(12) == pytest.approx(0.7321, abs=1e-4)
-    assert smallest_shown(3) is None
+    assert compute_detectable_correlation(12) == pytest.approx(0.7321, abs=1e-4)
+    assert compute_detectable_correlation(3) is None
 
 
 def test_the_same_seed_gives_the_same_interval():
     rng = np.random.default_rng(0)
     views = rng.normal(size=(2, 2, 30))
-    one, other, third = (correlations(views, [(0, 1)], seed=seed)[0].estimate for seed in (0, 0, 1))
+    one, other, third = (
+        compute_correlations(views, [(0, 1)], seed=seed)[0].estimate for seed in (0, 0, 1)
+    )
     assert one == other
     assert one != third
 

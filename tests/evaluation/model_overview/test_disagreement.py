@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from evaluation.model_overview.methods import disagreement
+from evaluation.model_overview.methods import compute_disagreement
 
 NONE = np.nan
 
 
 def test_numbers_are_told_by_their_places_and_equal_ones_share_theirs():
-    found = disagreement([[[10, 30, 20, NONE]], [[1, 0, 1, 1]]])
+    found = compute_disagreement([[[10, 30, 20, NONE]], [[1, 0, 1, 1]]])
     # Three numbers: (rank - 1/2) / 3; the lone 0 is at 1/8, three ones at (3 - 1/2) / 4.
     assert found.places[0, 0, :3] == pytest.approx([1 / 6, 5 / 6, 1 / 2])
     assert found.places[1, 0] == pytest.approx([5 / 8, 1 / 8, 5 / 8, 5 / 8])
@@ -21,7 +21,7 @@ def test_numbers_are_told_by_their_places_and_equal_ones_share_theirs():
 
 
 def test_a_number_is_placed_among_those_of_all_models():
-    found = disagreement([[[1, 2], [3, 4]], [[4, 3], [2, 1]]])
+    found = compute_disagreement([[[1, 2], [3, 4]], [[4, 3], [2, 1]]])
     assert found.places[0] == pytest.approx(np.array([[1, 3], [5, 7]]) / 8)
     # Equal strengths stay in the order of models and questions.
     assert found.strength == pytest.approx(np.array([[6, 2], [2, 6]]) / 8)
@@ -29,6 +29,6 @@ def test_a_number_is_placed_among_those_of_all_models():
 
 
 def test_a_view_without_numbers_disagrees_with_nobody():
-    found = disagreement([[[1, 2]], [[NONE, NONE]]])
+    found = compute_disagreement([[[1, 2]], [[NONE, NONE]]])
     assert np.isnan(found.strength).all()
     assert len(found.strongest()) == 0

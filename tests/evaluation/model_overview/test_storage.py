@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from evaluation.model_overview.storage import MOST_RUNS, runs_that_tell
+from evaluation.model_overview.storage import MOST_RUNS, find_source_runs
 from evaluation.models import Run
 from tests.annotations import world
 
@@ -27,6 +27,6 @@ def test_of_each_kind_the_newest_runs_that_are_done_are_read_and_no_more():
     judged = run("judge")
     run("judge", "queued")
     run("panels")
-    found = runs_that_tell(version, ["aqer", "judge", "umwp"])
+    found = find_source_runs(version, ["aqer", "judge", "umwp"])
     assert found == {"aqer": graded[:1:-1], "judge": [judged]}
     assert len(found["aqer"]) == MOST_RUNS == 8

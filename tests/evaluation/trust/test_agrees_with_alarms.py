@@ -7,7 +7,7 @@ from evaluation.grading.alarms.report import build_alarms_report
 from evaluation.models import Run
 from evaluation.runs.background.runs import queue_run
 from evaluation.runs.background.work import work_one_turn
-from evaluation.trust.report import trust_report
+from evaluation.trust.report import build_trust_report
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,7 +24,7 @@ def graded(question_set, **options):
 
 def steadiness(run):
     """What the trust page says of the ranking's steadiness, and what the alarms say."""
-    [fact] = [fact for fact in trust_report(run).facts if fact.name == "stability"]
+    [fact] = [fact for fact in build_trust_report(run).facts if fact.name == "stability"]
     [check] = [one for one in build_alarms_report(run).checks if one.name == "unstable_ranking"]
     return fact, check
 

@@ -12,10 +12,10 @@ from evaluation.core.messages.message import Message
 from evaluation.core.options import API, SITE
 from evaluation.grading.alarms.messages import get_brief
 from evaluation.models import LLMComparison, LLMScore, Run, WorkerGrade
-from evaluation.models.runs import choose
-from evaluation.runs.result_pages import tabs_of
+from evaluation.models.runs import make_official
+from evaluation.runs.result_pages import build_tabs
 from evaluation.runs.run_types import get_kind
-from evaluation.trust.report.decision import Step, decision
+from evaluation.trust.report.decision import Step, build_decision
 from evaluation.trust.report.facts import Verdict
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm, looked
@@ -51,12 +51,12 @@ def run(rana):
 
 
 def test_the_best_are_those_of_the_highest_ranks(run):
-    assert names(decision(run).best) == ["w001", "w002", "w003", "w004", "w005"]
+    assert names(build_decision(run).best) == ["w001", "w002", "w003", "w004", "w005"]
 
 
 def test_somebody_at_rank_one_whom_an_alarm_names_is_to_be_looked_at_and_not_best(run):
     alarm(run, workers=["w001", "w003"])
-    found = decision(run)
+    found = build_decision(run)
     assert names(found.best) == ["w002", "w004", "w005", "w006", "w007"]
     assert names(found.look_at)[:2] == ["w001", "w003"]
     assert [mark.case for mark in found.look_at[0].marks] == ["copies"]
@@ -70,7 +70,7 @@ def test_the_page_draws_the_best_and_those_to_look_at_with_their_intervals(site,
     sent = site.get(link)
     assert sent["Content-Type"].startswith("image/svg+xml")
     picture = b"".join(sent).decode()
-    found = decision(run)
+    found = build_decision(run)
     drawn = names(found.best) + [one.row.name for one in found.look_at if one.row.grade.value]
     assert all(f">{name}<" in picture for name in drawn)
     assert picture.count("chart-whisker") >= len(names(found.best))
@@ -87,18 +87,18 @@ def test_what_people_disagree_about_has_a_page_and_a_tab_of_its_own(site, run):
 
 
 def test_ranks_that_are_missing_before_the_best_are_told(run):
-    assert decision(run).above is None
+    assert build_decision(run).above is None
     alarm(run, workers=["w001", "w003"])
     # w002 is the first that is left, so rank 1 is missing before the list; rank 3 is within it.
-    assert decision(run).above == Message("best.above", {"above": 1})
+    assert build_decision(run).above == Message("best.above", {"above": 1})
     alarm(run, workers=["w002"])
     # Ranks 1, 2 and 3 are named by an alarm: w004 is the first.
-    assert decision(run).above == Message("best.above", {"above": 3})
+    assert build_decision(run).above == Message("best.above", {"above": 3})
 
 
 def test_a_notice_marks_the_best_but_does_not_take_them_from_the_list(run):
     alarm(run, kind="dont_know", severity="notice", workers=["w002"])
-    found = decision(run)
+    found = build_decision(run)
     assert names(found.best)[1] == "w002"
     assert [mark.case for mark in found.best[1].marks] == ["dont_know"]
     assert names(found.look_at)[0] == "w002"
@@ -106,7 +106,7 @@ def test_a_notice_marks_the_best_but_does_not_take_them_from_the_list(run):
 
 def test_an_alarm_about_the_whole_crowd_marks_nobody(run):
     alarm(run, kind="two_camps", workers=[f"w{i:03}" for i in range(1, 11)])
-    found = decision(run)
+    found = build_decision(run)
     assert names(found.best)[0] == "w001"
     assert not any(person.marks for person in found.look_at)
 
@@ -114,7 +114,7 @@ def test_an_alarm_about_the_whole_crowd_marks_nobody(run):
 def test_who_stays_in_the_lowest_quarter_on_whatever_questions_is_to_be_looked_at(run):
     # 19 ranks; the lowest quarter begins after .75 x 19 = 14.25. The best rank of the worker at
     # rank r is r - 1, so r = 16 (15 at best) is the first.
-    found = decision(run)
+    found = build_decision(run)
     assert names(found.look_at) == ["w019", "w018", "w017", "w016"]
     values = {"first": 18, "last": 20, "ranked": 19}
     assert found.look_at[0].why == Message("look.lowest", values)
@@ -123,34 +123,34 @@ def test_who_stays_in_the_lowest_quarter_on_whatever_questions_is_to_be_looked_a
 
 def test_the_marked_come_first_and_nobody_twice(run):
     alarm(run, workers=["w018"])
-    found = decision(run)
+    found = build_decision(run)
     assert names(found.look_at) == ["w018", "w019", "w017", "w016"]
     assert found.n_look_at == 4
 
 
 def test_of_many_to_look_at_eight_are_named_and_all_are_counted(run):
     alarm(run, workers=[f"w{i:03}" for i in range(1, 11)])
-    found = decision(run)
+    found = build_decision(run)
     assert len(found.look_at) == 8
     assert found.n_look_at == 10 + 4
 
 
 def test_how_sure_the_first_place_is(run):
     # w001 has the ranks 1 to 2; w002 may be first (max(1, 1)), w003 second, w004 third at best.
-    assert decision(run).best_said == Message("best.lead", {"alike": 3})
+    assert build_decision(run).best_said == Message("best.lead", {"alike": 3})
     WorkerGrade.objects.filter(run=run, rank=1).update(rank_high=1)
-    assert decision(run).best_said == Message("best.lead", {"alike": 2})
+    assert build_decision(run).best_said == Message("best.lead", {"alike": 2})
     WorkerGrade.objects.filter(run=run, rank=2).update(rank_low=2)
-    assert decision(run).best_said == Message("best.lead", {"alike": 1})
+    assert build_decision(run).best_said == Message("best.lead", {"alike": 1})
     WorkerGrade.objects.filter(run=run).update(rank_low=None, rank_high=None)
-    assert decision(run).best_said.code == "best.no_intervals"
+    assert build_decision(run).best_said.code == "best.no_intervals"
 
 
 def test_without_ranks_nobody_is_best_and_it_says_why(site, run):
     WorkerGrade.objects.filter(run=run).update(
         rank=None, rank_low=None, rank_high=None, support=False
     )
-    found = decision(run)
+    found = build_decision(run)
     assert found.best == found.look_at == []
     assert found.best_said.code == "best.nobody"
     assert found.step is Step.ASK_PEOPLE
@@ -163,42 +163,42 @@ def test_with_fewer_than_five_graded_questions_the_next_step_adds_questions(
 ):
     run = world.finished(owner=rana, n_questions=n_questions)
     WorkerGrade.objects.filter(run=run).update(rank=None, support=False)
-    assert decision(run).step is step
+    assert build_decision(run).step is step
     editor = reverse("admin:editor", args=[run.version.question_set.public_id])
     is_next = f'<a class="cg-button cg-primary" href="{editor}"' in shown(site, run)
     assert is_next == (step is Step.ASK_QUESTIONS)
 
 
 def test_who_answered_too_little_is_counted(run):
-    assert decision(run).without_rank == Message("look.without_rank", {"without_rank": 1})
+    assert build_decision(run).without_rank == Message("look.without_rank", {"without_rank": 1})
 
 
 def test_models_that_cannot_be_told_apart_are_not_called_best(site, run):
-    said = decision(run).models_said
+    said = build_decision(run).models_said
     assert (said.code, said.values["alike"]) == ("comparison.leads_none", "“model 1”")
     LLMComparison.objects.update(difference=0.2, low=0.1, high=0.3, p_value=0.001)
     LLMComparison.objects.update(adjusted_p_value=0.001)
-    said = decision(run).models_said
+    said = build_decision(run).models_said
     assert (said.code, said.values["leader"]) == ("comparison.leads_all", "model 0")
     assert said.values["difference"] == 0.2
     assert SITE.format(said) in shown(site, run)
 
 
 def test_a_step_is_the_first_that_there_is_reason_for(run):
-    assert decision(run).step is Step.TAKE_AWAY
+    assert build_decision(run).step is Step.TAKE_AWAY
     LLMScore.objects.filter(run=run).delete()
-    assert decision(run).step is Step.ASK_MODELS
+    assert build_decision(run).step is Step.ASK_MODELS
     alarm(run, workers=["w001"])
-    assert decision(run).step is Step.READ_ALARMS
+    assert build_decision(run).step is Step.READ_ALARMS
     Response.objects.filter(submission__worker__external_id="w005").delete()
-    assert decision(run).step is Step.GRADE_AGAIN
+    assert build_decision(run).step is Step.GRADE_AGAIN
 
 
 def test_models_that_answered_later_are_added_by_a_run_of_the_same_settings(site, run):
     run.parameters = {**run.parameters, "seed": 5}
     run.save()
     world.ask_model(run.version)
-    assert decision(run).step is Step.ADD_MODELS
+    assert build_decision(run).step is Step.ADD_MODELS
     response = site.get(at("results-run", run))
     assert "models_added" not in states(response.content.decode())  # it is the next step
     form = site.get(response.context_data["next"].link).context_data["form"]
@@ -209,7 +209,7 @@ def test_models_that_answered_later_are_added_by_a_run_of_the_same_settings(site
     compared = site.get(f"{at('results-people', run)}?check=inputs")
     assert compared.status_code == 200
     alarm(run, workers=["w001"])
-    assert decision(run).step is Step.READ_ALARMS
+    assert build_decision(run).step is Step.READ_ALARMS
     assert "models_added" in states(shown(site, run))
 
 
@@ -225,7 +225,7 @@ def test_models_that_answered_later_are_added_by_a_run_of_the_same_settings(site
     ],
 )
 def test_each_step_is_a_button_that_leads_somewhere(site, run, step, label, monkeypatch):
-    monkeypatch.setattr("evaluation.trust.report.decision._step", lambda *_: step)
+    monkeypatch.setattr("evaluation.trust.report.decision._choose_step", lambda *_: step)
     response = site.get(at("results-run", run))
     button = response.context_data["next"]
     assert button.label == label
@@ -242,7 +242,7 @@ def test_each_step_is_a_button_that_leads_somewhere(site, run, step, label, monk
     ],
 )
 def test_the_last_step_has_the_caution_of_the_verdict(site, run, level, label, monkeypatch):
-    monkeypatch.setattr("evaluation.trust.report.decision._step", lambda *_: Step.TAKE_AWAY)
+    monkeypatch.setattr("evaluation.trust.report.decision._choose_step", lambda *_: Step.TAKE_AWAY)
     text = Message(f"verdict.{level}.text", {"count": 1, "all": 3})
     verdict = Verdict(level, Message(f"verdict.{level}.headline"), text)
     monkeypatch.setattr(Verdict, "from_facts", lambda _: verdict)
@@ -283,7 +283,7 @@ def test_a_mark_stands_beside_an_answer(site, run):
 
 def test_pages_stand_in_groups_and_what_is_not_there_is_not_offered(run):
     def groups():
-        tabs = tabs_of(get_kind("aqer"), run, at("results-heat-map", run))
+        tabs = build_tabs(get_kind("aqer"), run, at("results-heat-map", run))
         return {group.title: [page.title for page in group.pages] for group in tabs}
 
     assert list(groups()) == ["Decide", "People", "Disagreement", "Models", "Trust", "More"]
@@ -299,7 +299,7 @@ def test_pages_stand_in_groups_and_what_is_not_there_is_not_offered(run):
 
 def test_the_group_of_a_page_is_open_and_of_one_below_it_too(run):
     for shown_now in (at("results-heat-map", run), at("results-alarm", run, place=0)):
-        tabs = tabs_of(get_kind("aqer"), run, shown_now)
+        tabs = build_tabs(get_kind("aqer"), run, shown_now)
         assert [group.title for group in tabs if group.is_here] == ["People"]
 
 
@@ -322,9 +322,9 @@ def test_it_says_which_run_exports_use(site, run):
         owner=run.owner, version=run.version, state=Run.State.DONE, finished_at=run.finished_at
     )
     assert said() == "other-newest"
-    choose(later, run.owner)
+    make_official(later, run.owner)
     assert said() == "other"
-    choose(run, run.owner)
+    make_official(run, run.owner)
     assert said() == "this"
 
 
@@ -338,7 +338,7 @@ def test_the_api_says_the_same(site, run):
     assert found["trust"]["verdict"]["headline"] == api_sentence("verdict.bad.headline")
     assert found["concerns"][0]["said"] == api_sentence("alarms.ring.said", count=1)
     assert found["step"] == "read_alarms"
-    said = decision(run).models_said
+    said = build_decision(run).models_said
     assert (said.code, API.format(said)) == ("comparison.leads_none", found["models_said"])
 
 

@@ -24,7 +24,7 @@ from evaluation.trust.report.facts import Verdict
     ],
 )
 def test_small_crowds_are_judged_as_simulations_went(n, leave_one_out, level):
-    assert facts.of_workers(n, leave_one_out).level == level
+    assert facts.build_workers_fact(n, leave_one_out).level == level
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_small_crowds_are_judged_as_simulations_went(n, leave_one_out, level):
     ],
 )
 def test_thin_questions_are_counted(questions, level, words):
-    fact = facts.of_answers(questions)
+    fact = facts.build_answers_fact(questions)
     assert (fact.level, words in SITE.format(fact.said)) == (level, True), SITE.format(fact.said)
 
 
@@ -49,7 +49,7 @@ def test_thin_questions_are_counted(questions, level, words):
     [(10, 10, "good"), (10, 9, "good"), (10, 8, "care"), (10, 5, "care"), (10, 4, "bad")],
 )
 def test_workers_without_a_rank_are_judged_by_their_share(n, supported, level):
-    assert facts.of_support(n, supported).level == level
+    assert facts.build_support_fact(n, supported).level == level
 
 
 @pytest.mark.parametrize(
@@ -58,10 +58,10 @@ def test_workers_without_a_rank_are_judged_by_their_share(n, supported, level):
 )
 def test_a_ranking_is_one_by_length_above_a_correlation_of_7(correlation, level):
     reason = "too_few_ranked_workers" if correlation is None else None
-    fact = facts.of_length(LengthEffect(correlation, 7, reason))
+    fact = facts.build_length_fact(LengthEffect(correlation, 7, reason))
     assert (fact.level, fact.needed) == (level, 8 if correlation is None else None)
-    assert facts.of_length(None) is None
-    assert facts.of_length(LengthEffect(None, 9, "no_spread")).level == "good"
+    assert facts.build_length_fact(None) is None
+    assert facts.build_length_fact(LengthEffect(None, 9, "no_spread")).level == "good"
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_ranking_is_one_by_length_above_a_correlation_of_7(correlation, level)
     [(None, "unknown"), (0.79, "bad"), (0.8, "care"), (0.89, "care"), (0.9, "good")],
 )
 def test_a_ranking_is_as_stable_as_its_draws(agreement, level):
-    assert facts.of_stability(agreement).level == level
+    assert facts.build_stability_fact(agreement).level == level
 
 
 @pytest.mark.parametrize(
@@ -83,11 +83,11 @@ def test_a_ranking_is_as_stable_as_its_draws(agreement, level):
     ],
 )
 def test_the_worst_alarm_decides(counts, level):
-    assert facts.of_alarms(counts).level == level
+    assert facts.build_alarms_fact(counts).level == level
 
 
 def test_a_silent_run_is_not_called_free_of_copies():
-    assert "does not prove" in SITE.format(facts.of_alarms({}).said)
+    assert "does not prove" in SITE.format(facts.build_alarms_fact({}).said)
 
 
 COPIES = Looked("copies", None, 0.5, False, "no_pair_shares_10_questions")
@@ -105,7 +105,7 @@ CAMPS = Looked("two_camps", 1.0, 3.0, False)
     ],
 )
 def test_a_check_for_groups_that_did_not_run_is_never_good(counts, level, result):
-    fact = facts.of_alarms(counts, [COPIES, CAMPS])
+    fact = facts.build_alarms_fact(counts, [COPIES, CAMPS])
     assert (fact.level, fact.result) == (level, result)
     assert fact.values["unchecked"] == [("copies", "no_pair_shares_10_questions")]
     assert fact.needed == (10 if level == "unknown" else None)
@@ -113,22 +113,22 @@ def test_a_check_for_groups_that_did_not_run_is_never_good(counts, level, result
 
 def test_other_checks_without_data_leave_the_check_for_groups_good():
     leverage = Looked("leverage", None, 0.75, False, "too_few_ranked_workers")
-    fact = facts.of_alarms({}, [CAMPS, leverage])
+    fact = facts.build_alarms_fact({}, [CAMPS, leverage])
     assert (fact.result, fact.values) == ("good", {})
 
 
 @pytest.mark.parametrize(
     ("fact", "result", "needed"),
     [
-        (facts.of_workers(12, False), "good", None),
-        (facts.of_workers(2, False), "problem", None),
-        (facts.of_workers(7, False), "problem", None),
-        (facts.of_convergence(None, 1), "not_enough_data", 3),
-        (facts.of_stability(None), "not_applicable", None),
-        (facts.of_alarms(None), "not_applicable", None),
-        (facts.of_language("", of_words=True), "not_applicable", None),
-        (facts.of_language("m", is_known=False), "not_applicable", None),
-        (facts.of_experts(ClusteredEstimate()), "not_enough_data", 20),
+        (facts.build_workers_fact(12, False), "good", None),
+        (facts.build_workers_fact(2, False), "problem", None),
+        (facts.build_workers_fact(7, False), "problem", None),
+        (facts.build_convergence_fact(None, 1), "not_enough_data", 3),
+        (facts.build_stability_fact(None), "not_applicable", None),
+        (facts.build_alarms_fact(None), "not_applicable", None),
+        (facts.build_language_fact("", of_words=True), "not_applicable", None),
+        (facts.build_language_fact("m", is_known=False), "not_applicable", None),
+        (facts.build_experts_fact(ClusteredEstimate()), "not_enough_data", 20),
     ],
 )
 def test_every_fact_has_one_of_four_results(fact, result, needed):
@@ -137,7 +137,9 @@ def test_every_fact_has_one_of_four_results(fact, result, needed):
 
 
 def test_what_does_not_apply_is_not_counted_among_the_checks():
-    verdict = Verdict.from_facts([facts.of_alarms({}), facts.of_language("", of_words=True)])
+    verdict = Verdict.from_facts(
+        [facts.build_alarms_fact({}), facts.build_language_fact("", of_words=True)]
+    )
     assert (verdict.level, verdict.text.values) == ("good", {"count": 1, "all": 1})
 
 
@@ -160,31 +162,31 @@ def agreement(n, value, low=None, high=None):
     ],
 )
 def test_agreement_with_experts_is_judged_with_its_interval(found, level, case):
-    fact = facts.of_experts(found)
+    fact = facts.build_experts_fact(found)
     assert (fact.level, fact.case) == (level, case)
 
 
 def test_it_is_said_who_graded_what_and_how_far_the_experts_agree_themselves():
-    said = facts.of_experts(agreement(1000, 0.62, 0.25, 0.8), False, 2, 0.39, True).said
+    said = facts.build_experts_fact(agreement(1000, 0.62, 0.25, 0.8), False, 2, 0.39, True).said
     assert said.code == "experts.agree.said"
     assert [said.values[name] for name in ("count", "sampled", "experts")] == [1000, True, 2]
     assert [said.values[name] for name in ("correlation", "low", "high")] == [0.62, 0.25, 0.8]
     assert (said.values["kappa"], said.values["apart"]) == (0.39, True)
-    said = facts.of_experts(agreement(30, 0.62, 0.1, 0.8), False, 2, 0.4).said
+    said = facts.build_experts_fact(agreement(30, 0.62, 0.1, 0.8), False, 2, 0.4).said
     assert (said.code, said.values["apart"]) == ("experts.unsure.said", False)
-    said = facts.of_experts(agreement(1, None)).said
+    said = facts.build_experts_fact(agreement(1, None)).said
     assert (said.code, said.values["count"]) == ("experts.no_spread.said", 1)
 
 
 def test_judgements_that_chose_the_ranking_do_not_confirm_it():
-    fact = facts.of_experts(agreement(30, 0.99, 0.9, 1.0), True)
+    fact = facts.build_experts_fact(agreement(30, 0.99, 0.9, 1.0), True)
     assert fact.level == "unknown"
     assert "0.99" not in SITE.format(fact.said)
 
 
 def test_a_verdict_counts_the_facts_of_its_level_and_never_promises_truth():
-    good, bad = facts.of_alarms({}), facts.of_alarms({"alarm": 1})
-    care, unknown = facts.of_alarms({"notice": 1}), facts.of_alarms(None)
+    good, bad = facts.build_alarms_fact({}), facts.build_alarms_fact({"alarm": 1})
+    care, unknown = facts.build_alarms_fact({"notice": 1}), facts.build_alarms_fact(None)
     for found, level, count in (
         ([bad, bad, good], "bad", 2),
         ([care, unknown, good], "care", 1),

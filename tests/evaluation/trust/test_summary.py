@@ -10,16 +10,16 @@ from evaluation.consensus.parameters import REMEDIES, AqerParameters
 from evaluation.core.options import SITE
 from evaluation.grading.remedies.report import NAMES
 from evaluation.models import LLMScore, Run, WorkerGrade
-from evaluation.trust.report import trust_report
-from evaluation.trust.report.decision import decision
+from evaluation.trust.report import build_trust_report
+from evaluation.trust.report.decision import build_decision
 from evaluation.trust.report.summary import (
     BEYOND,
     LIMITS,
     NO_INTERVALS,
     NOTHING_BEYOND,
-    beyond_the_method,
-    changes_of_method,
-    summary_report,
+    build_summary_report,
+    describe_method_changes,
+    list_method_changes,
 )
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm, looked
@@ -56,7 +56,7 @@ def test_paper_first_page_and_trust_say_the_same(site, rana, rings):
     run = looked(world.finished(owner=rana, n_workers=20, n_questions=12))
     if rings:
         alarm(run, workers=["w001", "w002"])
-    report = trust_report(run)
+    report = build_trust_report(run)
     headline = escape(SITE.format(report.verdict.headline))
     assert rings == (report.verdict.level == "bad")
     experts = next(fact for fact in report.facts if fact.name == "experts")
@@ -68,18 +68,18 @@ def test_paper_first_page_and_trust_say_the_same(site, rana, rings):
                 assert escape(SITE.format(fact.said)) in text
     text = body(site.get(page("results-summary", run)))
     assert text.count(escape(SITE.format(experts.said))) == 1  # told once, in one sentence
-    assert [person.row.name for person in summary_report(run).decision.look_at] == [
-        person.row.name for person in decision(run).look_at
+    assert [person.row.name for person in build_summary_report(run).decision.look_at] == [
+        person.row.name for person in build_decision(run).look_at
     ]
 
 
 def test_the_method_is_told_with_the_parameters_of_the_run(rana):
     run = world.finished(owner=rana)
-    words = " ".join(summary_report(run).method)
+    words = " ".join(build_summary_report(run).method)
     embedding = run.summary["embedding"]
     assert f"{embedding['model']} ({embedding['precision']})" in words
     assert "after 3 rounds they settled" in words
-    assert (changes_of_method(run), beyond_the_method(run)) == ([], NOTHING_BEYOND)
+    assert (list_method_changes(run), describe_method_changes(run)) == ([], NOTHING_BEYOND)
     assert NO_INTERVALS not in words
     assert "400 bootstrap draws of questions (seed 0)" in words
     run.parameters = {
@@ -89,10 +89,10 @@ def test_the_method_is_told_with_the_parameters_of_the_run(rana):
         "init": "random",
         "seed": 7,
     }
-    words = " ".join(summary_report(run).method)
+    words = " ".join(build_summary_report(run).method)
     assert "negative Euclidean distance" in words
-    assert changes_of_method(run) == ["leave_one_out"]
-    assert BEYOND["leave_one_out"] in beyond_the_method(run)
+    assert list_method_changes(run) == ["leave_one_out"]
+    assert BEYOND["leave_one_out"] in describe_method_changes(run)
     assert NO_INTERVALS in words
     assert "at random (seed 7)" in words
 
@@ -104,7 +104,7 @@ def test_a_run_with_remedies_is_not_called_the_published_method(site, rana):
     words = body(site.get(page("results-summary", run)))
     assert NOTHING_BEYOND not in words
     changes = ["collapse_copies", "weight_cap", "unit_length"]
-    assert changes_of_method(run) == changes
+    assert list_method_changes(run) == changes
     assert f": {', '.join(BEYOND[name] for name in changes)}." in words
     options = AqerParameters.options().values()
     gathered = {one.name for one in options if one.group == REMEDIES and one.gathered}
@@ -115,7 +115,7 @@ def test_a_run_with_remedies_is_not_called_the_published_method(site, rana):
 def test_the_best_and_the_worst_are_on_paper_and_the_middle_is_counted(site, rana):
     # 230 people, of whom the last has no rank: 229 ranked, of which 40 + 20 are shown.
     run = world.finished(n_workers=230, n_questions=30, n_models=0, owner=rana)
-    report = summary_report(run)
+    report = build_summary_report(run)
     assert [row.name for row in (*report.workers.first[:1], *report.workers.last[-2:])] == [
         *("w001", "w228", "w229")
     ]
@@ -136,7 +136,7 @@ def test_the_best_and_the_worst_are_on_paper_and_the_middle_is_counted(site, ran
 
 def test_the_worst_two_of_42_are_on_paper(site, rana):
     run = world.finished(n_workers=42, owner=rana)
-    report = summary_report(run)
+    report = build_summary_report(run)
     names = [row.name for row in (*report.workers.first, *report.unranked)]
     assert names == [f"w{i:03}" for i in range(1, 43)]
     assert report.workers.between == 0
@@ -147,7 +147,7 @@ def test_more_people_without_a_rank_than_paper_holds_are_counted(site, rana):
     run = world.finished(n_workers=30, owner=rana)
     nowhere = {"rank": None, "rank_low": None, "rank_high": None, "support": False}
     WorkerGrade.objects.filter(run=run, rank__gt=10).update(**nowhere)
-    report = summary_report(run)
+    report = build_summary_report(run)
     assert (len(report.workers), len(report.unranked), report.unranked_left_out) == (10, 10, 10)
     text = body(site.get(page("results-summary", run)))
     assert numbers(element_text(text, "unranked-more")) == [10]

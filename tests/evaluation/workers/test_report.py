@@ -8,9 +8,9 @@ from scipy import stats
 
 from annotations.models import Share, WorkerNote
 from evaluation.models import Run
-from evaluation.models.runs import choose
+from evaluation.models.runs import make_official
 from evaluation.runs.reports.across import load_counted_runs
-from evaluation.workers.report.worker import WorkerFilter, worker_history
+from evaluation.workers.report.worker import WorkerFilter, build_worker_history
 from evaluation.workers.report.workers import Workers
 from tests.evaluation.runs.reports.across.world import graded_set, named, worker
 
@@ -47,7 +47,7 @@ def runs(rana):
 
 def row(user, name):
     workers = Workers(user)
-    (found,) = workers.described([worker(workers.user, name)])
+    (found,) = workers.build_summaries([worker(workers.user, name)])
     return found
 
 
@@ -86,7 +86,7 @@ def test_an_alarm_that_a_remedy_answered_is_history_and_no_evidence(rana, runs, 
     runs[0].alarms.filter(kind="copies", severity="alarm").update(**became)
     assert (row(rana, "cy").n_alarms, row(rana, "cy").n_copies) == (1, 1)
     assert not row(rana, "cy").copies_again
-    history = worker_history(rana, worker(rana, "cy"))
+    history = build_worker_history(rana, worker(rana, "cy"))
     told = [(alarm.case, alarm.answered) for entry in history.sets for alarm in entry.alarms]
     assert told == [("copies", True), ("copies", False)]
     assert all(not one.again for one in history.companions)
@@ -105,7 +105,7 @@ def test_the_run_of_record_counts_else_the_newest_that_is_done(rana, runs):
         parameters=first.parameters,
     )
     assert second.pk in load_counted_runs(rana).runs
-    choose(first, rana)
+    make_official(first, rana)
     assert first.pk in load_counted_runs(rana).runs
     assert second.pk not in load_counted_runs(rana).runs
 
@@ -113,13 +113,13 @@ def test_the_run_of_record_counts_else_the_newest_that_is_done(rana, runs):
 def test_scores_of_another_embedder_stand_in_the_history_and_in_no_mean(rana, runs):
     graded_set(rana, "other", {"ada": [0.99, 0.99]}, month=9, embedder="tfidf-word")
     assert row(rana, "ada").mean.value == pytest.approx(0.6)
-    history = worker_history(rana, worker(rana, "ada"))
+    history = build_worker_history(rana, worker(rana, "ada"))
     assert [entry.on_scale for entry in history.sets] == [True] * 5 + [False]
     assert history.n_other_scale == 1
 
 
 def test_a_history_tells_score_place_and_trend_in_the_order_of_time(rana, runs):
-    history = worker_history(rana, worker(rana, "ada"))
+    history = build_worker_history(rana, worker(rana, "ada"))
     assert [entry.set_name for entry in history.sets] == [f"set {at}" for at in range(5)]
     # Of the three others, in the first set Ben (.6) is better and Cy and Dee (.3) are not.
     assert [round(entry.percentile) for entry in history.sets] == [67, 67, 83, 100, 100]
@@ -133,7 +133,7 @@ def test_a_history_tells_score_place_and_trend_in_the_order_of_time(rana, runs):
 
 
 def test_people_who_copy_together_again_are_named_with_where(rana, runs):
-    (dee,) = worker_history(rana, worker(rana, "cy")).companions
+    (dee,) = build_worker_history(rana, worker(rana, "cy")).companions
     assert (dee.name, dee.sets, dee.again) == ("dee", ("set 0", "set 1"), True)
 
 
@@ -141,14 +141,14 @@ def test_a_viewer_of_one_set_learns_nothing_of_the_others_nor_reads_notes(rana, 
     vera = User.objects.create_user("vera")
     Share.objects.create(question_set=runs[0].version.question_set, user=vera, role="viewer")
     WorkerNote.objects.create(worker=worker(rana, "ada"), author=rana, text="late")
-    ada = Workers(vera).described([worker(rana, "ada")])[0]
+    ada = Workers(vera).build_summaries([worker(rana, "ada")])[0]
     assert (ada.n_sets, ada.n_answers, ada.n_notes) == (1, 2, 0)
     assert ada.mean.value == pytest.approx(0.4)
-    history = worker_history(vera, worker(rana, "ada"))
+    history = build_worker_history(vera, worker(rana, "ada"))
     assert [entry.set_name for entry in history.sets] == ["set 0"]
     assert history.notes == ()
     assert (history.told[0].code, history.told[0].values["n"]) == ("trend.too_few", 1)
-    assert worker_history(rana, worker(rana, "ada")).notes[0].text == "late"
+    assert build_worker_history(rana, worker(rana, "ada")).notes[0].text == "late"
 
 
 def test_an_expert_sees_no_worker_at_all(rana, runs):

@@ -27,7 +27,7 @@ Message = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One conversation to send to a model, with parameters; independent of other requests.
+    """One conversation to send to a model, with its parameters, id and sample number.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why an attempt got no answer: a code, a message for people, whether and when to retry.
+    """Why a request got no reply: a code, a message, whether a retry may help, and when.
 
     `again` is True if another attempt may succeed; `wait` is the pause in seconds that the server
     asked for.
@@ -99,7 +99,7 @@ class Reply:
     thinking: str = ""
 
     @classmethod
-    def failed(cls, fault: Fault, raw: Any = None) -> Self:
+    def from_fault(cls, fault: Fault, raw: Any = None) -> Self:
         """Return a reply of status ERROR with the given fault."""
         return cls("", AnswerStatus.ERROR, raw=raw, fault=fault)
 
@@ -131,7 +131,10 @@ class ChatModel(ABC):
         return f"{self.kind}:{self.model}" + (f"@{self.address}" if self.address else "")
 
     async def open(self, at_once: int) -> None:  # noqa: B027 - most need nothing
-        """Prepare for `at_once` concurrent requests. Raises ChatError."""
+        """Prepare for `at_once` concurrent requests.
+
+        Raises ChatError if the model is not available.
+        """
 
     async def close(self) -> None:  # noqa: B027
         """Close the connections or the process that `open` started."""
@@ -244,7 +247,7 @@ def _get_bytes(entry: Mapping[str, Any]) -> bytes:
 
 
 def _get_logprob(entry: Any) -> float:
-    """Return the log-probability of an entry; NaN if it is no number."""
+    """Return the log-probability of an entry; NaN if it is not a number."""
     value = entry.get("logprob") if isinstance(entry, Mapping) else None
     # JSON true is a bool, which Python counts among the ints.
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -79,7 +79,7 @@ def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Re
     thinking = "\n\n".join(one for one in (separate_thinking, read.thinking) if one)
     if isinstance(refusal, str) and refusal.strip():
         status = AnswerStatus.REFUSED_GENERATION
-    elif status is AnswerStatus.EMPTY and (thinking or _is_used_up(n_written, parameters)):
+    elif status is AnswerStatus.EMPTY and (thinking or _has_reached_limit(n_written, parameters)):
         status = AnswerStatus.CUT_OFF
     answer = read.text
     if status is AnswerStatus.REFUSED_GENERATION:
@@ -182,7 +182,7 @@ def _find_fault(
     return Fault("error_in_reply", problem, may_pass)
 
 
-def _is_used_up(written: int | None, parameters: Mapping[str, Any] | None) -> bool:
+def _has_reached_limit(written: int | None, parameters: Mapping[str, Any] | None) -> bool:
     """Return whether the reply has as many tokens as the request allowed."""
     limits = [(parameters or {}).get(name) for name in LIMITS]
     most = [limit for limit in limits if isinstance(limit, int) and limit > 0]

@@ -79,7 +79,7 @@ LONGEST_DELAY = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class _ScriptedReply:
-    """One reply of the file: line number, text, delay, and number of failures before it."""
+    """One reply in a file of scripted replies: line, text, delay, and failures before it."""
 
     line: int
     text: str
@@ -119,20 +119,20 @@ class ScriptedChat(ChatModel):
             (request.id, None)
         )
         if scripted is None:
-            return Reply.failed(Fault("no_reply", f"no reply is scripted for {request.id}"))
+            return Reply.from_fault(Fault("no_reply", f"no reply is scripted for {request.id}"))
         if scripted.delay:
             await asyncio.sleep(scripted.delay)
         key = (request.id, request.sample)
         self._attempts[key] = attempt = self._attempts.get(key, 0) + 1
         if attempt <= scripted.failures:
-            return Reply.failed(Fault("scripted", "a scripted failure", again=True))
+            return Reply.from_fault(Fault("scripted", "a scripted failure", again=True))
         raw = {"text": scripted.text, "status": scripted.status.value, "line": scripted.line}
         if scripted.status is AnswerStatus.ERROR:
-            return Reply.failed(Fault("scripted", scripted.text or "a scripted error"), raw)
+            return Reply.from_fault(Fault("scripted", scripted.text or "a scripted error"), raw)
         read = read_reply(scripted.text, scripted.status, scripted.finish_reason)
         if read.status is AnswerStatus.ERROR:
             problem = f"the reply ends with an error (finish_reason {scripted.finish_reason})"
-            return Reply.failed(Fault("error_in_reply", problem), raw)
+            return Reply.from_fault(Fault("error_in_reply", problem), raw)
         reason = scripted.finish_reason
         return Reply(read.text, read.status, reason, raw=raw, thinking=read.thinking)
 

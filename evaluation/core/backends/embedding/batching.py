@@ -44,7 +44,7 @@ def run_batches(
     compute: Callable[[list[int], Any], None],
     done: Callable[[int], None] | None = None,
 ) -> None:
-    """Split rows into batches by length; call `compute(batch, prepare(batch))` for each.
+    """Compute all rows in batches of similar length: call `compute(batch, prepare(batch))`.
 
     `prepare` runs for one batch at a time (fast tokenizers refuse to be shared), `compute` from
     several threads, in inference mode; it stores its own results. `done(n)` is called from the

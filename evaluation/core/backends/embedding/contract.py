@@ -95,7 +95,7 @@ def import_library(module: str, purpose: str, package: str | None = None) -> Any
 
 
 def find_versions(*packages: str) -> dict[str, str]:
-    """Return the installed versions of packages by name; missing packages are left out."""
+    """Return the installed version of each package by name; missing packages are left out."""
     versions = {}
     for package in packages:
         try:
@@ -106,7 +106,7 @@ def find_versions(*packages: str) -> dict[str, str]:
 
 
 def find_distinct(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the distinct texts in order, and each text's index among them.
+    """Return the distinct texts in order, and for each text its index among them.
 
     BackendError: a text with half a character (a lone surrogate, as a broken JSON escape makes
     it), which neither tokenizers nor servers take.

@@ -35,7 +35,7 @@ WRONG = {
 
 @dataclass(frozen=True)
 class EmbedderSpec:
-    """The parts of a SPEC: embedder kind, model name or file, and URL (openai only)."""
+    """Parts of an embedder's SPEC: kind, model name or file, and URL (openai only)."""
 
     text: str
     kind: str
@@ -67,7 +67,7 @@ def parse_spec(spec: str) -> EmbedderSpec:
 
 
 def find_reserved_kind(spec: str) -> str:
-    """Return the embedder kind of a SPEC that only operators may use; "" for any other SPEC."""
+    """Return the kind of an embedder that only operators may use; "" for any other SPEC."""
     kind = find_kind(spec)
     return kind if kind in FOR_OPERATORS else ""
 
@@ -91,7 +91,7 @@ def get_embedder(
     *,
     api_key_env: str = "OPENAI_API_KEY",
 ) -> Embedder:
-    """Return the embedder that `spec` names, loaded and ready.
+    """Return the embedder that the SPEC names, loaded. Raises EmbedderError.
 
     `precision` matters to models that run here: `auto` takes bfloat16 where the processor has it
     and float32 elsewhere; the other embedders accept `float32` and `auto` and ignore them.
@@ -112,9 +112,9 @@ def get_embedder(
 
         return load_minilm(precision)
     if parsed.kind == "sentence-transformers":
-        from evaluation.core.backends.embedding.sentences import load_named
+        from evaluation.core.backends.embedding.sentences import load_sentence_model
 
-        return load_named(parsed.target, precision)
+        return load_sentence_model(parsed.target, precision)
     if precision == "bfloat16":
         raise EmbedderError(
             f"embedder {spec!r} has no bfloat16: leave the precision out, or choose minilm or "

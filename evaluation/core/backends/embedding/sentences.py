@@ -56,7 +56,7 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
                 f"({shorten_error(error)}): {remedy}",
                 "no_model",
             ) from error
-    _ask_hub(name, what, remedy)
+    _check_hub(name, what, remedy)
     try:
         with hide_progress_bars():
             return load(False)
@@ -70,7 +70,7 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
 
 
 def needs_own_code(error: BaseException) -> bool:
-    """Return whether a library refused a model because the model contains program code."""
+    """Return whether a library refused a model because the model brings its own program code."""
     return "trust_remote_code" in str(error)
 
 
@@ -95,7 +95,7 @@ def is_folder(name: str) -> bool:
     return False
 
 
-def _ask_hub(name: str, what: str, remedy: str) -> None:
+def _check_hub(name: str, what: str, remedy: str) -> None:
     """Raise BackendError if the model hub lacks the model or does not answer in 5 seconds."""
     hub = import_library("huggingface_hub", what)
     constants = import_library("huggingface_hub.constants", what)
@@ -219,8 +219,8 @@ ENGLISH = frozenset(
 CARD_LANGUAGE = re.compile(r"^language:[ \t]*(.*(?:\n[ \t]*-[ \t]+.*)*)", re.MULTILINE)
 
 
-def load_named(name: str, precision: Precision = "float32") -> SentenceEmbedder:
-    """Return the sentence-transformers embedder of a model, by hub name or local folder."""
+def load_sentence_model(name: str, precision: Precision = "float32") -> SentenceEmbedder:
+    """Return the embedder of a sentence-transformers model, by hub name or local folder."""
     return SentenceEmbedder(name, precision, spec=f"sentence-transformers:{name}", model=name)
 
 
@@ -338,7 +338,7 @@ class SentenceEmbedder(Embedder):
             )
         return vectors[where]
 
-    def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
+    def embed_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
         """Return each text's last-layer vectors, one row per token, none for special tokens.
 
         Texts beyond `max_length` are cut. For transformers that add one token before the text and
@@ -393,7 +393,7 @@ class SentenceEmbedder(Embedder):
         return str(getattr(settings, "_commit_hash", None) or "unknown")
 
     def _use_bfloat16(self) -> None:
-        """Compute the transformer in bfloat16, and pooling in float32."""
+        """Convert the transformer to bfloat16; pooling stays in float32."""
         import torch
 
         def widen(module: Any, inputs: Any, features: Any) -> Any:

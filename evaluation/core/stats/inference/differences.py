@@ -186,7 +186,7 @@ def compute_sign_flip_p_values(
 
 
 class _Moments:
-    """Sums over clusters from which the statistic of any sign pattern follows.
+    """Sums over clusters from which the test statistic of any sign pattern is computed.
 
     `columns` are the clusters whose sign matters; the others count in the size only.
     """
@@ -225,7 +225,7 @@ class _Moments:
         return np.asarray(self._compute(flip) >= self.observed)
 
     def _compute(self, flip: Callable[[FloatArray], FloatArray]) -> FloatArray:
-        """Return the absolute statistic of each pattern and row."""
+        """Return the absolute test statistic of each sign pattern (row) and comparison (column)."""
         result = np.abs(flip(self.totals))
         if len(self.rows):
             result[:, self.rows] = np.abs(self._compute_skewed_t(*map(flip, self.signed)))

@@ -362,6 +362,7 @@ def _check_counts(n: ArrayLike) -> FloatArray:
 
 
 def _check(level: float, scale: str) -> None:
+    """Raise ValueError for a level outside 0 to 1 or an unknown scale."""
     if not 0 < level < 1:
         raise ValueError("level must lie strictly between 0 and 1")
     if scale not in ("identity", "arctanh"):
@@ -369,6 +370,7 @@ def _check(level: float, scale: str) -> None:
 
 
 def _check_estimates(values: FloatArray, scale: str) -> None:
+    """Raise ValueError for an infinite estimate, or one outside -1 to 1 on the arctanh scale."""
     if np.isinf(values).any():
         raise ValueError("estimate must be finite or NaN")
     if scale == "arctanh" and np.any(np.abs(values) > 1 + _TOLERANCE):
@@ -376,6 +378,7 @@ def _check_estimates(values: FloatArray, scale: str) -> None:
 
 
 def _is_at_bound(values: FloatArray) -> NDArray[np.bool_]:
+    """Return whether each value is 1 or -1 except for rounding."""
     return np.asarray(np.abs(values) >= 1 - _ROUNDING)
 
 
@@ -390,6 +393,7 @@ def _find_reasons(values: FloatArray, n: FloatArray) -> NDArray[np.object_]:
 def _build_intervals(
     low: FloatArray, high: FloatArray, reasons: NDArray[np.object_], level: float, method: str
 ) -> Intervals:
+    """Return the intervals, with None for an empty reason."""
     return Intervals(low, high, tuple(reason or None for reason in reasons), float(level), method)
 
 

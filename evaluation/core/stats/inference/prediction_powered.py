@@ -377,7 +377,7 @@ def estimate_powered_group_means(
 
 
 def _compute_slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) -> Floats:
-    """Return for each group the slope of grades on scores in all others; 0 if unknown."""
+    """Return, for each group, the regression slope of grades on scores in all other groups."""
     both: Booleans = ~np.isnan(y) & ~np.isnan(s)
     group, grades, scores = code[both], y[both], s[both]
     n = np.bincount(group, minlength=count)

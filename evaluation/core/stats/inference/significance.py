@@ -120,7 +120,7 @@ def compute_levels_left(
 
 
 def _select_known_p_values(p_values: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return the p-values as floats, and which are not NaN; ValueError outside 0..1."""
+    """Return the p-values as floats, with flags of those that are not NaN. Raises ValueError."""
     p = np.asarray(p_values, dtype=np.float64)
     known = ~np.isnan(p)
     if p.ndim != 1 or not np.all((p[known] >= 0) & (p[known] <= 1)):
@@ -304,7 +304,7 @@ def detect_mean_shifts(
 
 
 class _PermutationTest:
-    """Permutation test of one question: inner products, wave labels, counts so far."""
+    """Permutation test for a shift of one question's mean answer between two waves."""
 
     def __init__(
         self,
@@ -339,6 +339,7 @@ class _PermutationTest:
 
     @property
     def p_value(self) -> float:
+        """P-value from the permutations drawn so far, (reached + 1) / (drawn + 1)."""
         return (self.reached + 1) / (self.drawn + 1)
 
     def draw(self, count: int) -> None:
@@ -346,12 +347,12 @@ class _PermutationTest:
         at_once = max(1, DRAWN_AT_ONCE // len(self.label))
         while count > 0:
             part = min(count, at_once)
-            distances = self.inner.compute_distances(self._deal(part))
+            distances = self.inner.compute_distances(self._draw_permutations(part))
             self.reached += int((distances >= self.distance - SAME).sum())
             self.drawn += part
             count -= part
 
-    def _deal(self, count: int) -> Booleans:
+    def _draw_permutations(self, count: int) -> Booleans:
         """Return random permutations of the wave labels by person, one row each."""
         labels = np.tile(self.label, (count, 1))
         n_later = int(self.label[self.single].sum())
@@ -412,6 +413,7 @@ class _PartitionDistances:
 
 
 def _compute_inner_products(a: Floats, b: Floats) -> Floats:
+    """Return the inner product of each row of a with the same row of b."""
     return np.asarray(np.einsum("ij,ij->i", a, b))
 
 

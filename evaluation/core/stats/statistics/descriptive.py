@@ -90,6 +90,7 @@ def _select_known_pairs(
 
 
 def _compute_correlation(a: Floats, b: Floats) -> float | None:
+    """Return Pearson's correlation; None for fewer than 2 values or a constant column."""
     # Not stats.pearsonr and spearmanr: they warn of columns without spread, and spend most of their
     # time on a p-value that is not used here; a run computes hundreds of correlations.
     if len(a) < 2 or not (np.ptp(a) and np.ptp(b)):
@@ -367,7 +368,7 @@ def draw_stratified_sample(
 
 
 def draw_stratified_order(strata: Sequence[str | int], rng: np.random.Generator) -> Integers:
-    """Return a random order of units whose every beginning has the strata in proportion.
+    """Return a random order of units in which every first part has all strata in proportion.
 
     A stratum of k units gives its units, themselves in random order, the places (j + u) / k on a
     line from 0 to 1, j = 0 .. k - 1, with one random u from 0 to 1 for the stratum. The first m

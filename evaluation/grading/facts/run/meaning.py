@@ -41,7 +41,7 @@ class EntailmentRater(Protocol):
     name: str
     revision: str
 
-    def both_ways(
+    def compute_contradictions(
         self, pairs: Sequence[Pair], progress: Callable[[int, int], None] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return each pair's probabilities of contradiction and of entailment, in either order.
@@ -135,7 +135,7 @@ def add_meaning(
     texts = list(
         dict.fromkeys(pair for pair in texts_of_pair.values() if not _is_equal_text(*pair))
     )
-    contradict, entail = model.both_ways(texts, progress)
+    contradict, entail = model.compute_contradictions(texts, progress)
     probabilities = dict(
         zip(texts, zip(contradict.tolist(), entail.tolist(), strict=True), strict=True)
     )

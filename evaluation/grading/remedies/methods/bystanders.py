@@ -92,7 +92,7 @@ class NonVoters:
     ) -> tuple[Integers, Targets] | None:
         """Return answers of one unit and the exemplary answers made without its vote, or None."""
         voters = self._voters
-        vote, of_voters = voters.vote, voters.kept_vectors
+        vote, of_voters = voters.vote, voters.answer_vectors
         question_codes = self._question[own_rows]
         # Members of a unit are compared with exemplary answers in which the unit has no vote.
         if unit >= 0:
@@ -223,7 +223,7 @@ class NonVoters:
             if adjusted:
                 means = WorkerMeans(vote.cells, rules, times[vote.cells.question])
                 scores = vote.similarity(votes, leave_one_out=rules.leave_one_out)
-                effects, weight = means.of_questions(scores)
+                effects, weight = means.compute_question_effects(scores)
             # A draw takes questions several times or not at all: `times` is how often.
             out[:, columns] = self._compute_means(
                 self.compute_similarities(votes), effects, weight * times

@@ -314,7 +314,7 @@ def _add_bystanders(
         grade_high=grade_high,
         interval_reasons=merge(*reasons).tolist(),
         drawn_raw=drawn_raw,
-        history=voters.history.of_members(unit),
+        history=voters.history.spread_to_members(unit),
         trace=voters.trace,
         converged=voters.converged,
         reason=voters.reason,

@@ -255,7 +255,9 @@ class ConsensusReport:
         A run with facts takes one more.
         """
         supported = set(
-            WorkerGrade.of_crowd(self.run).filter(support=True).values_list("worker_id", flat=True)
+            WorkerGrade.select_crowd(self.run)
+            .filter(support=True)
+            .values_list("worker_id", flat=True)
         )
         answers = groupby(_read_answers(self.run), key=itemgetter(0))
         next_group: tuple[int, Any] | None = None
@@ -282,7 +284,7 @@ def build_consensus_report(run: Run) -> ConsensusReport:
         first=Min("submitted_at"), last=Max("submitted_at"), stored=Max("created_at"),
         rejected=Count("pk", filter=Q(rejected=True)),
     )  # fmt: skip
-    grades = WorkerGrade.of_crowd(run)
+    grades = WorkerGrade.select_crowd(run)
     panels = [
         PanelCount(panel, workers)
         for panel, workers in grades.values_list("worker__panel")

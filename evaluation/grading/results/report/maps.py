@@ -390,7 +390,7 @@ def _iterate_rows(run: Run, questions: list[int]) -> Iterator[tuple[object, ...]
 def _query_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
     """Return the query for the workers of a run, best grade first."""
     return (
-        WorkerGrade.of_crowd(run)
+        WorkerGrade.select_crowd(run)
         .order_by(F("grade").desc(nulls_last=True), "pk")
         .values_list("worker_id", "worker__public_id", "worker__external_id", "grade")
     )

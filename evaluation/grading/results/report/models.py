@@ -153,7 +153,7 @@ def build_models_report(
 
     `models` is the page of them, where it is known.
     """
-    scores = WorkerGrade.of_crowd(run).filter(support=True)
+    scores = WorkerGrade.select_crowd(run).filter(support=True)
     left_out = scores.order_by().values_list("leave_one_out", flat=True)
     known_scores = [score for score in left_out if score is not None]
     return ModelsReport(

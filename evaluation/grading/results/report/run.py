@@ -121,7 +121,10 @@ def build_report_parts(run: Run) -> dict[str, TableCounts]:
         Count("pk", filter=Q(n_answers__gt=0)),
         Count("rank"),
     )
-    return {"workers": TableCounts(WorkerGrade.of_crowd(run), numbers), **build_change_parts(run)}
+    return {
+        "workers": TableCounts(WorkerGrade.select_crowd(run), numbers),
+        **build_change_parts(run),
+    }
 
 
 def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = None) -> RunReport:
@@ -138,7 +141,7 @@ def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = Non
         n_workers=n_workers,
         n_supported=n_supported,
         n_graded=n_graded,
-        n_excluded=WorkerGrade.of_excluded(run).count(),
+        n_excluded=WorkerGrade.select_excluded(run).count(),
         iterations=summary.iterations,
         converged=summary.converged,
         trace=list(summary.trace),
@@ -162,7 +165,7 @@ def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = Non
 def count_crowd(run: Run) -> dict[str, int]:
     """Return the numbers of answers, workers and questions of a run, without excluded workers."""
     counts = dict(read_summary(run).shown_counts())
-    excluded = WorkerGrade.of_excluded(run)
+    excluded = WorkerGrade.select_excluded(run)
     excluded_counts = excluded.aggregate(
         workers=Count("pk", filter=Q(n_answers__gt=0)), answers=Sum("n_answers")
     )
@@ -261,7 +264,7 @@ def read_official_run_sources(
         question_set=question_set, kind=GRADING, run__archived_at__isnull=True
     )
     is_needed = Q(pk__in=chosen.values("run"))
-    # As `run_that_counts` has it: one of the answers so far only where there is no other.
+    # As `choose_official_or_newest` has it: one of the answers so far only where there is no other.
     for rows in (gradings, gradings.filter(interim__isnull=True), others):
         if rows is not None:
             is_needed |= Q(pk__in=rows.values("pk")[:1])

@@ -59,9 +59,9 @@ from evaluation.models import Alarm, Run
 from evaluation.runs import judging
 from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.exclusions import leave_out_excluded
-from evaluation.runs.forms import refusal
+from evaluation.runs.forms import format_refusal
 from evaluation.runs.reports.verdicts import load_current_verdicts, load_voters
-from evaluation.runs.result_pages import Context, kind_or_404, run_or_404, way_here
+from evaluation.runs.result_pages import Context, build_breadcrumbs, get_kind_or_404, get_run_or_404
 from evaluation.runs.steps.answers import read_parameters
 
 # A camp is not left out as a whole: it may be the one that is right.
@@ -262,8 +262,8 @@ def show_alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
     """Show one alarm with its evidence; POST saves the user's review of it."""
     if request.method != "POST":
         return _show_page(request, run=run, place=place)
-    current_run = run_or_404(request, run)
-    kind_or_404(current_run, AqerSummary)
+    current_run = get_run_or_404(request, run)
+    get_kind_or_404(current_run, AqerSummary)
     if not rights(request.user, current_run.version.question_set).edit:
         raise RefusedError("change")
     alarm_row = (
@@ -312,7 +312,7 @@ def _show_page(
     return {
         **build_verdict_context(run, [row.worker for row in evidence.workers.rows], may_edit),
         "title": evidence.alarm.title,
-        "breadcrumbs": [*way_here(run), ("Alarms", alarms_address)],
+        "breadcrumbs": [*build_breadcrumbs(run), ("Alarms", alarms_address)],
         "evidence": evidence,
         "alarm": evidence.alarm,
         "rings_falsely": false_alarm_rates.describe(evidence.alarm.case)
@@ -334,8 +334,8 @@ def show_expert_grading(request: HttpRequest, run: UUID) -> HttpResponseBase:
     """
     if request.method != "POST":
         return _show_anchors_page(request, run=run)
-    current_run = run_or_404(request, run)
-    kind_or_404(current_run, AqerSummary)
+    current_run = get_run_or_404(request, run)
+    get_kind_or_404(current_run, AqerSummary)
     if not rights(request.user, current_run.version.question_set).edit:
         raise RefusedError("change")
     name = request.POST.get("do", "")

@@ -47,7 +47,12 @@ from evaluation.grading.results.report.maps import (
 )
 from evaluation.grading.results.report.models import build_model_report, build_models_report
 from evaluation.models import Run
-from evaluation.runs.result_pages import Context, asked_correction, question_link, worker_link
+from evaluation.runs.result_pages import (
+    Context,
+    build_question_link,
+    build_worker_link,
+    get_correction,
+)
 
 
 @grading_page("evaluation/models.html")
@@ -103,7 +108,7 @@ def show_comparisons(request: HttpRequest, run: Run) -> Context:
 def read_report(run: Run, query: QueryDict) -> ComparisonsReport:
     """Return the compared pairs of models, limited by the query parameter `model`."""
     report = build_comparisons_report(
-        run, parse_public_id(query, "model", blank=True), asked_correction(query)
+        run, parse_public_id(query, "model", blank=True), get_correction(query)
     )
     if report is None:
         raise Http404("the run has no such model")
@@ -237,7 +242,7 @@ def draw_block(run: Run, block: HeatBlock) -> Chart:
     """Return the heat map of a block of workers and questions, with links to the workers."""
 
     def link(worker: UUID) -> str:
-        return worker_link(run, worker)
+        return build_worker_link(run, worker)
 
     overview = read_heat_overview(run)
     return build_block_chart(block, overview.quantiles if overview else (), link)

@@ -76,7 +76,12 @@ from evaluation.grading.results.views.alarms import (
 from evaluation.grading.summary import describe_contradictions, read_summary
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
-from evaluation.runs.result_pages import Context, question_link, status_link, worker_link
+from evaluation.runs.result_pages import (
+    Context,
+    build_question_link,
+    build_status_link,
+    build_worker_link,
+)
 
 LONGEST_SEARCH = 255
 ITERATIONS_SHOWN = 100
@@ -337,7 +342,7 @@ def show_run_comparison(request: HttpRequest, run: Run) -> Context:
         "title": f"Runs of {run.version.question_set.name} compared",
         "runs": runs,
         "other": other,
-        "other_link": status_link(other) if other else "",
+        "other_link": build_status_link(other) if other else "",
         "report": report,
         "alarms_here": alarms_here,
         "alarms_there": alarms_there[0] if alarms_there else None,

@@ -42,7 +42,7 @@ LOOK_AGAIN = 0.2
 
 
 class _OverError(Exception):
-    """The asking ended before this request was sent."""
+    """The asking of a model ended before this request was sent."""
 
 
 class End(StrEnum):
@@ -144,7 +144,7 @@ async def ask(
 
 
 class _Asker:
-    """State of one asking: its concurrent requests, pace, budget, and consecutive faults."""
+    """One asking of a model: its concurrent requests, pace, budget, and consecutive faults."""
 
     def __init__(
         self,
@@ -217,7 +217,7 @@ class _Asker:
                     watcher.cancel()
         if self.outcome.end is End.GIVEN_UP:
             fault = Fault("not_asked", f"not asked: {self.outcome.reason}")
-            kept = RecordedReply(Reply.failed(fault), attempts=0)
+            kept = RecordedReply(Reply.from_fault(fault), attempts=0)
             await asyncio.gather(*(self._keep(group, kept) for group in [*self._left, *groups]))
 
     async def _end_when_time_is_up(self, enough: asyncio.Event) -> None:
@@ -243,6 +243,7 @@ class _Asker:
                 return
 
     def _has_ended(self) -> bool:
+        """Return whether the asking has ended, for whatever reason."""
         return self.outcome.end is not End.DONE
 
     async def _ask(self, group: list[Planned]) -> bool:
@@ -272,7 +273,7 @@ class _Asker:
             return False
         finally:
             # Also after a cancellation: a reservation that is never settled would lower the budget.
-            failed = Reply.failed(Fault("cancelled", "cancelled"))
+            failed = Reply.from_fault(Fault("cancelled", "cancelled"))
             cost = self.budget.settle(price, request, reply or failed)
             self._settled.set()
         self.outcome.cost += cost
@@ -285,10 +286,10 @@ class _Asker:
         return not self._has_ended()
 
     async def _persist(self, planned: Planned) -> tuple[Reply, int, float]:
-        """Send one request, retrying errors that may pass; return reply, attempts and seconds."""
+        """Send one request, with retries of temporary errors; return reply, attempts, seconds."""
         tokens = estimate_prompt_tokens(planned.request)
         attempts, seconds = 0, 0.0
-        reply = Reply.failed(Fault("not_asked", "not asked"))
+        reply = Reply.from_fault(Fault("not_asked", "not asked"))
 
         async def once() -> Reply:
             nonlocal attempts, seconds, reply
@@ -333,6 +334,7 @@ class _Asker:
             over.cancel()
 
     async def _sleep(self, seconds: float) -> None:
+        """Wait for some seconds, or until the asking ends."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._over.wait()

@@ -315,7 +315,7 @@ class AskOptions(Parameters):
     )
 
     def sent(self, of_model: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a request's parameters: the model's registered ones, overridden by the run's.
+        """Return the parameters of a request: the model's own, overridden by the run's.
 
         One that is None among the model's is left out.
         """

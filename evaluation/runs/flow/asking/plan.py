@@ -147,7 +147,7 @@ FIXED = frozenset({"model", "prompt", "messages", "stream", "n"})
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What to ask a model once or several times: an id, a conversation, number of samples.
+    """One item to ask a model: an id, a conversation, and the number of samples.
 
     `parameters` are sent for this item alone, over those of all items.
     """
@@ -214,7 +214,7 @@ def compute_key(model: ChatModel, request: ChatRequest) -> str:
 
 
 def group_by_key(planned: Sequence[Planned]) -> Iterator[list[Planned]]:
-    """Yield groups of requests with the same key, which are asked only once."""
+    """Yield groups of requests with equal keys (equal content), which are sent only once."""
     groups: dict[str, list[Planned]] = {}
     for one in planned:
         groups.setdefault(one.key, []).append(one)
@@ -222,6 +222,7 @@ def group_by_key(planned: Sequence[Planned]) -> Iterator[list[Planned]]:
 
 
 def _serialize(value: Any) -> str:
+    """Return a value as compact JSON with sorted keys, for hashing."""
     # Sorted, because equal parameters in another order must have the same key.
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 

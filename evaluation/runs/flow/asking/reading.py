@@ -70,8 +70,10 @@ class PromptWithReminder:
         )
         return ({"role": "user", "content": content},)
 
-    def asked_again(self, messages: tuple[Message, ...], reply: str) -> tuple[Message, ...]:
-        """Return a conversation with the model's reply and the reminder appended."""
+    def build_second_request(
+        self, messages: tuple[Message, ...], reply: str
+    ) -> tuple[Message, ...]:
+        """Return the conversation of a second request, with the reply and the reminder appended."""
         more: Message = {"role": "user", "content": self.again}
         if not reply.strip():  # servers refuse an empty turn
             return (
@@ -177,7 +179,9 @@ def read_replies(
     if unread:
         name = {which: f"{which[0]}/again-{which[1]}" for which in unread}
         more = [
-            Item(name[which], prompt.asked_again(messages[which[0]], replies[which].answer))
+            Item(
+                name[which], prompt.build_second_request(messages[which[0]], replies[which].answer)
+            )
             for which in unread
         ]
         second = ask(f"{step} again", prompt, more)

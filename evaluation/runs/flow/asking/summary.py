@@ -74,7 +74,7 @@ def count_tokens_used(request: ChatRequest, reply: Reply) -> tuple[int, int]:
 
 @dataclass
 class Purse:
-    """Money shared by all models that are asked together; `limit` is None for no limit.
+    """Budget shared by all models that are asked together; `limit` is None for no limit.
 
     `spent` may begin above 0 where earlier asking counts.
     """

@@ -81,7 +81,9 @@ def _build_askings(run: Run) -> list[ModelAsking]:
     problems = find_problems(run.version, run.owner, options)
     if problems:
         sentences = (SITE.sentence(AskOptions, problem) for problem in problems)
-        raise RunInputError.of_sentence(" ".join(f"{capfirst(problem)}." for problem in sentences))
+        raise RunInputError.from_sentence(
+            " ".join(f"{capfirst(problem)}." for problem in sentences)
+        )
     return build_askings(run.version, run.owner, options)
 
 
@@ -140,7 +142,7 @@ class _ModelWork:
         )
 
     def _find_end(self) -> tuple[str, str]:
-        """Return end code and reason of the model's requests; ("", "") while they continue."""
+        """Return code and reason why the model's requests ended; ("", "") while they continue."""
         if self.failure:
             return FAILED, self.failure
         outcome = self.outcome

@@ -132,7 +132,7 @@ class ReplyQueue(Generic[AskingT]):
 
 
 def settle(posts: Iterable[PendingReply[AskingT]], error: OSError | None = None) -> None:
-    """Complete the future of each queued reply: as committed, or with the error."""
+    """Complete the futures of queued replies: successfully, or with the error."""
     for post in posts:
 
         def tell(written: asyncio.Future[None] = post.written) -> None:

@@ -129,7 +129,7 @@ class ModelAsking:
 
     @cached_property
     def planned(self) -> list[Planned]:
-        """All requests, all questions' first samples first; none if the model has no chat."""
+        """All requests, the first samples of all questions first; none without a chat model."""
         if self.chat is None:
             return []
         items = build_items(self.questions, self.prompt.prompt, self.options.samples)

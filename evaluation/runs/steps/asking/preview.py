@@ -280,7 +280,7 @@ def _estimate_requests(
     answered_names: set[str],
     times: int,
 ) -> StepEstimate:
-    """Return the estimate of planned requests that have no stored reply yet."""
+    """Return requests, tokens and cost of those planned requests that have no stored reply yet."""
     groups = [group[0] for group in group_by_key(planned)]
     open_ = [one for one in groups if build_name(one) not in answered_names]
     reckoned = [*open_, *(one for one in groups for _ in range(times - 1))]

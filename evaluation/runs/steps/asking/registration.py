@@ -285,7 +285,7 @@ def list_prompts(user: AnyUser) -> list[NamedPrompt]:
 
 
 def _select_latest(rows: Iterable[PromptVersion]) -> list[NamedPrompt]:
-    """Return those versions that are the latest of their prompt, with names and ids."""
+    """Return the latest version of each prompt among these versions, with name and id."""
     return [name_prompt(row) for row in rows if row.number == row.newest]  # type: ignore[attr-defined]
 
 

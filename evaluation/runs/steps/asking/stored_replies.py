@@ -77,7 +77,7 @@ class StoredReply:
         return cls(**{**known, "text": read.text, "status": read.status, "thinking": thinking})
 
     @classmethod
-    def from_kept(cls, kept: RecordedReply, step: str, model: str) -> StoredReply:
+    def from_recorded(cls, kept: RecordedReply, step: str, model: str) -> StoredReply:
         """Return the stored form of a new reply, for a step and a model's public id."""
         reply = kept.reply
         return cls(

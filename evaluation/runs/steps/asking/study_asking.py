@@ -119,10 +119,10 @@ class StudyAsker:
         self._progress = {reply.id: reply for reply in read_progress(run.pk)}
 
     def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
-        """Ask for all missing replies of a step; return each round's (model's) replies.
+        """Ask for all missing replies of a step; return the replies of each model (round).
 
         A model that fails repeatedly is given up: each request not sent gets an ERROR that says
-        so, here and in later steps (`reason_given_up`).
+        so, here and in later steps (`get_reason_given_up`).
 
         Raises
         ------
@@ -150,11 +150,11 @@ class StudyAsker:
         """
         mark_rejected(self.run.pk, plan_round(round_, self._chats[round_.model.pk]))
 
-    def reason_given_up(self, model: LanguageModel) -> str:
+    def get_reason_given_up(self, model: LanguageModel) -> str:
         """Return why no more requests are sent to a model; "" if it may be asked."""
         return self._given_up.get(str(model.public_id), "")
 
-    def first_fault(self) -> str:
+    def find_first_fault(self) -> str:
         """Return the first error message of the run's replies; "" without one."""
         faults = (reply.message for reply in read_replies(self.run.pk) if reply.message)
         return next(faults, next(iter(self._given_up.values()), ""))
@@ -164,9 +164,9 @@ class StudyAsker:
         return compute_usage(self.run.pk, self.models)
 
     def note(self, work: _StepWork, seconds: float = 0.0) -> None:
-        """Update a model's progress, `seconds` after its step went on in this turn."""
+        """Update a model's progress, `seconds` after its step began in this turn."""
         progress, n_missing = work.progress, work.unknown
-        reason = self.reason_given_up(work.model) if n_missing else ""
+        reason = self.get_reason_given_up(work.model) if n_missing else ""
         self._progress[work.id] = replace(
             progress,
             done=len(work.planned) - n_missing,
@@ -220,7 +220,7 @@ class StudyAsker:
 
     def _collect_replies(self, work: _StepWork) -> RepliesByItem:
         """Return one model's replies by item and sample, an ERROR for each missing one."""
-        why = f"not asked: {self.reason_given_up(work.model)}"
+        why = f"not asked: {self.get_reason_given_up(work.model)}"
         missing = StoredReply("", AnswerStatus.ERROR, message=why)
         return {
             (one.request.id, one.request.sample): work.replies.get(build_name(one), missing)
@@ -288,7 +288,9 @@ class _InTurns(Conversation[_StepWork, _StepWork]):
 
     def __init__(self, study_asker: StudyAsker, works: Sequence[_StepWork]) -> None:
         waiting = [
-            work for work in works if work.unknown and not study_asker.reason_given_up(work.model)
+            work
+            for work in works
+            if work.unknown and not study_asker.get_reason_given_up(work.model)
         ]
         super().__init__(study_asker.turn, waiting)
         self.study, self.all = study_asker, works
@@ -342,7 +344,7 @@ class _InTurns(Conversation[_StepWork, _StepWork]):
         self.tell()
 
     def tell(self) -> None:
-        """Report the number of the step's replies, arrived and in all."""
+        """Report how many of the step's replies have arrived, of all."""
         total = sum(len(work.planned) for work in self.all)
         left = sum(work.unknown for work in self.all)
         if self.all:
@@ -359,7 +361,7 @@ def _read_stored_replies(
             yield (
                 work,
                 build_name(post.planned),
-                StoredReply.from_kept(post.kept, work.step, work.id),
+                StoredReply.from_recorded(post.kept, work.step, work.id),
             )
 
 
@@ -368,4 +370,4 @@ def _connect(model: LanguageModel) -> ChatModel:
     try:
         return open_chat(model, PATIENCE)
     except (BackendError, InputError) as error:
-        raise RunInputError.of_sentence(str(error)) from error
+        raise RunInputError.from_sentence(str(error)) from error

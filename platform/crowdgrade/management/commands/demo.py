@@ -22,7 +22,7 @@ from crowdgrade.supervisor import (
     supervise,
 )
 from crowdgrade.web_server import listen
-from evaluation.core.messages.console import Bars
+from evaluation.core.messages.console import ProgressBars
 from evaluation.core.options import TERMINAL
 from evaluation.grading.commands import format_run_report
 from evaluation.models import Run
@@ -70,7 +70,7 @@ class Command(BaseCommand):
         demo.ensure_login(settings.HOME)
         self._graded_run = demo.ensure_run(demo.load())
         self._printed = False
-        self._bars = Bars()
+        self._bars = ProgressBars()
         self.stdout.write("Grading the demo's answers; the first time this takes half a minute.")
         children = [processes.build_worker(log=settings.HOME / "worker.log")]
         if self._serve:

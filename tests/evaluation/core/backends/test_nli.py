@@ -92,7 +92,7 @@ def test_contradiction_counts_the_less_of_both_ways_and_entailment_the_greater(f
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     pairs = PAIRS[:2]
-    contradict, entail = ContradictionModel.load(str(folder)).both_ways(pairs)
+    contradict, entail = ContradictionModel.load(str(folder)).compute_contradictions(pairs)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
 
@@ -105,7 +105,9 @@ def test_contradiction_counts_the_less_of_both_ways_and_entailment_the_greater(f
         there, back = shares(one, other), shares(other, one)
         assert contradict[at] == pytest.approx(min(there[0], back[0]), abs=1e-5)
         assert entail[at] == pytest.approx(max(there[1], back[1]), abs=1e-5)
-    assert [one.shape for one in ContradictionModel.load(str(folder)).both_ways([])] == [(0,)] * 2
+    assert [
+        one.shape for one in ContradictionModel.load(str(folder)).compute_contradictions([])
+    ] == [(0,)] * 2
 
 
 def test_a_model_that_knows_no_contradiction_is_refused_for_it_only(tmp_path, tiny_words):

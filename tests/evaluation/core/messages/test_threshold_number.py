@@ -34,7 +34,7 @@ def test_it_is_stored_as_a_plain_number():
 
 @pytest.mark.parametrize(("agreement", "level"), [(0.8996, "care"), (0.9, "good"), (0.7996, "bad")])
 def test_the_agreement_of_draws_is_shown_on_the_side_of_its_verdict(agreement, level):
-    fact = of_stability(agreement)
+    fact = build_stability_fact(agreement)
     assert fact.level == level
     shown = float(f"{fact.values['agreement']:.2f}")
     assert (shown >= 0.9, shown >= 0.8) == (agreement >= 0.9, agreement >= 0.8)
@@ -42,7 +42,7 @@ def test_the_agreement_of_draws_is_shown_on_the_side_of_its_verdict(agreement, l
 
 @pytest.mark.parametrize(("correlation", "level"), [(0.4996, "care"), (0.5, "good")])
 def test_so_is_the_agreement_with_experts(correlation, level):
-    fact = of_experts(ClusteredEstimate(correlation, 0.3, 0.7, 30))
+    fact = build_experts_fact(ClusteredEstimate(correlation, 0.3, 0.7, 30))
     assert fact.level == level
     assert (float(f"{fact.values['correlation']:.2f}") >= 0.5) == (level == "good")
 

@@ -20,8 +20,8 @@ from evaluation.core.options import (
     build_problem,
     declare_option,
 )
-from evaluation.management.option_arguments import add_option_arguments, chosen
-from evaluation.runs.forms import OTHER, form_for
+from evaluation.management.option_arguments import add_option_arguments, read_options
+from evaluation.runs.forms import OTHER, get_form
 from evaluation.runs.rest.runs import build_options_serializer
 
 
@@ -75,7 +75,7 @@ class EveryOption(Parameters):
             yield build_problem("loud", "quiet")
 
 
-FORM_OF = form_for(EveryOption)
+FORM_OF = get_form(EveryOption)
 SERIALIZER_OF = build_options_serializer(EveryOption, "EveryOptionSerializer", "Every option.")
 
 
@@ -143,5 +143,5 @@ def by_arguments(values):
     except argparse.ArgumentError as error:
         name = error.argument_name.removeprefix("--")
         raise RefusedError({name: error.__context__.problem.code}, [error.message]) from error
-    found = chosen(EveryOption, read, files=True)
+    found = read_options(EveryOption, read, files=True)
     return replace(found, without=values["without"]) if "without" in values else found

@@ -28,7 +28,7 @@ def test_token_vectors_are_those_that_the_model_averages():
     from evaluation.core.backends.embedding.sentences import load_minilm
 
     model = load_minilm()
-    (tokens,) = model.token_vectors(["the stack"])
+    (tokens,) = model.embed_tokens(["the stack"])
     assert tokens.shape == (2, 384)
     # With both special tokens the mean, brought to length 1, is the sentence's vector; two words
     # out of four make most of it.

@@ -16,7 +16,7 @@ from evaluation.grading.results.report.questions import build_question_report
 from evaluation.models import ExemplaryAnswer
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.result_pages import question_link
+from evaluation.runs.result_pages import build_question_link
 from tests.annotations import world
 from tests.contracts.replay import facts_of
 from tests.evaluation.grading.results.world import fetched
@@ -95,11 +95,11 @@ def test_the_page_of_a_divided_question_says_what_both_camps_say(run, client):
     run.owner.is_staff = True
     run.owner.save()
     client.force_login(run.owner)
-    shown = client.get(question_link(run, first.public_id))
+    shown = client.get(build_question_link(run, first.public_id))
     (line,) = CAMPS_LINE.findall(shown.content.decode())
     camps = re.findall(r"<bdi>(.*?)</bdi>\D*(\d+)", line)
     assert camps == [("south farm", "4"), ("north hill", "3")]
-    other = client.get(question_link(run, second.public_id))
+    other = client.get(build_question_link(run, second.public_id))
     assert other.status_code == 200
     assert CAMPS_LINE.findall(other.content.decode()) == []
 

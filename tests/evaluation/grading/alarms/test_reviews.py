@@ -8,8 +8,8 @@ from django.utils.html import escape
 from annotations.models import Share
 from evaluation.grading.alarms.storage import ReviewError, find_remedying_runs, save_review
 from evaluation.models import Alarm, AlarmReview, Run
-from evaluation.trust.report import trust_report
-from evaluation.trust.report.decision import Step, decision
+from evaluation.trust.report import build_trust_report
+from evaluation.trust.report.decision import Step, build_decision
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm, looked
 from tests.evaluation.site.handles import error_codes, states
@@ -22,7 +22,7 @@ def at(run, place=0):
 
 
 def alarms_fact(run):
-    return next(fact for fact in trust_report(run).facts if fact.name == "alarms")
+    return next(fact for fact in build_trust_report(run).facts if fact.name == "alarms")
 
 
 def later(run):
@@ -73,11 +73,11 @@ def test_the_newest_counts_and_none_is_lost(site, run, made):
 
 def test_a_dismissed_alarm_rings_no_more_and_marks_nobody(site, run, made):
     assert alarms_fact(run).level == "bad"
-    assert next(person.row.name for person in decision(run).best) == "w003"
+    assert next(person.row.name for person in build_decision(run).best) == "w003"
     save_review(made, run.owner, "dismissed", "They are one person with two accounts.")
     fact = alarms_fact(run)
     assert (fact.level, fact.case, fact.values) == ("good", "dismissed", {"count": 1})
-    found = decision(run)
+    found = build_decision(run)
     assert next(person.row.name for person in found.best) == "w001"
     assert found.step is Step.TAKE_AWAY
     save_review(made, run.owner, "open")

@@ -15,7 +15,7 @@ from annotations.models import Response, Worker
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends.cross_encoder import ContradictionModel
 from evaluation.deletion.storage import erasing
-from evaluation.deletion.storage.record import find_run_dependents, parts_of_run
+from evaluation.deletion.storage.record import find_run_dependents, list_rows_of_run
 from evaluation.grading.facts.report import read_facts, read_question_facts
 from evaluation.grading.facts.run.reading import WORKER
 from evaluation.grading.files.grading import GradingRequest
@@ -128,7 +128,7 @@ def test_the_option_switches_it_off_and_no_grade_is_another_one(asked):
 def test_what_hangs_on_a_run_counts_its_facts_and_they_go_with_it(asked):
     run = fact_world.graded(asked)
     counts = find_run_dependents(run).counts
-    names = {rows.model: name for name, rows in parts_of_run([run.pk])}
+    names = {rows.model: name for name, rows in list_rows_of_run([run.pk])}
     assert (counts[names[AnswerFact]], counts[names[CrowdFact]]) == (24, 4)
     run.delete()
     assert not AnswerFact.objects.exists()
@@ -140,9 +140,9 @@ def test_who_is_erased_takes_along_a_value_that_nobody_else_states(asked):
     # Model Small says 1857 as well; let Joe be the only one.
     AnswerFact.objects.filter(llm_response__isnull=False).delete()
     joe = Worker.objects.get(external_id="joe")
-    removal = erasing.erase(joe, asked.owner_id)
+    removal = erasing.request_erasure(joe, asked.owner_id)
     for _ in range(40):
-        if erasing.step(removal).name == "ALL":
+        if erasing.erase_batch(removal).name == "ALL":
             break
         removal.refresh_from_db()
     assert not Response.objects.filter(submission__worker=joe).exists()
@@ -156,7 +156,7 @@ class Script:
 
     name, revision = "script", "1"
 
-    def both_ways(self, pairs, progress=None):
+    def compute_contradictions(self, pairs, progress=None):
         years = [tuple(YEAR.findall(text) for text in pair) for pair in pairs]
         apart = np.array([float(one != other) for one, other in years])
         return apart, 1.0 - apart
@@ -205,9 +205,9 @@ def test_a_claim_goes_with_the_person_whose_text_it_is(by_meaning):
     joe = Worker.objects.get(external_id="joe")
     answer = Response.objects.filter(submission__worker=joe).first()
     Response.objects.filter(pk=answer.pk).update(text="only Joe wrote this sentence")
-    removal = erasing.erase(joe, by_meaning.version.question_set.owner_id)
+    removal = erasing.request_erasure(joe, by_meaning.version.question_set.owner_id)
     for _ in range(60):
-        if erasing.step(removal).name == "ALL":
+        if erasing.erase_batch(removal).name == "ALL":
             break
         removal.refresh_from_db()
     claim.refresh_from_db()

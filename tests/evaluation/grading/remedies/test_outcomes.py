@@ -21,7 +21,7 @@ from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.judging.audit import draw_audit
 from evaluation.runs.reports.judging import ExpertsCheck
 from evaluation.runs.reports.lists import select_list_rows
-from evaluation.trust.report import trust_report
+from evaluation.trust.report import build_trust_report
 from tests.annotations import world
 from tests.browser.crowds_that_ring import endings
 from tests.evaluation.grading.storage import test_save_alarms as crowd
@@ -50,7 +50,7 @@ def graded(version, made_from=None, **parameters):
 
 
 def fact(run):
-    return next(fact for fact in trust_report(run).facts if fact.name == "alarms")
+    return next(fact for fact in build_trust_report(run).facts if fact.name == "alarms")
 
 
 def rows(run):

@@ -1,6 +1,7 @@
 """One number of workers and answers on every page of a run that leaves workers out."""
 
 import pytest
+from evaluation.trust.report.build_decision import build_decision
 
 from annotations.models import Response, Worker
 from evaluation.experts.report import audit_report
@@ -37,16 +38,16 @@ def run():
 
 
 def test_every_page_counts_the_same_people(run):
-    found = decision(run)
+    found = build_decision(run)
     assert (found.n_workers, found.n_left_out) == (7, 2)
     report = build_run_report(run)
     assert (report.n_workers, report.n_excluded) == (7, 2)
     assert (report.counts["workers"], report.counts["answers"]) == (7, 70)
-    assert get_run_kind(run).counts_of(run)["workers"] == 7
-    assert summary_report(run).counts == report.counts
+    assert get_run_kind(run).get_counts(run)["workers"] == 7
+    assert build_summary_report(run).counts == report.counts
     # The worst worker of this world has too few answers to be compared with.
     assert report.n_supported == build_models_report(run).crowd.n == 6
-    facts = {fact.name: fact.values for fact in trust_report(run).facts}
+    facts = {fact.name: fact.values for fact in build_trust_report(run).facts}
     assert (facts["workers"]["workers"], facts["support"]["all"]) == (7, 7)
     assert read_heat_block(run).n_workers == 7
     widths = build_run_plan(run, PlanTargets()).plan.workers

@@ -18,7 +18,7 @@ from evaluation.grading.results.report.workers import (
     read_worker_rows,
 )
 from evaluation.models import LLMScore, WorkerGrade
-from evaluation.trust.report import trust_report
+from evaluation.trust.report import build_trust_report
 from tests.annotations import world as people
 from tests.evaluation.grading.results import world
 
@@ -208,10 +208,10 @@ def test_answers_of_models_make_no_grade_of_people_old():
     assert (change.of_people, change.of_models, change.has_changed) == (False, True, True)
     # 2 models and 6 questions, and one model more.
     assert (change.n_of_models_then, change.n_of_models_now) == (12, 18)
-    assert "changes" not in {fact.name for fact in trust_report(run).facts}
+    assert "changes" not in {fact.name for fact in build_trust_report(run).facts}
     Response.objects.filter(submission__worker__external_id="w001").delete()
     assert read_data_change(run).of_people
-    assert "changes" in {fact.name for fact in trust_report(run).facts}
+    assert "changes" in {fact.name for fact in build_trust_report(run).facts}
 
 
 def test_reasons_are_words():

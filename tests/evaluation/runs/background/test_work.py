@@ -64,7 +64,7 @@ def test_a_removal_that_fails_is_logged_and_lets_others_and_runs_go_on(
         gone.append(removal.pk)
         return removals.StepResult.ALL
 
-    monkeypatch.setattr(removals, "_step", step)
+    monkeypatch.setattr(removals, "_delete_batch", step)
     turns = doing(monkeypatch, lambda: None)
     assert work_one_turn() is True
     assert (gone, [turn.run_id for turn in turns]) == ([second.pk], [run.pk])

@@ -4,7 +4,7 @@ import pytest
 from django.core.management import call_command
 
 from annotations.models import Question
-from evaluation.runs.exports import answers
+from evaluation.runs.exports import build_answers_export
 from tests.annotations.world import response, submission, user, version
 
 pytestmark = pytest.mark.django_db
@@ -29,13 +29,13 @@ def texts(export):
 
 
 def test_the_export_of_answers_has_only_what_is_graded(tides):
-    export = answers(tides)
+    export = build_answers_export(tides)
     assert texts(export) == ["text 1", "text 4"]
     assert export.n_rows == 2
 
 
 def test_the_others_are_written_on_request(tides, tmp_path):
-    export = answers(tides, checks=True)
+    export = build_answers_export(tides, checks=True)
     assert texts(export) == ["text 2", "text 3"]
     path = tmp_path / "checks.csv"
     call_command("export_answers", tides.question_set.name, "--output", str(path), "--checks")

@@ -11,7 +11,7 @@ from annotations.exchange import InputError, read_answers
 from annotations.exchange.importing import import_answers
 from annotations.models import COUNTERS, QuestionSet, Response, Worker
 from evaluation.runs import exports
-from evaluation.runs.exports import ChoiceError, chosen_run, chosen_version
+from evaluation.runs.exports import ChoiceError, find_run, find_version
 from tests.annotations import world
 from tests.evaluation.grading.results.world import finished, queued
 from tests.problems import check_problem
@@ -31,7 +31,7 @@ def test_only_submitted_answers_are_exported_in_the_order_in_which_they_came():
     ada = world.submission(draft)
     world.response(ada, "r2", "south").__class__.objects.update(state="submitted")
     world.response(ada, "r1", "a draft")
-    (row,) = rows_of(exports.answers(draft))
+    (row,) = rows_of(exports.build_answers_export(draft))
     assert (row["worker"], row["question"], row["answer"], row["status"]) == (
         *("ada", "r2", "south", "text"),
     )
@@ -42,7 +42,7 @@ def test_only_submitted_answers_are_exported_in_the_order_in_which_they_came():
 
 def test_grades_of_a_run_stand_beside_and_are_read_over_by_an_import(tmp_path):
     run = finished(n_workers=4, n_questions=2)
-    export = exports.answers(run.version, run)
+    export = exports.build_answers_export(run.version, run)
     rows = rows_of(export, "jsonl")
     assert len(rows) == export.n_rows == 8
     first, last = rows[0], rows[-1]
@@ -56,7 +56,9 @@ def test_grades_of_a_run_stand_beside_and_are_read_over_by_an_import(tmp_path):
     report = import_answers(lakes, path, create_questions=True)
     assert any("read over" in note for note in report.notes)
     copy = lakes.latest_version()
-    assert rows_of(exports.answers(copy)) == rows_of(exports.answers(run.version))
+    assert rows_of(exports.build_answers_export(copy)) == rows_of(
+        exports.build_answers_export(run.version)
+    )
     assert not Response.objects.filter(question__version=copy).exclude(extra={}).exists()
 
 
@@ -67,7 +69,7 @@ def test_times_flags_and_cells_kept_aside_are_written_as_they_are():
     fields = {"started_at": when, "submitted_at": when, "work_seconds": 61.5, "rejected": True}
     extra = {"b": "=1", "a": "é"}
     Response.objects.filter(pk=answer.pk).update(state="submitted", extra=extra, **fields)
-    (row,) = rows_of(exports.answers(draft))
+    (row,) = rows_of(exports.build_answers_export(draft))
     assert row["started_at"] == row["submitted_at"] == "2026-01-02T03:04:05.000006+00:00"
     assert (row["work_seconds"], row["rejected"]) == ("61.5", "yes")
     assert row["extra"] == '{"a": "é", "b": "=1"}'
@@ -82,31 +84,36 @@ def test_pseudonyms_are_the_same_in_a_set_and_others_in_another(tmp_path):
     Response.objects.update(state="submitted", extra={"Prolific ID": "ada"})
 
     def names(version, **options):
-        return [row["worker"] for row in rows_of(exports.answers(version, **options))]
+        return [row["worker"] for row in rows_of(exports.build_answers_export(version, **options))]
 
     hidden = names(first, pseudonyms=True)
     assert len(set(hidden)) == 3
     assert all(len(name) == 18 and name.startswith("w-") for name in hidden)
     assert names(first, pseudonyms=True) == hidden
     assert set(names(second, pseudonyms=True)).isdisjoint(hidden)
-    text = b"".join(exports.answers(first, pseudonyms=True).chunks("csv")).decode()
+    text = b"".join(exports.build_answers_export(first, pseudonyms=True).chunks("csv")).decode()
     assert "ada" not in text
     assert names(first) == ["ada", "ada", "ben"]
     # Files know no panels: two people under one id are refused, under pseudonyms they are two.
-    exports.answers(first).write(tmp_path / "a.csv", "csv")
+    exports.build_answers_export(first).write(tmp_path / "a.csv", "csv")
     with pytest.raises(InputError) as caught:
         read_answers(tmp_path / "a.csv")
     (problem,) = caught.value.problems
     assert problem.column == "panel"
     assert "ada" in problem.reason
-    exports.answers(first, pseudonyms=True).write(tmp_path / "b.csv", "csv")
+    exports.build_answers_export(first, pseudonyms=True).write(tmp_path / "b.csv", "csv")
     assert [r.worker for r in read_answers(tmp_path / "b.csv").records] == hidden
 
 
 def test_what_is_exported_is_what_one_may_see():
     run = finished(n_workers=3, n_questions=2)
     otto = world.user("otto", is_staff=True)
-    for export in (exports.answers, exports.model_answers, exports.questions, exports.passages):
+    for export in (
+        exports.build_answers_export,
+        exports.build_model_answers_export,
+        exports.build_questions_export,
+        exports.build_passages_export,
+    ):
         assert list(export(run.version, user=otto).rows()) == []
         assert export(run.version, user=run.owner).n_rows == export(run.version).n_rows
 
@@ -114,23 +121,23 @@ def test_what_is_exported_is_what_one_may_see():
 def test_the_run_is_the_latest_that_is_done_or_the_one_that_is_named():
     run = finished()
     version = run.version
-    assert chosen_run(version, "latest") == run
-    assert chosen_run(version, str(run.public_id)) == run
+    assert find_run(version, "latest") == run
+    assert find_run(version, str(run.public_id)) == run
     with pytest.raises(ChoiceError) as caught:
-        chosen_run(version, "nonsense")
+        find_run(version, "nonsense")
     assert (caught.value.code, caught.value.values["wanted"]) == ("no_run", "nonsense")
     other = queued(world.user("otto"))
     with pytest.raises(ChoiceError) as caught:
-        chosen_run(version, str(other.public_id))
+        find_run(version, str(other.public_id))
     assert caught.value.code == "no_run"
     with pytest.raises(ChoiceError) as caught:
-        chosen_run(other.version, "latest")
+        find_run(other.version, "latest")
     assert caught.value.code == "no_done_run"
     with pytest.raises(ChoiceError) as caught:
-        chosen_run(other.version, str(other.public_id))
+        find_run(other.version, str(other.public_id))
     assert caught.value.code == "run_without_results"
     with pytest.raises(ChoiceError) as caught:
-        chosen_version(version.question_set, 7)
+        find_version(version.question_set, 7)
     assert caught.value.code == "no_version"
     assert (caught.value.values["number"], caught.value.values["known"]) == (7, "1")
 

@@ -123,11 +123,11 @@ def test_answers_with_their_times_and_flags(kind, tmp_path):
         with transaction.atomic():
             owner = world.user(f"rana{next(numbers)}")
             rivers = store(owner, *case)
-            first = written(exports.answers(rivers.latest_version()), tmp_path, kind)
+            first = written(exports.build_answers_export(rivers.latest_version()), tmp_path, kind)
             lakes = empty_set(owner)
             report = import_answers(lakes, first, create_questions=True)
             assert (report.n_rows, report.n_new, report.kept_aside) == (3, 3, ())
-            again = written(exports.answers(lakes.latest_version()), tmp_path, kind)
+            again = written(exports.build_answers_export(lakes.latest_version()), tmp_path, kind)
             assert again.read_bytes() == first.read_bytes()
             # Into the set it came from it changes nothing.
             report = import_answers(rivers, first)
@@ -149,12 +149,12 @@ def test_every_nasty_beginning_and_end_and_a_very_long_text(kind, tmp_path):
     for number, text in enumerate(wanted):
         world.response(world.submission(draft, f"w{number}"), text=text)
     Response.objects.update(state="submitted")
-    first = written(exports.answers(draft), tmp_path, kind)
+    first = written(exports.build_answers_export(draft), tmp_path, kind)
     lakes = empty_set(draft.question_set.owner)
     import_answers(lakes, first, create_questions=True)
     stored = Response.objects.filter(submission__version__question_set=lakes).order_by("pk")
     assert list(stored.values_list("text", flat=True)) == wanted
-    again = written(exports.answers(lakes.latest_version()), tmp_path, kind)
+    again = written(exports.build_answers_export(lakes.latest_version()), tmp_path, kind)
     assert again.read_bytes() == first.read_bytes()
 
 
@@ -195,7 +195,7 @@ def test_questions_and_passages(kind, tmp_path):
                 max_characters=most,
                 feedback=beside,
             )
-            made = (exports.passages, exports.questions)
+            made = (exports.build_passages_export, exports.build_questions_export)
             files = [written(export(draft), tmp_path, kind) for export in made]
             lakes = empty_set(owner)
             import_passages(lakes, files[0])
@@ -230,11 +230,13 @@ def test_answers_of_models_with_their_askings(kind, tmp_path):
                     finish_reason=finish_reason,
                     extra=parameters,
                 )
-            first = written(exports.model_answers(draft), tmp_path, kind)
+            first = written(exports.build_model_answers_export(draft), tmp_path, kind)
             lakes = world.version(rivers.owner, "lakes").question_set
             report = import_model_answers(lakes, first)
             assert (report.n_rows, report.n_new) == (3, 3)
-            again = written(exports.model_answers(lakes.latest_version()), tmp_path, kind)
+            again = written(
+                exports.build_model_answers_export(lakes.latest_version()), tmp_path, kind
+            )
             assert again.read_bytes() == first.read_bytes()
             assert import_model_answers(rivers, first).n_unchanged == 3
             transaction.set_rollback(True)

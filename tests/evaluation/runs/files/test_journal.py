@@ -18,9 +18,15 @@ def test_the_raw_answer_to_a_request_is_that_of_the_row_that_was_sent(tmp_path):
     with Journal(tmp_path) as journal:
         journal.add(SMALL, replied("q1", "k"), {"reply": {"text": "north"}})
         journal.add(SMALL, replied("q2", "k"), {"copied": True})
-        assert (journal.raw_of("k"), journal.raw_of("other")) == ({"text": "north"}, None)
+        assert (journal.find_raw_reply("k"), journal.find_raw_reply("other")) == (
+            {"text": "north"},
+            None,
+        )
     with Journal(tmp_path, read_only=True) as again:
-        assert (again.raw_of("k"), again.raw_of("other")) == ({"text": "north"}, None)
+        assert (again.find_raw_reply("k"), again.find_raw_reply("other")) == (
+            {"text": "north"},
+            None,
+        )
         assert [question for _, question, _ in again.rows] == ["q1", "q2"]
         assert again.configurations == {SMALL.id: SMALL}
 
@@ -32,5 +38,5 @@ def test_an_incomplete_last_line_is_cut_off_and_the_next_row_follows_the_whole_o
         file.write(b'{"model": "small", "sta')
     with Journal(tmp_path) as journal:
         journal.add(SMALL, replied("q2", "b"), {"reply": "two"})
-        assert (journal.raw_of("a"), journal.raw_of("b")) == ("one", "two")
+        assert (journal.find_raw_reply("a"), journal.find_raw_reply("b")) == ("one", "two")
     assert len(journal.path.read_bytes().splitlines()) == 2

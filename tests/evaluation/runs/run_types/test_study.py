@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from evaluation.management.asking_arguments import add_asking_arguments, asking_of
+from evaluation.management.asking_arguments import add_asking_arguments, build_ask_settings
 from evaluation.runs.flow.asking.asker import BUDGET_USED_UP
 from tests.evaluation.commands.running import manage
 from tests.evaluation.core.backends.chat.fake import FakeChat
@@ -125,7 +125,7 @@ def test_an_option_of_the_kind_takes_the_place_of_that_of_asking():
     parser = argparse.ArgumentParser()
     parser.add_argument("--max-tokens", type=int, default=7)
     add_asking_arguments(parser, without=("max_tokens",))
-    asking = asking_of(vars(parser.parse_args(["--model", "replies:x.csv"])))
+    asking = build_ask_settings(vars(parser.parse_args(["--model", "replies:x.csv"])))
     assert asking.parameters == {"temperature": 0.0, "max_tokens": 7}
 
 

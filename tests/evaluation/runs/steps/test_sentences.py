@@ -145,7 +145,7 @@ def test_no_reason_is_without_a_sentence():
 
 
 def test_a_sentence_of_another_module_is_stored_as_it_is():
-    error = RunInputError.of_sentence("Choose other settings.")
+    error = RunInputError.from_sentence("Choose other settings.")
     assert str(error) == "Choose other settings."
 
 

@@ -22,7 +22,7 @@ class Script:
     name: str = "script"
     revision: str = "1"
 
-    def both_ways(self, pairs, progress=None):
+    def compute_contradictions(self, pairs, progress=None):
         self.asked += pairs
         found = [self.said.get(frozenset(pair), (0.0, 0.0)) for pair in pairs]
         if progress is not None:

@@ -51,7 +51,7 @@ def text(said, **more):
 
 
 def fault(code, again=False, wait=None):
-    return Reply.failed(Fault(code, f"it was {code}", again, wait))
+    return Reply.from_fault(Fault(code, f"it was {code}", again, wait))
 
 
 def items(count, samples=1):

@@ -182,12 +182,12 @@ def test_a_model_that_turns_everything_down_is_given_up_for_the_whole_run(run, c
     first, second = room.ask("asking", rounds)
     assert {one.text for one in first.values()} == {"yes"}
     assert {one.status.value for one in second.values()} == {"error"}
-    assert "401" in room.first_fault()
+    assert "401" in room.find_first_fault()
     turned_down = sum(body["model"] == "large" for body in chat.bodies)
     assert turned_down < 30
     assert [one.end for one in read_progress_by_model(run)] == ["done", "given_up"]
     again = asked(run, [small, large])
-    assert again.reason_given_up(large)
+    assert again.get_reason_given_up(large)
     (more,) = again.ask("judging", [Round(large, items("x"))])
     assert more["x", 0].message.startswith("not asked: ")
     assert sum(body["model"] == "large" for body in chat.bodies) == turned_down
