@@ -126,7 +126,7 @@ class ViewsReport:
     sources: list[SourceRow]
     views: list[ViewRow]
     missing: list[str]
-    answer_questions: list[Answered]
+    answered: list[Answered]
     models: list[PortraitReport]
     correlations: list[CorrelationRow]
     standings: list[StandingRow]

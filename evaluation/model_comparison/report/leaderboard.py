@@ -122,7 +122,7 @@ class LeaderboardReport:
     models: list[LeaderRow]
     ceiling: Ceiling
     n_pairs: int
-    find_related: list[RelatedPair]
+    related: list[RelatedPair]
     runs: list[OtherScores]
     unscored: list[str]
 
@@ -253,7 +253,7 @@ def _build_related_pairs(models: list[LanguageModel], pairs: list[ModelPair]) ->
         pair = of_two.get(frozenset((belonging.newer.public_id, belonging.older.public_id)))
         if pair is not None:
             newer_first = pair.first == belonging.newer.public_id
-            result.append(RelatedPair(belonging.by, pair if newer_first else pair.turned()))
+            result.append(RelatedPair(belonging.by, pair if newer_first else pair.reverse()))
     return result
 
 

@@ -303,13 +303,13 @@ class PairDetail:
     pair: ModelPair
     correction: str
     verdict: Message
-    compare_identity: str
+    relation: str
     newer_first: bool
     n_first: int
     n_second: int
     n_equal: int
     right: RightOrWrong | None
-    build_groupings: list[Grouping]
+    groupings: list[Grouping]
     notices: list[str]
 
 

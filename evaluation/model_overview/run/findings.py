@@ -101,9 +101,9 @@ class ViewResults:
 
     together: AlignedMetrics
     parameters: ViewsParameters
-    compute_correlations: tuple[CorrelationRow, ...]
+    correlations: tuple[CorrelationRow, ...]
     own: tuple[CorrelationRow, ...]
-    compute_standings: tuple[StandingRow, ...]
+    standings: tuple[StandingRow, ...]
 
     @cached_property
     def disagreement(self) -> Disagreement:
@@ -290,9 +290,9 @@ class ViewsSummary(RunSummary):
     models: tuple[str, ...] = ()
     questions: int = 0
     answers: int = 0
-    compute_correlations: tuple[CorrelationRow, ...] = ()
+    correlations: tuple[CorrelationRow, ...] = ()
     own: tuple[CorrelationRow, ...] = ()
-    compute_standings: tuple[StandingRow, ...] = ()
+    standings: tuple[StandingRow, ...] = ()
     of_models: tuple[ModelNumber, ...] = ()
     repeated: int = 0
     seed: int = 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from annotations.outgoing.addresses import build_network_check
-from evaluation.webhooks import turns
+from evaluation.webhooks import storage
 from evaluation.webhooks.messages import WebhookError
 from evaluation.webhooks.storage import build_headers, check_url, send, sign
 
@@ -83,11 +83,11 @@ def test_a_body_without_end_is_not_read(receiver):
     receiver.endless = True
     outcome = send(receiver.url, {}, BODY, HERE)
     assert (outcome.error, outcome.status) == ("", 204)
-    assert outcome.seconds < turns.SECONDS / 2
+    assert outcome.seconds < storage.SECONDS / 2
 
 
 def test_a_receiver_that_says_nothing_is_given_up(receiver, monkeypatch):
-    monkeypatch.setattr(turns, "SECONDS", 0.2)
+    monkeypatch.setattr(storage, "SECONDS", 0.2)
     receiver.silent = threading.Event()
     outcome = send(receiver.url, {}, BODY, HERE)
     assert (outcome.error, outcome.status) == ("timeout", None)

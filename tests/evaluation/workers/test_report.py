@@ -54,7 +54,7 @@ def row(user, name):
 def listed(user, **asked):
     workers = Workers(user)
     asked = WorkerFilter({k: str(v) for k, v in asked.items()}, workers=workers)
-    rows, order = asked.in_order(asked.filter_rows())
+    rows, order = asked.apply_order(asked.filter_rows())
     return [one.external_id for one in order.take(rows).rows]
 
 
@@ -179,7 +179,7 @@ def test_the_list_is_sorted_by_every_column_and_pages_follow_each_other(rana, ru
     assert listed(rana, sort=sort) == order.split()
     workers = Workers(rana)
     asked = WorkerFilter({"sort": sort}, workers=workers)
-    rows, keyset = asked.in_order(asked.filter_rows())
+    rows, keyset = asked.apply_order(asked.filter_rows())
     found, after = [], ""
     while after is not None:
         page = keyset.take(rows, after, 2)

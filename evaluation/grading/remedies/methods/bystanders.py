@@ -112,7 +112,7 @@ class NonVoters:
             others = Cells.from_codes(
                 cells.worker[other_cells], code, cells.n_workers, len(questions)
             )
-            others = others.of_rows(cells.row[other_cells])
+            others = others.select_rows(cells.row[other_cells])
             vote = build_vote(of_voters, others, voters.similarity, voters.aggregation, camps)
         chosen = vectors[rows[own_rows]]  # type: ignore[index]
         return own_rows, build_targets(vote, of_voters, chosen, question_codes)
@@ -160,7 +160,7 @@ class NonVoters:
         vote, rules = voters.vote, voters.rules
         means = WorkerMeans(vote.cells, rules)
         of_voters = vote.similarity(voters.previous, leave_one_out=rules.leave_one_out)
-        effects, weight = means.of_questions(of_voters)
+        effects, weight = means.compute_question_effects(of_voters)
         scores = self.compute_similarities(voters.previous)
         raw = self._compute_means(scores, effects, weight)
         n = np.bincount(self._worker[~np.isnan(scores[:, 0])], minlength=self._n_workers)

@@ -157,7 +157,7 @@ def find_medoids(
     worker_codes, workers = encode_labels(worker[rows])
     question_codes, questions = encode_labels(question[rows])
     cells = Cells.from_codes(worker_codes, question_codes, len(workers), len(questions))
-    inside = cells.of_rows(rows)
+    inside = cells.select_rows(rows)
     vote = MeanVote(inside, compute_gram_blocks(vectors, inside, centred=euclidean), euclidean)
     total = _sum_similarities(vote)
     best = np.maximum.reduceat(total, inside.starts)

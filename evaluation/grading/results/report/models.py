@@ -334,7 +334,7 @@ def build_leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair])
         return Message("comparison.no_rank", {"models": len(models)})
     leader = ranked[0]
     own_pairs = [
-        pair if pair.first == leader.model else pair.turned()
+        pair if pair.first == leader.model else pair.reverse()
         for pair in pairs
         if leader.model in (pair.first, pair.second) and pair.adjusted_p_value is not None
     ]
@@ -373,7 +373,7 @@ def build_pair_verdict(pair: ModelPair) -> Message:
             "comparison.pair_undefined",
             {"first": pair.first_name, "second": pair.second_name, "reason": pair.reason},
         )
-    better = pair if value >= 0 else pair.turned()
+    better = pair if value >= 0 else pair.reverse()
     values = {
         "first": better.first_name,
         "second": better.second_name,
