@@ -27,7 +27,12 @@ from evaluation.grading.results.charts.models import build_placement_chart
 from evaluation.grading.results.pages import grading_file, grading_page
 from evaluation.grading.results.report.models import build_models_report
 from evaluation.grading.results.views.models import read_models
-from evaluation.model_comparison.report import ORDERS, differences, leaderboard_report, pair_detail
+from evaluation.model_comparison.report import (
+    ORDERS,
+    load_differences,
+    build_leaderboard,
+    build_pair_detail,
+)
 from evaluation.model_comparison.report.leaderboard import choose_run, list_comparable_runs
 from evaluation.model_comparison.report.pair import Grouping, PairDetail, PairGroup
 from evaluation.model_comparison.report.scores import ScoreTable, build_group_tables
@@ -150,7 +155,7 @@ def find_panel_comparison(run: Run) -> Run | None:
 def build_leaderboard_context(run: Run, correction: Correction, runs: list[Run]) -> dict[str, Any]:
     """Return the page context on the models of one run."""
     table, costs = ScoreTable.with_costs(run)
-    report = leaderboard_report(run, correction, runs, table.standings, costs)
+    report = build_leaderboard(run, correction, runs, table.standings, costs)
     if not report.models:
         return {"report": report}
     panels, kind = find_panel_comparison(run), list_run_kinds().get(PANELS)
@@ -184,7 +189,7 @@ def show_pair(request: HttpRequest, run: Run, first: UUID, second: UUID) -> Cont
     correction = get_correction(query)
     order = parse_choice(query, "order", ORDERS, "largest")
     start = parse_number(query, "start", 0, 99_999_999, blank=True) or 0
-    pair_report = pair_detail(run, first, second, correction)
+    pair_report = build_pair_detail(run, first, second, correction)
     if pair_report is None:
         raise Http404("the run did not compare these models")
     detail, table = pair_report
@@ -195,7 +200,7 @@ def show_pair(request: HttpRequest, run: Run, first: UUID, second: UUID) -> Cont
         "corrected_by": CORRECTED_BY[correction],
         "order": order,
         "orders": ORDERS,
-        "shown": differences(run, table, first, second, order, start),
+        "shown": load_differences(run, table, first, second, order, start),
         "charts": [
             (grouping, build_groups_chart(detail, grouping)) for grouping in detail.groupings
         ],
@@ -215,7 +220,7 @@ def redirect_to_pair(request: HttpRequest, run: Run) -> HttpResponseBase:
 
 def build_groups_chart_of_pair(by: str, run: Run, query: QueryDict) -> Chart | None:
     """Return the chart of two models by one kind of question group; None without groups."""
-    pair_report = pair_detail(run, *read_models(run, query))
+    pair_report = build_pair_detail(run, *read_models(run, query))
     if pair_report is None:
         return None
     detail, _ = pair_report

@@ -71,7 +71,7 @@ from evaluation.runs.result_pages import (
 from evaluation.runs.run_types import Kind, RunSummary
 from evaluation.runs.run_types.data_sheets import build_workbook, build_zip
 from evaluation.sample_size.charts import build_planner_chart
-from evaluation.trust.report.build_decision import build_decision
+from evaluation.trust.report.decision import build_decision
 from evaluation.trust.views import build_people_chart
 from evaluation.waves import views as waves
 from evaluation.waves.report.comparison import (

@@ -1,7 +1,7 @@
 """One number of workers and answers on every page of a run that leaves workers out."""
 
 import pytest
-from evaluation.trust.report.build_decision import build_decision
+from evaluation.trust.report.decision import build_decision
 
 from annotations.models import Response, Worker
 from evaluation.experts.report import audit_report
