@@ -59,7 +59,7 @@ class RuleForm(forms.Form):
         return self.cleaned_data["score"] or ScoreRule.Score.RAW.value
 
 
-def admission(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def show_admission(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the admission rule and the effect of another one; a POST stores or deletes it."""
     question_set = get_editable_answered_set(request, set_id)
     collection = (

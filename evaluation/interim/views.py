@@ -46,7 +46,7 @@ def admit_ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
 
 
 @require_POST
-def grade(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def start_grading(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Start an interim grading in the background; repeating starts no second one."""
     question_set = get_editable_answered_set(request, set_id)
     collection = monitor.find_newest_collection(question_set)

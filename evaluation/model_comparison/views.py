@@ -29,9 +29,9 @@ from evaluation.grading.results.report.models import build_models_report
 from evaluation.grading.results.views.models import read_models
 from evaluation.model_comparison.report import (
     ORDERS,
-    load_differences,
     build_leaderboard,
     build_pair_detail,
+    load_differences,
 )
 from evaluation.model_comparison.report.leaderboard import choose_run, list_comparable_runs
 from evaluation.model_comparison.report.pair import Grouping, PairDetail, PairGroup

@@ -21,14 +21,14 @@ from evaluation.consensus.inputs import Progress
 from evaluation.core.charts.chart import Chart
 from evaluation.core.messages.console import format_table, remove_control_characters
 from evaluation.core.options import TERMINAL
-from evaluation.model_overview.charts import correlations_chart, views_chart
+from evaluation.model_overview.charts import build_correlations_chart, build_views_chart
 from evaluation.model_overview.messages import CLAIMS, QUESTIONS, SIDES
 from evaluation.model_overview.run.conclusions import (
-    answered,
-    cell_header,
-    cell_rows,
-    model_rows,
-    portrait,
+    answer_questions,
+    build_portrait,
+    iterate_cell_rows,
+    iterate_model_rows,
+    list_cell_columns,
 )
 from evaluation.model_overview.run.findings import (
     CorrelationRow,
@@ -36,8 +36,8 @@ from evaluation.model_overview.run.findings import (
     StandingRow,
     ViewResults,
     ViewsSummary,
-    disagreement_rows,
-    find_views,
+    build_disagreement_rows,
+    compute_results,
 )
 from evaluation.model_overview.run.gathering import (
     Gathering,
@@ -45,7 +45,7 @@ from evaluation.model_overview.run.gathering import (
     Source,
     ViewsParameters,
 )
-from evaluation.model_overview.storage import kinds_of_files
+from evaluation.model_overview.storage import list_kinds_of_files
 from evaluation.models import Run
 from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace
 from evaluation.runs.flow.metrics import Exclusions
@@ -96,14 +96,16 @@ class FileViews:
     def write(self, folder: OutputFolder) -> None:
         """Write all tables and summary.json of the overview into a folder."""
         together = self.results.together
-        folder.write_csv(VIEWS, cell_header(together), cell_rows(together))
+        folder.write_csv(VIEWS, list_cell_columns(together), iterate_cell_rows(together))
         own = (*self.summary.correlations, *self.summary.own)
-        folder.write_csv(CORRELATIONS, names_of(CorrelationRow), map(astuple, own))
-        folder.write_csv(MODELS, names_of(StandingRow), map(astuple, model_rows(self.summary)))
-        rows = disagreement_rows(together, self.results.disagreement)
+        folder.write_csv(CORRELATIONS, list_fields(CorrelationRow), map(astuple, own))
+        folder.write_csv(
+            MODELS, list_fields(StandingRow), map(astuple, iterate_model_rows(self.summary))
+        )
+        rows = build_disagreement_rows(together, self.results.disagreement)
         folder.write_csv(
             DISAGREEMENTS,
-            (*names_of(DisagreementRow), "text"),
+            (*list_fields(DisagreementRow), "text"),
             ((*astuple(row), self.texts.get(row.question)) for row in rows),
         )
         folder.write_json(SUMMARY, self._summary())
@@ -124,17 +126,19 @@ class FileViews:
                 "views": plain["views"],
                 "model_views": plain["model_views"],
                 "missing": [str(side) for side in summary.missing],
-                "answered": {one.name: TERMINAL.format(one.said) for one in answered(summary)},
+                "answered": {
+                    one.name: TERMINAL.format(one.said) for one in answer_questions(summary)
+                },
             },
         )
 
 
-def names_of(row: Any) -> tuple[str, ...]:
+def list_fields(row: Any) -> tuple[str, ...]:
     """Return the field names of a row dataclass, which are a table's column names."""
     return tuple(field.name for field in fields(row))
 
 
-def views_of_files(request: ViewsRequest, progress: Progress | None = None) -> FileViews:
+def combine_folders(request: ViewsRequest, progress: Progress | None = None) -> FileViews:
     """Combine the results in the request's folders; writes nothing, raises `InputError`."""
     refuse_to_replace(request.output, FILES, [request.questions])
     hashes: dict[str, str] = {}
@@ -151,7 +155,7 @@ def views_of_files(request: ViewsRequest, progress: Progress | None = None) -> F
                 "the tables would be written over those that are read",
                 "Choose another folder with --output.",
             )
-        made = _summary_of(path, required=not name)
+        made = _read_summary(path, required=not name)
         kind = name or str(made.get("signature", "")).partition("|")[0]
         told = request.kinds.get(kind)
         if told is None:
@@ -170,11 +174,11 @@ def views_of_files(request: ViewsRequest, progress: Progress | None = None) -> F
             "no model has a number for a question",
             "Evaluate models first: evaluate aqer takes their answers with --models.",
         ) from None
-    views = find_views(together, request.parameters, progress)
+    views = compute_results(together, request.parameters, progress)
     return FileViews(views, ViewsSummary.of_found(views), texts, hashes)
 
 
-def _summary_of(path: Path, required: bool) -> dict[str, Any]:
+def _read_summary(path: Path, required: bool) -> dict[str, Any]:
     """Return a folder's summary.json as a dict; {} if it is missing and not required."""
     file = path / SUMMARY
     try:
@@ -212,10 +216,12 @@ def _read_observations(
             "Give the --output of another evaluation.",
         )
     for name in there:
-        yield from _table(path / name, [view for view in views if view.file_name == name], hashes)
+        yield from _read_table(
+            path / name, [view for view in views if view.file_name == name], hashes
+        )
 
 
-def _table(
+def _read_table(
     path: Path, views: Sequence[ViewSource], hashes: dict[str, str]
 ) -> Iterator[ViewedObservation]:
     needed = dict.fromkeys(name for viewed in views for name in viewed.needs)

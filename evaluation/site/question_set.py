@@ -31,7 +31,7 @@ from annotations.web.scope import get_user_id, get_visible_or_404, select_visibl
 from annotations.web.texts import mark_code
 from evaluation.grading.results.report.changes import build_change_parts, build_data_change
 from evaluation.grading.results.report.run import OfficialRun, read_official_run_sources
-from evaluation.model_overview.views import newest_views
+from evaluation.model_overview.views import select_overviews
 from evaluation.models import JudgementRequest, LanguageModel, Run
 from evaluation.models.runs import ACTIVE, GRADING
 from evaluation.runs.background.progress import HOW_TO_START, count_running
@@ -109,7 +109,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     runs = list(select_list_rows(of_set)[:RUNS_SHOWN]) if permissions.answers else []
     waits = any(run.state in ACTIVE for run in runs)
     record = (
-        read_official_run_sources(question_set, newest_views(question_set))
+        read_official_run_sources(question_set, select_overviews(question_set))
         if permissions.answers
         else None
     )

@@ -17,7 +17,7 @@ from evaluation.models import Alarm, LanguageModel, Run
 from evaluation.runs.reports.planner import build_planner_report
 from evaluation.sample_size.report import build_run_plan
 from evaluation.sample_size.run.trial import PlanTargets
-from evaluation.trust.report import trust_report
+from evaluation.trust.report import build_trust_report
 from tests.api.conftest import problem
 from tests.desk.routes import other_run
 from tests.evaluation.grading.results import world as graded

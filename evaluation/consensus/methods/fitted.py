@@ -290,7 +290,7 @@ class FittedCrowd(Fitted):
 
     @property
     def crowd(self) -> FittedCrowd:
-        """This fit itself, since all its workers vote."""
+        """The fit itself, since all its workers vote."""
         return self
 
     @property

@@ -318,8 +318,10 @@ def read_suggested_anchors(run: Run) -> list[Response]:
     if not keys:
         return []
     responses = Response.objects.select_related("question", "submission__worker").in_bulk(keys)
-    excluded = {verdict.worker_id for verdict in WorkerVerdict.excluding(run.version.question_set)}
-    excluded.update(WorkerGrade.of_excluded(run).values_list("worker_id", flat=True))
+    excluded = {
+        verdict.worker_id for verdict in WorkerVerdict.list_excluding(run.version.question_set)
+    }
+    excluded.update(WorkerGrade.select_excluded(run).values_list("worker_id", flat=True))
     return [
         responses[key]
         for key in keys

@@ -29,7 +29,7 @@ from annotations.web.scope import RefusedError
 from evaluation.core.options import OptionError, Parameters, Problem
 from evaluation.core.options.declaration import build_problem
 from evaluation.models import DrawPart, Run, RunTask, WorkerVerdict
-from evaluation.models.collecting import being_undone
+from evaluation.models.collecting import is_being_undone
 from evaluation.models.runs import ACTIVE, GRADING, LONGEST_NAME, LONGEST_NOTES, UNFINISHED
 from evaluation.runs.background.leases import notify_on_commit
 from evaluation.runs.run_types import Kind, get_kind, get_run_kind

@@ -29,7 +29,7 @@ from pydantic import TypeAdapter
 
 from evaluation.core.messages.message import SENTENCE, Message
 from evaluation.models import DrawPart, Run, RunData, Webhook
-from evaluation.models.runs import take_first
+from evaluation.models.runs import make_first_official
 from evaluation.runs.flow.stored import ResultTable, RunSummary
 
 # Progress that is younger than this is not written again.

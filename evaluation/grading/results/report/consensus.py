@@ -367,7 +367,7 @@ def _read_facts(run: Run) -> dict[int, list[CrowdValue]]:
 
 def _read_answers(run: Run) -> Iterator[tuple[Any, ...]]:
     """Yield the run's answers grouped by question, nearest to the exemplary answer first."""
-    excluded = WorkerGrade.of_excluded(run).values_list("worker_id", flat=True)
+    excluded = WorkerGrade.select_excluded(run).values_list("worker_id", flat=True)
     rows: Any = (
         AnswerScore.objects.filter(run=run)
         .exclude(response__submission__worker__in=excluded)

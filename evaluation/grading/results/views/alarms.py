@@ -424,7 +424,7 @@ def _start_grading(request: HttpRequest, run: Run) -> HttpResponse:
 
 def _show_refusal(request: HttpRequest, run: Run, error: OptionError) -> HttpResponse:
     """Show why a run cannot be started, and redirect to the page of experts' grading."""
-    messages.error(request, refusal(AqerParameters, error))
+    messages.error(request, format_refusal(AqerParameters, error))
     return redirect(_build_address(run))
 
 

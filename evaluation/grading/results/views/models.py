@@ -161,7 +161,7 @@ def draw_pair(run: Run, pair: PairReport | None) -> Chart | None:
 
     def link(question: UUID) -> str:
         """Return the URL of a question's page."""
-        return question_link(run, question)
+        return build_question_link(run, question)
 
     return build_pair_chart(pair, link)
 

@@ -169,7 +169,7 @@ def _build_worker_link(run: Run) -> Callable[[UUID], str]:
 
     def link(worker: UUID) -> str:
         """Return the URL of a worker's page."""
-        return worker_link(run, worker)
+        return build_worker_link(run, worker)
 
     return link
 
@@ -179,7 +179,7 @@ def draw_disagreement(run: Run, n_questions: int) -> Chart | None:
 
     def link(question: UUID) -> str:
         """Return the URL of a question's page."""
-        return question_link(run, question)
+        return build_question_link(run, question)
 
     rows = read_question_rows(run, by="dispersion", size=MOST_QUESTIONS).rows
     return build_questions_chart(rows, n_questions, link) if n_questions else None
@@ -278,7 +278,7 @@ def read_axes(request: HttpRequest) -> Axes:
 
 def draw_map(run: Run, report: AnswerMap, index: int | None = None) -> Chart:
     """Return a question's map of answers at an iteration (default: the last one)."""
-    return build_map_chart(report, index, lambda worker: worker_link(run, worker))
+    return build_map_chart(report, index, lambda worker: build_worker_link(run, worker))
 
 
 @grading_page("evaluation/worker.html")
@@ -315,7 +315,7 @@ def draw_scores(run: Run, report: WorkerReport) -> Chart | None:
 
     def link(question: UUID) -> str:
         """Return the URL of a question's page."""
-        return question_link(run, question)
+        return build_question_link(run, question)
 
     if all(answer.score_leave_one_out is None for answer in report.answers.rows):
         return None
@@ -372,7 +372,7 @@ def draw_grade_changes(report: RunComparison, run: Run) -> Chart | None:
 
     def link(worker: UUID) -> str:
         """Return the URL of a worker's page."""
-        return worker_link(run, worker)
+        return build_worker_link(run, worker)
 
     return build_run_comparison_chart(report, link)
 

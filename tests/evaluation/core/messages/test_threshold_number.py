@@ -7,7 +7,7 @@ import pytest
 from evaluation.core.messages.message import ThresholdNumber, format_p_value
 from evaluation.core.stats.inference.clustered import ClusteredEstimate
 from evaluation.grading.alarms.messages import format_statistic
-from evaluation.trust.report.facts import of_experts, of_stability
+from evaluation.trust.report.facts import build_experts_fact, build_stability_fact
 
 
 @pytest.mark.parametrize(

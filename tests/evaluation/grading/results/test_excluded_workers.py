@@ -1,7 +1,6 @@
 """One number of workers and answers on every page of a run that leaves workers out."""
 
 import pytest
-from evaluation.trust.report.decision import build_decision
 
 from annotations.models import Response, Worker
 from evaluation.experts.report import audit_report
@@ -13,9 +12,9 @@ from evaluation.models import WorkerGrade
 from evaluation.runs.run_types import get_run_kind
 from evaluation.sample_size.report import build_run_plan
 from evaluation.sample_size.run.trial import PlanTargets
-from evaluation.trust.report import trust_report
-from evaluation.trust.report.decision import decision
-from evaluation.trust.report.summary import summary_report
+from evaluation.trust.report import build_trust_report
+from evaluation.trust.report.decision import build_decision
+from evaluation.trust.report.summary import build_summary_report
 from tests.evaluation.grading.results import world
 
 pytestmark = pytest.mark.django_db
