@@ -406,7 +406,7 @@ async def _ask_model(
     store = MemoryStore()
     outcome = await ask(chat, planned, store, Settings(at_once=1, patience=PATIENCE))
     return store.kept.get((0, 0)) or RecordedReply(
-        Reply.failed(Fault("not_asked", outcome.reason or "it was not asked"))
+        Reply.from_fault(Fault("not_asked", outcome.reason or "it was not asked"))
     )
 
 

@@ -98,7 +98,7 @@ def build_failed_reply(fault: FaultError) -> Reply:
     if fault.code == "refused_prompt":
         return Reply("", AnswerStatus.REFUSED_PROMPT, "content_filter", raw=raw)
     message = fault.problem if fault.again else f"{fault.problem}: {fault.remedy}"
-    return Reply.failed(Fault(fault.code, message, fault.again, fault.wait), raw)
+    return Reply.from_fault(Fault(fault.code, message, fault.again, fault.wait), raw)
 
 
 def parse_allowance(headers: Mapping[str, str]) -> Allowance | None:
@@ -153,9 +153,9 @@ def _parse_without_message(payload: Any) -> Reply:
             blocked = str(feedback["blockReason"])[:LONGEST_REASON]
             return Reply("", AnswerStatus.REFUSED_PROMPT, blocked, raw=payload)
         if fault := _find_fault(payload, {}, {}, ""):
-            return Reply.failed(fault, payload)
+            return Reply.from_fault(fault, payload)
     nothing = "the answer holds no reply: check that the model is one for chats"
-    return Reply.failed(Fault("no_reply", nothing), payload)
+    return Reply.from_fault(Fault("no_reply", nothing), payload)
 
 
 def _find_fault(
@@ -424,7 +424,7 @@ class OpenAIChat(ChatModel):
 
     async def open(self, at_once: int) -> None:
         """Create the pool of connections to the server."""
-        self._client = self.server.async_client(at_once)
+        self._client = self.server.build_async_client(at_once)
 
     async def close(self) -> None:
         """Close all connections to the server."""
