@@ -80,7 +80,7 @@ def read_model_answers(version_id: int) -> ModelAnswers:
         *("pk", "model_id", "question_id", "text", "status", "sample", "finish_reason"),
         f"extra__{THINKING_KEPT}",
     )
-    # The order of asking matters: `ModelAnswers.asked_once` takes the latest.
+    # The order of asking matters: `ModelAnswers.select_first_samples` takes the latest.
     ordered = rows.order_by("asked_at", "pk")
     return ModelAnswers.from_rows(map(_separate_thinking, ordered.values_list(*columns)))
 
