@@ -138,7 +138,7 @@ def build_report(run: Run) -> JudgeReport:
         summary.model_answers,
         summary.judged,
         summary.pairs,
-        summary.build_second_request,
+        summary.asked_again,
         summary.without_score,
         [Agreement.build(metric) for metric in summary.metrics],
         rows[0] if rows else None,
