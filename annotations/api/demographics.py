@@ -13,7 +13,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.exchange.presets import Arranged, Arrangement, arrange, head_of
+from annotations.exchange.presets import Arranged, Arrangement, locate_table, read_head
 from annotations.exchange.presets.demographics import DemographicMapping, StatusRule
 from annotations.exchange.presets.joining import Join
 from annotations.exchange.problems import InputError
@@ -190,8 +190,8 @@ class DemographicViewSet(BulkViewSet):
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         name = read_options(request, JoinOptionsSerializer)["name"]
         with self.convert_row_errors():
-            arranged = arrange(self.source(), Arrangement())
-            options = propose_options(arranged, head_of(arranged.source))
+            arranged = locate_table(self.source(), Arrangement())
+            options = propose_options(arranged, read_head(arranged.source))
         staged = self._stage(question_set, arranged, name, options, get_user_id(request))
         body = self._describe(request, question_set, staged)
         address = request.build_absolute_uri(f"{staged.public_id}/")
@@ -220,7 +220,7 @@ class DemographicViewSet(BulkViewSet):
         mapping = staged.options["mapping"]
         if "mapping" in values:
             roles = dict(values["mapping"])
-            known = head_of(open_staged(staged)).header
+            known = read_head(open_staged(staged)).header
             used = [roles["worker"], roles["status"], *roles["extra"]]
             if unknown := next((name for name in used if name and name not in known), None):
                 raise build_field_problem("mapping", f"the file has no column {unknown!r}")
@@ -318,7 +318,7 @@ class DemographicViewSet(BulkViewSet):
         editable = sets.filter(archived_at=None).annotate_right_to_change(request.user)
         found = preview_upload(staged, question_set, editable.filter(may_change=True))
         try:
-            columns = [name for name in head_of(open_staged(staged)).header if name]
+            columns = [name for name in read_head(open_staged(staged)).header if name]
         except InputError:
             columns = []
         return {

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 
 from annotations.desk.mapping_form import MOST_SELECTORS, ColumnChoice
 from annotations.desk.uploads import load_upload
-from annotations.exchange.presets import Head, head_of
+from annotations.exchange.presets import Head, read_head
 from annotations.exchange.presets.demographics import (
     DemographicMapping,
     DemographicRole,
@@ -119,7 +119,7 @@ def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> H
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     staged = _load_staged(request, question_set, export_token)
     source = open_staged(staged)
-    head = head_of(source)
+    head = read_head(source)
     form, status = DemographicsForm(head, staged.options), 200
     if request.method == "POST":
         form = DemographicsForm(head, staged.options, request.POST)

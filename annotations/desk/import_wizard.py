@@ -22,14 +22,14 @@ from annotations.exchange.presets import (
     Arrangement,
     Head,
     Mapping,
-    arrange,
-    head_of,
-    preset_named,
-    proposed,
-    recognised,
+    get_preset,
+    locate_table,
+    open_rows,
+    propose_mapping,
+    read_head,
+    recognise_preset,
     refuse_answerless,
     refuse_unmapped,
-    rows_of,
 )
 from annotations.exchange.presets.demographics import is_demographic_export
 from annotations.exchange.problems import InputError
@@ -132,7 +132,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         raise Http404("its file is gone")
     arranged = _load_arranged(staged)
     source = arranged.source
-    head = head_of(source)
+    head = read_head(source)
     fields = _read_answer_columns(source) if staged.options["preset"] == "mturk" else []
     form = MappingForm(head, fields, staged.options)
     status = 200
@@ -172,7 +172,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         "question_set": question_set,
         "staged": staged,
         "form": form,
-        "preset": preset_named(staged.options["preset"]),
+        "preset": get_preset(staged.options["preset"]),
         "place": arranged.describe(),
         "n_columns": len(head.header),
         "is_recognised": _is_recognised(staged, form, preview),
@@ -230,8 +230,8 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
 
 def _is_demographic(staged: Upload) -> bool:
     """Return whether the file is a demographic export; if so, set its kind and options."""
-    arranged = arrange(_open_source(staged), Arrangement())
-    head = head_of(arranged.source)
+    arranged = locate_table(_open_source(staged), Arrangement())
+    head = read_head(arranged.source)
     if not is_demographic_export(head):
         return False
     staged.kind, staged.options = DEMOGRAPHICS, propose_options(arranged, head)
@@ -243,11 +243,11 @@ def _locate_table(staged: Upload, arrangement: Arrangement) -> None:
 
     Raises `InputError` if there is no table, or none with answers.
     """
-    arranged = arrange(_open_source(staged), arrangement)
-    head = head_of(arranged.source)
+    arranged = locate_table(_open_source(staged), arrangement)
+    head = read_head(arranged.source)
     refuse_answerless(head)
     staged.options["arrangement"] = arranged.as_dict()
-    _apply_preset(staged, head, arranged.source, recognised(head).slug)
+    _apply_preset(staged, head, arranged.source, recognise_preset(head).slug)
 
 
 def _is_moved(staged: Upload, arrangement: Arrangement, form: MappingForm) -> bool:
@@ -267,9 +267,9 @@ def _is_moved(staged: Upload, arrangement: Arrangement, form: MappingForm) -> bo
 
 def _apply_preset(staged: Upload, head: Head, source: Source, slug: str) -> None:
     """Set an upload's preset, column mapping and panel as the preset proposes."""
-    preset = preset_named(slug)
+    preset = get_preset(slug)
     try:
-        mapping = proposed(preset, head, source)
+        mapping = propose_mapping(preset, head, source)
     except InputError:  # the user chose a preset that does not fit the file
         mapping = preset.propose(head)
     staged.delete_checked_rows()
@@ -292,14 +292,14 @@ def _read_answer_columns(source: Source) -> list[AnswerColumn]:
 def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Preview:
     """Read the file's first answers with the chosen options; an error is in the preview."""
     choices = {key: options.get(key, False) for key in ("keep_unfinished", "keep_html")}
-    preset = preset_named(options["preset"], **choices)
+    preset = get_preset(options["preset"], **choices)
     mapping = Mapping.of_dict(options["mapping"])
     template_text = options["question_template"]
     rule = make_rule(options["duplicates"], options.get("duplicates_of", {}))
     template = QuestionTemplate.parse(template_text) if template_text.strip() else None
     try:
         refuse_unmapped(preset, mapping, head)
-        rows = rows_of(source, preset, mapping, rule, template)
+        rows = open_rows(source, preset, mapping, rule, template)
         records = [record for record, _ in islice(rows, MAX_ROWS_READ)]
         if not records:
             rows.finish()  # raises the problems of the file

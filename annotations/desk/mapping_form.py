@@ -16,8 +16,8 @@ from annotations.exchange.presets import (
     Head,
     Mapping,
     Role,
-    answering_rows,
-    column_roles,
+    assign_column_roles,
+    select_answering_rows,
 )
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.mturk import QuestionTemplate
@@ -159,7 +159,7 @@ class MappingForm(forms.Form):
             del self.fields["header_row"], self.fields["is_turned"]
         if PRESETS[self._preset].unfinished is None:
             del self.fields["keep_unfinished"]
-        self._proposed = column_roles(head, PRESETS[self._preset], mapping)
+        self._proposed = assign_column_roles(head, PRESETS[self._preset], mapping)
         self._add_role_fields(fields)
         if self._preset == "mturk":
             # The other columns of Mechanical Turk have fixed names.
@@ -173,7 +173,7 @@ class MappingForm(forms.Form):
         """Add the role selector and the field of the right answer for each selectable column."""
         preset, right = PRESETS[self._preset], dict(self._mapping.checks)
         # Examples come from rows that count, and not from the author's previews.
-        answering = answering_rows(preset, self._head)
+        answering = select_answering_rows(preset, self._head)
         if self._preset == "mturk":
             columns = {ANSWER + field.name: (field.reason, field.samples) for field in fields}
             choices = OF_BATCH
@@ -312,7 +312,7 @@ class MappingForm(forms.Form):
             if self.cleaned_data[f"role-{column.number}"] == Role.CHECK
         )
         # What the preset does by itself is stored as its rule, not as a choice of the user.
-        of_preset = column_roles(self._head, PRESETS[self._preset], Mapping())
+        of_preset = assign_column_roles(self._head, PRESETS[self._preset], Mapping())
         times = tuple(self._list_columns_with(Role.TIME))
         known = tuple(name for name, role in of_preset.items() if role == Role.TIME)
         chosen = Mapping(

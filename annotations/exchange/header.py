@@ -250,8 +250,8 @@ def _build_missing_problem(
     if len(headings) > LISTED:
         listed += f" and {len(headings) - LISTED} more"
     name = column.names[0]
-    accepted = {_squash(n) for n in (*column.names, column.key)}
-    suggestion = next((n for n in headings if n and _squash(n) in accepted), None)
+    accepted = {_simplify_name(n) for n in (*column.names, column.key)}
+    suggestion = next((n for n in headings if n and _simplify_name(n) in accepted), None)
     return Problem.from_code(
         file,
         line,
@@ -266,7 +266,7 @@ def _build_missing_problem(
     )
 
 
-def _squash(name: str) -> str:
+def _simplify_name(name: str) -> str:
     """Return a column name in lower case without blanks, "_" and "-"."""
     return "".join(c for c in name.casefold() if not c.isspace() and c not in "_-")
 

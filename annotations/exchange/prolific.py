@@ -67,12 +67,12 @@ PAST_PART = SETTLED
 """Statuses that are no longer paid in part; returned and timed-out ones still may be."""
 
 
-def squash(text: str) -> str:
+def simplify_status(text: str) -> str:
     """Return a text in the form in which statuses are compared: capitals, no blanks, - or _."""
     return "".join(c for c in text.upper() if c not in "-_" and not c.isspace())
 
 
-_STATUS_BY_KEY = {squash(name): name for name in STATUSES}
+_STATUS_BY_KEY = {simplify_status(name): name for name in STATUSES}
 
 
 class DecisionFault(NamedTuple):
@@ -91,7 +91,7 @@ class DecisionFault(NamedTuple):
 
 def find_status(text: str) -> str | None:
     """Return a submission status in Prolific's spelling, in any case; None if unknown."""
-    return _STATUS_BY_KEY.get(squash(text))
+    return _STATUS_BY_KEY.get(simplify_status(text))
 
 
 def describe_status(status: str) -> str:

@@ -14,11 +14,11 @@ from annotations.exchange.presets import (
     Arrangement,
     Mapping,
     Preset,
-    arrange,
-    head_of,
-    preset_named,
-    proposed,
-    recognised,
+    get_preset,
+    locate_table,
+    propose_mapping,
+    read_head,
+    recognise_preset,
     refuse_answerless,
     refuse_unmapped,
 )
@@ -29,7 +29,7 @@ from annotations.exchange.presets.demographics import (
     propose_demographics,
     read_demographics,
 )
-from annotations.exchange.presets.mapping import listed
+from annotations.exchange.presets.mapping import list_names
 from annotations.exchange.problems import InputError, Problem
 from annotations.exchange.reading.source import Readable, Source
 from annotations.exchange.reading.unpacking import LAST_ROW
@@ -133,10 +133,12 @@ def read_chosen_demographics(options: dict[str, Any]) -> DemographicFile | None:
         if options["map_demographics"]:
             raise CommandError("--map-demographics needs --demographics FILE", returncode=USAGE)
         return None
-    source = arrange(options["demographics"]).source
-    head = head_of(source)
+    source = locate_table(options["demographics"]).source
+    head = read_head(source)
     if not options["map_demographics"] and not is_demographic_export(head):
-        raise InputError.from_code(head.name, "demographics_answered", found=listed(head.header))
+        raise InputError.from_code(
+            head.name, "demographics_answered", found=list_names(head.header)
+        )
     mapping = propose_demographics(head)
     try:
         mapping = mapping.changed(options["map_demographics"], head.header, head.name)
@@ -158,7 +160,7 @@ def read_preset(path: Readable, options: dict[str, Any]) -> tuple[Arranged, Pres
     Raises `InputError`, and CommandError (2) for bad arguments.
     """
     chosen = Arrangement(options["sheet"], options["header_row"], options["people_as_columns"])
-    arranged = arrange(path, chosen)
+    arranged = locate_table(path, chosen)
     try:
         return arranged, *_read_mapping(arranged.source, options)
     except InputError as error:
@@ -172,14 +174,16 @@ def read_preset(path: Readable, options: dict[str, Any]) -> tuple[Arranged, Pres
 
 def _read_mapping(path: Source, options: dict[str, Any]) -> tuple[Preset, Mapping]:
     """Return the preset and column mapping of a file, from the options or detected."""
-    head = head_of(path)
+    head = read_head(path)
     refuse_answerless(head)
     name = options["preset"]
-    slug = recognised(head).slug if name in (None, AUTO) else name
+    slug = recognise_preset(head).slug if name in (None, AUTO) else name
     choices = {key: options[key] for key in ("keep_unfinished", "keep_html")}
-    preset = preset_named(slug, **choices)
+    preset = get_preset(slug, **choices)
     try:
-        mapping = proposed(preset, head, path).changed(options["map"], head.header, head.name)
+        mapping = propose_mapping(preset, head, path).changed(
+            options["map"], head.header, head.name
+        )
     except ValueError as error:
         raise CommandError(f"--map: {error}", returncode=USAGE) from error
     if preset.slug == "mturk" and (mapping.times or mapping.extra or mapping.ignored):

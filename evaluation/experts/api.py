@@ -16,7 +16,12 @@ from annotations.web.rest.renamed_keys import rename_keys
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import RefusedError
 from evaluation.experts.messages import LEVELS
-from evaluation.experts.report import AuditReport, IntervalForecast, audit_report, experts_report
+from evaluation.experts.report import (
+    AuditReport,
+    IntervalForecast,
+    build_audit_report,
+    build_experts_report,
+)
 from evaluation.experts.run import ExpertFindings
 from evaluation.grading.results.pages import GradingViewSet
 from evaluation.models import Audit, Run
@@ -187,7 +192,7 @@ class AuditViewSet(GradingViewSet):
         """Withdraw an expert's assignment, and return the expert check."""
         run = self._changed(request, run_id)
         name = self.checked(TakeBackSerializer).validated_data["expert"]
-        users = {expert.name: expert.user for expert in audit_report(run).experts}
+        users = {expert.name: expert.user for expert in build_audit_report(run).experts}
         if name not in users:
             raise build_field_problem("expert", "No expert of this name is asked about this run.")
         withdraw_requests(Audit.objects.get(run=run), users[name])
@@ -201,7 +206,7 @@ class AuditViewSet(GradingViewSet):
 
 
 def _respond(run: Run) -> Response:
-    report = audit_report(run)
+    report = build_audit_report(run)
     fact = build_experts_fact(report.check)
     return Response({**AuditSerializer({**_fields(report), "fact": fact}).data})
 
@@ -242,5 +247,5 @@ class ExpertsViewSet(GradingViewSet):
     def experts(self, request: Request, run_id: Any) -> Response:
         """Return the expert findings of a run."""
         return Response(
-            ExpertFindingsSerializer(experts_report(self.done(request, run_id)).findings).data
+            ExpertFindingsSerializer(build_experts_report(self.done(request, run_id)).findings).data
         )

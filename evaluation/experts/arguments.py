@@ -46,5 +46,5 @@ EVALUATE = Evaluation(
     description="Evaluate experts' grades of answers.",
     epilog=EPILOG,
     add_arguments=add_arguments,
-    run="evaluation.experts.commands.evaluate",
+    run="evaluation.experts.commands.run_evaluate",
 )

@@ -24,10 +24,10 @@ from evaluation.experts.run import (
     ExpertFindings,
     ExpertsParameters,
     GradedAnswer,
-    agreement_rows,
-    difficulty_rows,
-    estimate_rows,
-    find,
+    compute_findings,
+    iterate_agreement_rows,
+    iterate_difficulty_rows,
+    iterate_estimate_rows,
 )
 from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace
 from evaluation.runs.flow.metrics import Exclusions
@@ -67,24 +67,24 @@ def evaluate_experts(request: ExpertsRequest) -> ExpertFindings:
     refuse_to_replace(request.output, (*TABLES, SUMMARY), (request.judgements, *paths))
     grades = read_answer_grades(request.judgements, request.columns, (0.0, HIGHEST), weighted=True)
     hashes = {"judgements": grades.sha256}
-    answers = list(_scores(request.scores, hashes)) if request.scores else []
+    answers = list(_iterate_scores(request.scores, hashes)) if request.scores else []
     if answers and request.scores:
-        known = {_key(answer) for answer in answers}
+        known = {_build_key(answer) for answer in answers}
         refuse_unknown_answers(grades, known, str(request.scores))
-    findings = find(
-        _graded(grades, answers), answers, request.parameters, random=not request.chosen
+    findings = compute_findings(
+        _group_grades(grades, answers), answers, request.parameters, random=not request.chosen
     )
     with OutputFolder(request.output) as folder:
-        folder.write_csv(TABLES[0], AGREEMENT, agreement_rows(findings))
-        folder.write_csv(TABLES[1], DIFFICULTY, difficulty_rows(findings))
-        folder.write_csv(TABLES[2], ESTIMATES, estimate_rows(findings))
-        folder.write_json(SUMMARY, _summary(request, findings, hashes))
+        folder.write_csv(TABLES[0], AGREEMENT, iterate_agreement_rows(findings))
+        folder.write_csv(TABLES[1], DIFFICULTY, iterate_difficulty_rows(findings))
+        folder.write_csv(TABLES[2], ESTIMATES, iterate_estimate_rows(findings))
+        folder.write_json(SUMMARY, _build_summary(request, findings, hashes))
     return findings
 
 
-def _graded(grades: GradeFile, answers: list[Answer]) -> list[GradedAnswer]:
+def _group_grades(grades: GradeFile, answers: list[Answer]) -> list[GradedAnswer]:
     """Return the graded answers in file order; several settling grades of one are averaged."""
-    answer_of = {_key(one): one for one in answers}
+    answer_of = {_build_key(one): one for one in answers}
     own: dict[tuple[str, str, str], dict[str, float]] = {}
     settled: dict[tuple[str, str, str], list[float]] = {}
     weight_of = {record.answer: record.weight for record in grades.records}
@@ -104,7 +104,7 @@ def _graded(grades: GradeFile, answers: list[Answer]) -> list[GradedAnswer]:
     return result
 
 
-def _key(answer: Answer) -> tuple[str, str, str]:
+def _build_key(answer: Answer) -> tuple[str, str, str]:
     return (
         ("", answer.author, answer.question)
         if answer.of_model
@@ -112,7 +112,7 @@ def _key(answer: Answer) -> tuple[str, str, str]:
     )
 
 
-def _scores(folder: Path, hashes: dict[str, str]) -> Iterator[Answer]:
+def _iterate_scores(folder: Path, hashes: dict[str, str]) -> Iterator[Answer]:
     """Yield the answers of a folder with their scores; raise `InputError` for invalid files."""
     if not (folder / SCORES[0][0]).exists():
         raise InputError.single(
@@ -132,13 +132,13 @@ def _scores(folder: Path, hashes: dict[str, str]) -> Iterator[Answer]:
             for column, found in ((author, by), ("question", question)):
                 if not found:
                     problems.add_code(line, column, "id_missing", name=column)
-            number = _number(problems, line, score, cells[2])
+            number = _parse_number(problems, line, score, cells[2])
             yield Answer(by, author == "model", question, number)
         problems.raise_if_any()
         hashes[name] = table.sha256
 
 
-def _number(problems: Problems, line: int, column: str, cell: str) -> float | None:
+def _parse_number(problems: Problems, line: int, column: str, cell: str) -> float | None:
     if not cell.strip():
         return None
     try:
@@ -152,7 +152,7 @@ def _number(problems: Problems, line: int, column: str, cell: str) -> float | No
     return number
 
 
-def _summary(
+def _build_summary(
     request: ExpertsRequest, findings: ExpertFindings, hashes: dict[str, str]
 ) -> dict[str, Any]:
     panel = findings.panel
@@ -183,7 +183,7 @@ MEANS = ("kind", "who", "mean", "low", "high", "graded alone", "n", "of")
 MAX_SHOWN = 20
 
 
-def evaluate(
+def run_evaluate(
     parameters: ExpertsParameters, arguments: Mapping[str, Any], _progress: Progress
 ) -> str:
     """Evaluate the experts' grades, write the tables, and return a summary for the terminal."""
@@ -195,10 +195,10 @@ def evaluate(
         output=arguments["output"],
         chosen=arguments["chosen"],
     )
-    return f"{text_of(evaluate_experts(request))}\n\nFiles: {request.output}"
+    return f"{format_findings(evaluate_experts(request))}\n\nFiles: {request.output}"
 
 
-def text_of(findings: ExpertFindings) -> str:
+def format_findings(findings: ExpertFindings) -> str:
     """Return the findings as text: counts, agreement with its meaning, and the first means."""
     panel = findings.panel
     parts = [
@@ -207,7 +207,7 @@ def text_of(findings: ExpertFindings) -> str:
         f"or more, {findings.n_settled} settled by another one; {panel.n_missing} grades missing "
         "of "
         f"{panel.n * panel.n_raters}",
-        format_table(HEADER, [row[:6] for row in agreement_rows(findings)]),
+        format_table(HEADER, [row[:6] for row in iterate_agreement_rows(findings)]),
         LEVELS[findings.level],
     ]
     if findings.means:

@@ -24,10 +24,10 @@ from evaluation.experts.run import (
     ExpertFindings,
     ExpertsParameters,
     GradedAnswer,
-    agreement_rows,
-    difficulty_rows,
-    estimate_rows,
-    find,
+    compute_findings,
+    iterate_agreement_rows,
+    iterate_difficulty_rows,
+    iterate_estimate_rows,
 )
 from evaluation.models import AnswerScore, Audit, LLMAnswerScore, Run, WorkerGrade
 from evaluation.runs.judging.audit import STRATA, Drawable, list_audit_progress, load_drawable
@@ -61,7 +61,7 @@ FEW = 4
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradeSummary:
     """Mean of experts' grades, and their correlation with scores; None if undefined.
 
     Attributes
@@ -76,7 +76,7 @@ class Graded:
 
 
 @dataclass(frozen=True)
-class Stratum:
+class StratumCounts:
     """Answers of one stratum: numbers in total, drawn and judged, and the mean grade of those."""
 
     code: str
@@ -135,7 +135,7 @@ class AuditReport:
     n_answers: int
     n_model_answers: int
     n_questions: int
-    strata: list[Stratum]
+    strata: list[StratumCounts]
     n_drawn: int
     n_judged: int
     n_by_two: int
@@ -150,9 +150,9 @@ class AuditReport:
     others: list[tuple[int, str]]
     waiting: list[str]
     check: ExpertsCheck
-    people: Graded
-    models: Graded
-    by_expert: list[Graded]
+    people: GradeSummary
+    models: GradeSummary
+    by_expert: list[GradeSummary]
     workers: ClusteredEstimate | None
     n_covered: int
     between: list[Pair]
@@ -160,7 +160,7 @@ class AuditReport:
     foreseen: list[IntervalForecast]
 
 
-def audit_report(run: Run) -> AuditReport:
+def build_audit_report(run: Run) -> AuditReport:
     """Return the expert check of a finished grading."""
     audit = find_audit(run)
     judged = load_judged_answers(run, audit) if audit else []
@@ -175,7 +175,7 @@ def audit_report(run: Run) -> AuditReport:
     ).order_by("user__username")
     shares = list(invited.values_list("user", "user__username", "pending"))
     accepted = [(user, name) for user, name, pending in shares if not pending]
-    covered, workers = _of_workers(run, people)
+    covered, workers = _correlate_workers(run, people)
     disputed = list_disputes(own) if own else []
     open_ones = [one for one in disputed if one.settled is None]
     return AuditReport(
@@ -187,7 +187,7 @@ def audit_report(run: Run) -> AuditReport:
         n_answers=len(drawable.answers),
         n_model_answers=len(drawable.models),
         n_questions=drawable.n_questions,
-        strata=list(_strata(audit, judged)) if audit else [],
+        strata=list(_iterate_strata(audit, judged)) if audit else [],
         n_drawn=audit.items.count() if audit else 0,
         n_judged=len(judged),
         n_by_two=sum(len(one.grades) > 1 for one in judged),
@@ -202,18 +202,18 @@ def audit_report(run: Run) -> AuditReport:
         others=[(user, name) for user, name in accepted[:MOST_EXPERTS] if user not in users],
         waiting=[name for _, name, pending in shares if pending][:MOST_EXPERTS],
         check=build_check(run, audit, judged),
-        people=_graded("", people, audit),
-        models=_graded("", [one for one in judged if one.of_model], audit),
-        by_expert=list(_by_expert(people, audit)),
+        people=_summarise_grades("", people, audit),
+        models=_summarise_grades("", [one for one in judged if one.of_model], audit),
+        by_expert=list(_iterate_expert_grades(people, audit)),
         workers=workers,
         n_covered=covered,
         between=compare_experts(judged),
-        differ=_most_different(people),
-        foreseen=foreseen(drawable),
+        differ=_find_largest_differences(people),
+        foreseen=forecast_intervals(drawable),
     )
 
 
-def foreseen(drawable: Drawable, sizes: Sequence[int] = SIZES) -> list[IntervalForecast]:
+def forecast_intervals(drawable: Drawable, sizes: Sequence[int] = SIZES) -> list[IntervalForecast]:
     """Return the expected intervals for several sample sizes and for a tenth of the answers."""
     most = len(drawable.answers)
     wanted = sorted({n for n in (*sizes, max(min(sizes), round(most / 10))) if n <= most})
@@ -224,7 +224,7 @@ def foreseen(drawable: Drawable, sizes: Sequence[int] = SIZES) -> list[IntervalF
     return rows
 
 
-def audit_table(run: Run) -> Table:
+def build_audit_table(run: Run) -> Table:
     """Return the table of sample grades: one row per grade of an expert, in sampling order."""
     header = (
         *("question", "worker", "model", "stratum", "weight", "score", "judge", "grade"),
@@ -243,12 +243,12 @@ def audit_table(run: Run) -> Table:
                 *(f"human:{expert}", grade, one.judged_at.isoformat(), settles),
             )
             for index, one in enumerate(judged)
-            for expert, grade, settles in _grades(one)
+            for expert, grade, settles in _iterate_grades(one)
         ),
     )
 
 
-def _grades(judged_answer: JudgedAnswer) -> Iterator[tuple[str, float, int]]:
+def _iterate_grades(judged_answer: JudgedAnswer) -> Iterator[tuple[str, float, int]]:
     """Yield each grade of an answer: expert, grade, and 1 if it settles a disagreement."""
     for expert in sorted(judged_answer.grades):
         yield expert, judged_answer.grades[expert], 0
@@ -256,24 +256,30 @@ def _grades(judged_answer: JudgedAnswer) -> Iterator[tuple[str, float, int]]:
         yield judged_answer.settled_by, judged_answer.settled, 1
 
 
-def _graded(expert: str, judged: Sequence[JudgedAnswer], audit: Audit | None) -> Graded:
+def _summarise_grades(
+    expert: str, judged: Sequence[JudgedAnswer], audit: Audit | None
+) -> GradeSummary:
     mean = None
     if judged:
         grades = [one.grade for one in judged]
         mean = float(np.average(grades, weights=compute_weights(judged, audit)))
-    return Graded(expert, len(judged), mean, compute_correlation(judged, audit))
+    return GradeSummary(expert, len(judged), mean, compute_correlation(judged, audit))
 
 
-def _by_expert(people: Sequence[JudgedAnswer], audit: Audit | None) -> Iterator[Graded]:
+def _iterate_expert_grades(
+    people: Sequence[JudgedAnswer], audit: Audit | None
+) -> Iterator[GradeSummary]:
     for name in sorted({expert for person in people for expert in person.grades}):
         mine = [person for person in people if name in person.grades]
         alone = [
             replace(person, grades={name: person.grades[name]}, settled=None) for person in mine
         ]
-        yield _graded(name, alone, audit)
+        yield _summarise_grades(name, alone, audit)
 
 
-def _of_workers(run: Run, people: Sequence[JudgedAnswer]) -> tuple[int, ClusteredEstimate | None]:
+def _correlate_workers(
+    run: Run, people: Sequence[JudgedAnswer]
+) -> tuple[int, ClusteredEstimate | None]:
     """Return the number of workers with enough judged answers, and their correlation or None."""
     grades: dict[UUID, list[float]] = {}
     for person in people:
@@ -296,15 +302,15 @@ def _of_workers(run: Run, people: Sequence[JudgedAnswer]) -> tuple[int, Clustere
     return len(raw), estimate_correlation(scores, expert_grades, names)
 
 
-def _strata(audit: Audit, judged: Sequence[JudgedAnswer]) -> Iterator[Stratum]:
+def _iterate_strata(audit: Audit, judged: Sequence[JudgedAnswer]) -> Iterator[StratumCounts]:
     drawn = list(audit.items.values_list("stratum", flat=True))
     for code in (code for code in STRATA if code in audit.strata):
         grades = [one.grade for one in judged if one.stratum == code]
         mean = float(np.mean(grades)) if grades else None
-        yield Stratum(code, audit.strata[code], drawn.count(code), len(grades), mean)
+        yield StratumCounts(code, audit.strata[code], drawn.count(code), len(grades), mean)
 
 
-def _most_different(people: Sequence[JudgedAnswer]) -> list[JudgedAnswer]:
+def _find_largest_differences(people: Sequence[JudgedAnswer]) -> list[JudgedAnswer]:
     """Return the answers whose rank by grade differs most from their rank by score."""
     if len(people) < FEW:
         return []
@@ -329,7 +335,7 @@ class ExpertsReport:
     findings: ExpertFindings
 
 
-def experts_report(run: Run) -> ExpertsReport:
+def build_experts_report(run: Run) -> ExpertsReport:
     """Return the expert findings of a finished grading.
 
     True means rest on a random sample: grades of answers that were chosen otherwise have none.
@@ -338,32 +344,32 @@ def experts_report(run: Run) -> ExpertsReport:
     judged = load_judged_answers(run, audit)
     weights = compute_weights(judged, audit)
     graded = [
-        GradedAnswer(_answer(one), one.grades, one.settled, weight)
+        GradedAnswer(_build_answer(one), one.grades, one.settled, weight)
         for one, weight in zip(judged, weights, strict=True)
     ]
-    answers = list(_answers(run, judged)) if judged else []
-    findings = find(graded, answers, ExpertsParameters(), random=audit is not None)
+    answers = list(_load_answers(run, judged)) if judged else []
+    findings = compute_findings(graded, answers, ExpertsParameters(), random=audit is not None)
     # Ids of workers repeat among panels, so that they are told apart by their own here.
-    names = {_author(one): one.author for one in judged}
+    names = {_get_author_id(one): one.author for one in judged}
     means = [replace(one, name=names[one.name]) for one in findings.means]
     findings = replace(findings, means=means)
     return ExpertsReport(build_about(run), audit is not None, findings)
 
 
-def _answer(judged_answer: JudgedAnswer) -> Answer:
+def _build_answer(judged_answer: JudgedAnswer) -> Answer:
     return Answer(
-        _author(judged_answer),
+        _get_author_id(judged_answer),
         judged_answer.of_model,
         judged_answer.question_name,
         judged_answer.score,
     )
 
 
-def _author(judged_answer: JudgedAnswer) -> str:
+def _get_author_id(judged_answer: JudgedAnswer) -> str:
     return str(judged_answer.model or judged_answer.worker)
 
 
-def _answers(run: Run, judged: Sequence[JudgedAnswer]) -> Iterator[Answer]:
+def _load_answers(run: Run, judged: Sequence[JudgedAnswer]) -> Iterator[Answer]:
     """Yield all scored answers of the workers and models that have a judged one; two queries."""
     workers = {one.worker for one in judged if one.worker is not None}
     of_people = AnswerScore.objects.filter(
@@ -387,16 +393,16 @@ def _answers(run: Run, judged: Sequence[JudgedAnswer]) -> Iterator[Answer]:
         yield Answer(str(author), True, question, score)
 
 
-def agreement_table(run: Run) -> Table:
+def build_agreement_table(run: Run) -> Table:
     """Return the agreement table: one row per agreement coefficient or correlation with scores."""
-    return Table(AGREEMENT, agreement_rows(experts_report(run).findings))
+    return Table(AGREEMENT, iterate_agreement_rows(build_experts_report(run).findings))
 
 
-def difficulty_table(run: Run) -> Table:
+def build_difficulty_table(run: Run) -> Table:
     """Return the difficulty table: one row per question with a graded answer, hardest first."""
-    return Table(DIFFICULTY, difficulty_rows(experts_report(run).findings))
+    return Table(DIFFICULTY, iterate_difficulty_rows(build_experts_report(run).findings))
 
 
-def estimates_table(run: Run) -> Table:
+def build_estimates_table(run: Run) -> Table:
     """Return the table of estimated mean grades: one row per worker or model."""
-    return Table(ESTIMATES, estimate_rows(experts_report(run).findings))
+    return Table(ESTIMATES, iterate_estimate_rows(build_experts_report(run).findings))

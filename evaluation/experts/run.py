@@ -178,7 +178,7 @@ class ExpertFindings:
     without_means: str | None = None
 
 
-def find(
+def compute_findings(
     graded: Sequence[GradedAnswer],
     answers: Iterable[Answer],
     parameters: ExpertsParameters,
@@ -202,26 +202,26 @@ def find(
     panel = compute_panel_agreement(ratings, [one.answer.question for one in graded], draws, seed)
     known = list(answers)
     standing = [one for one in graded if one.weight > 0]
-    means = true_means(standing, known) if random else []
+    means = estimate_true_means(standing, known) if random else []
     return ExpertFindings(
         experts,
         len(graded),
         sum(one.settled is not None for one in graded),
         panel,
-        level_of(panel),
+        classify_agreement(panel),
         [
             Coefficient(name, one.value, one.low, one.high, one.n, one.n_clusters, one.reason)
             for name, one in panel.coefficients()
         ],
-        _correlation([one for one in graded if not one.answer.of_model], parameters),
-        _correlation([one for one in graded if one.answer.of_model], parameters),
-        difficulties(standing, known),
+        _compute_correlation([one for one in graded if not one.answer.of_model], parameters),
+        _compute_correlation([one for one in graded if one.answer.of_model], parameters),
+        compute_difficulties(standing, known),
         means,
         None if random else NOT_RANDOM,
     )
 
 
-def level_of(panel: PanelAgreement) -> str:
+def classify_agreement(panel: PanelAgreement) -> str:
     """Return the level of agreement, by Krippendorff's alpha for interval data.
 
     "reliable" also needs a lower end of the interval at or above the limit for "tentative";
@@ -235,7 +235,9 @@ def level_of(panel: PanelAgreement) -> str:
     return "tentative" if alpha >= TENTATIVE else "poor"
 
 
-def difficulties(graded: Sequence[GradedAnswer], answers: Iterable[Answer]) -> list[Difficulty]:
+def compute_difficulties(
+    graded: Sequence[GradedAnswer], answers: Iterable[Answer]
+) -> list[Difficulty]:
     """Return the difficulty of each question with a graded worker answer, hardest first."""
     answers_by_question: dict[str, list[GradedAnswer]] = {}
     for one in graded:
@@ -247,13 +249,13 @@ def difficulties(graded: Sequence[GradedAnswer], answers: Iterable[Answer]) -> l
             counts[answer.question] = counts.get(answer.question, 0) + 1
     result = [
         # `answers` are those with a score; graded ones may have none.
-        _difficulty(question, mine, max(len(mine), counts.get(question, 0)))
+        _compute_difficulty(question, mine, max(len(mine), counts.get(question, 0)))
         for question, mine in answers_by_question.items()
     ]
     return sorted(result, key=lambda one: -one.difficulty)
 
 
-def _difficulty(
+def _compute_difficulty(
     question: str, graded_answers: Sequence[GradedAnswer], n_answers: int
 ) -> Difficulty:
     mean = compute_weighted_mean(
@@ -268,7 +270,9 @@ def _difficulty(
     return Difficulty(question, value, low, high, len(graded_answers), n_answers, mean.reason)
 
 
-def true_means(graded: Sequence[GradedAnswer], answers: Sequence[Answer]) -> list[TrueMean]:
+def estimate_true_means(
+    graded: Sequence[GradedAnswer], answers: Sequence[Answer]
+) -> list[TrueMean]:
     """Return the mean grades of workers, then models, best first, if graded and scored.
 
     The relation of scores to grades is learned from the other workers, or the other models. For a
@@ -288,22 +292,22 @@ def true_means(graded: Sequence[GradedAnswer], answers: Sequence[Answer]) -> lis
             [one.author for one in mine],
             weights=[1.0 if one is None else one.weight for one in grades],
         )
-        means = [_true_mean(MODEL if of_model else WORKER, one) for one in groups]
+        means = [_build_true_mean(MODEL if of_model else WORKER, one) for one in groups]
         result += sorted(means, key=lambda one: -one.mean)
     return result
 
 
-def _true_mean(kind: str, group_mean: GroupMean) -> TrueMean:
+def _build_true_mean(kind: str, group_mean: GroupMean) -> TrueMean:
     alone, powered = group_mean.graded, group_mean.powered
     return TrueMean(
         kind=kind,
         name=group_mean.label,
-        mean=_cut(powered.mean) or 0.0,
-        low=_cut(powered.low),
-        high=_cut(powered.high),
-        graded=_cut(alone.mean) or 0.0,
-        graded_low=_cut(alone.low),
-        graded_high=_cut(alone.high),
+        mean=_clip_grade(powered.mean) or 0.0,
+        low=_clip_grade(powered.low),
+        high=_clip_grade(powered.high),
+        graded=_clip_grade(alone.mean) or 0.0,
+        graded_low=_clip_grade(alone.low),
+        graded_high=_clip_grade(alone.high),
         weight=powered.weight or 0.0,
         narrower=group_mean.narrower,
         n=powered.n_graded,
@@ -312,12 +316,12 @@ def _true_mean(kind: str, group_mean: GroupMean) -> TrueMean:
     )
 
 
-def _cut(grade: float | None) -> float | None:
+def _clip_grade(grade: float | None) -> float | None:
     """Return a grade cut to the ends of the scale; None for None."""
     return None if grade is None else min(HIGHEST, max(0.0, grade))
 
 
-def _correlation(
+def _compute_correlation(
     graded: Sequence[GradedAnswer], parameters: ExpertsParameters
 ) -> ClusteredEstimate:
     known = [(one, one.answer.score) for one in graded if one.answer.score is not None]
@@ -343,7 +347,7 @@ CORRELATIONS = ("score_correlation_people", "score_correlation_models")
 Rows = Iterator[tuple[object, ...]]
 
 
-def agreement_rows(findings: ExpertFindings) -> Rows:
+def iterate_agreement_rows(findings: ExpertFindings) -> Rows:
     """Yield the rows of the agreement table; columns as in `AGREEMENT`."""
     yield from map(astuple, findings.agreement)
     for name, one in zip(CORRELATIONS, (findings.people, findings.models), strict=True):
@@ -351,11 +355,11 @@ def agreement_rows(findings: ExpertFindings) -> Rows:
             yield (name, one.value, one.low, one.high, one.n, one.n_clusters, one.reason)
 
 
-def difficulty_rows(findings: ExpertFindings) -> Rows:
+def iterate_difficulty_rows(findings: ExpertFindings) -> Rows:
     """Yield the rows of the difficulty table; columns as in `DIFFICULTY`."""
     yield from map(astuple, findings.difficulty)
 
 
-def estimate_rows(findings: ExpertFindings) -> Rows:
+def iterate_estimate_rows(findings: ExpertFindings) -> Rows:
     """Yield the rows of the table of mean grades; columns as in `ESTIMATES`."""
     yield from map(astuple, findings.means)

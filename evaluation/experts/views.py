@@ -25,8 +25,8 @@ from evaluation.experts.report import (
     FEWEST_OF_WORKER,
     FEWEST_WORKERS,
     FORESEEN_FOR,
-    audit_report,
-    experts_report,
+    build_audit_report,
+    build_experts_report,
 )
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.summary import AqerSummary
@@ -145,32 +145,34 @@ class AuditForm(forms.Form):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def audit(request: HttpRequest, run: UUID) -> HttpResponseBase:
+def show_audit(request: HttpRequest, run: UUID) -> HttpResponseBase:
     """Show the sample, its experts and the results; a POST draws a sample or assigns experts.
 
     `do` is `ask`, `take-back` (withdraw the requests to the user in `expert`) or `settle` (assign
     the disagreements to the user in `expert`).
     """
     if request.method != "POST":
-        return _page(request, run=run)
+        return _render_page(request, run=run)
     current_run = get_run_or_404(request, run)
     get_kind_or_404(current_run, AqerSummary)
     if not rights(request.user, current_run.version.question_set).edit:
         raise RefusedError("change")
     if current_run.state != Run.State.DONE:
-        return redirect(_address(current_run))
+        return redirect(_build_link(current_run))
     if request.POST.get("do") == "take-back":
-        return _taken_back(request, current_run)
+        return _withdraw_expert(request, current_run)
     if request.POST.get("do") == "settle":
-        return _settled(request, current_run)
-    people = _people(request, current_run)
-    form = _form(people, current_run, len(load_drawable(current_run).answers), request.POST)
+        return _assign_settling_expert(request, current_run)
+    people = _list_graders(request, current_run)
+    form = _build_form(people, current_run, len(load_drawable(current_run).answers), request.POST)
     if form.is_valid():
         return _draw_sample(request, current_run, form)
-    return _page(request, run=run, form=form)
+    return _render_page(request, run=run, form=form)
 
 
-def _page(request: HttpRequest, run: UUID, form: AuditForm | None = None) -> HttpResponseBase:
+def _render_page(
+    request: HttpRequest, run: UUID, form: AuditForm | None = None
+) -> HttpResponseBase:
     """Render the page; `form` is an invalid form to show again."""
     # Pages of results are read only: this one is read once more, with what was wrong.
     reading = copy(request)
@@ -185,8 +187,8 @@ def _page(request: HttpRequest, run: UUID, form: AuditForm | None = None) -> Htt
 def _build_context(request: HttpRequest, run: Run, form: AuditForm | None) -> Context:
     may = rights(request.user, run.version.question_set)
     me = get_user_id(request)
-    report = audit_report(run)
-    people = _with_me(request, [one for one in report.of_set if one[0] != me])
+    report = build_audit_report(run)
+    people = _add_requester(request, [one for one in report.of_set if one[0] != me])
     thirds = [one for one in people if one[0] not in report.parties]
     return {
         "title": "Expert check",
@@ -195,7 +197,7 @@ def _build_context(request: HttpRequest, run: Run, form: AuditForm | None) -> Co
         "fact": build_experts_fact(report.check),
         "strata": [(STRATA.get(row.code, row.code), row) for row in report.strata],
         "design": dict(Audit.Design.choices).get(report.design or "", ""),
-        "form": form or _form(people, run, report.n_answers),
+        "form": form or _build_form(people, run, report.n_answers),
         "thirds": thirds,
         "unsettled": report.n_disputed - report.n_settled - report.n_settling,
         "enough": FEWEST_JUDGED,
@@ -208,7 +210,9 @@ def _build_context(request: HttpRequest, run: Run, form: AuditForm | None) -> Co
     }
 
 
-def _form(people: list[tuple[int, str]], run: Run, n_answers: int, data: Any = None) -> AuditForm:
+def _build_form(
+    people: list[tuple[int, str]], run: Run, n_answers: int, data: Any = None
+) -> AuditForm:
     audit = Audit.objects.filter(run=run).first()
     form = AuditForm(people, audit, n_answers, data)
     if not run.llm_answer_scores.filter(score__isnull=False).exists():
@@ -226,7 +230,7 @@ def _draw_sample(request: HttpRequest, run: Run, form: AuditForm) -> HttpRespons
         drawn = draw_audit(run, count, data["design"], with_models, data["seed"], data["step"])
     except CannotDrawError as error:
         messages.error(request, str(error))
-        return redirect(_address(run))
+        return redirect(_build_link(run))
     experts = [int(one) for one in data["experts"]]
     for expert in experts:
         ask_for_audit(drawn, expert)
@@ -238,12 +242,12 @@ def _draw_sample(request: HttpRequest, run: Run, form: AuditForm) -> HttpRespons
         f"Asked about {n} answer{'' if n == 1 else 's'}. Experts find them on their first page "
         "after signing in.",
     )
-    return redirect(_address(run))
+    return redirect(_build_link(run))
 
 
-def _taken_back(request: HttpRequest, run: Run) -> HttpResponse:
+def _withdraw_expert(request: HttpRequest, run: Run) -> HttpResponse:
     current_audit = Audit.objects.filter(run=run).first()
-    named = _named(request)
+    named = _read_expert_key(request)
     if current_audit is None or named is None:
         messages.error(request, "Choose an expert who was asked.")
     else:
@@ -252,47 +256,47 @@ def _taken_back(request: HttpRequest, run: Run) -> HttpResponse:
             request,
             f"{n} answer{'' if n == 1 else 's'} taken back; what was graded stays.",
         )
-    return redirect(_address(run))
+    return redirect(_build_link(run))
 
 
-def _settled(request: HttpRequest, run: Run) -> HttpResponse:
+def _assign_settling_expert(request: HttpRequest, run: Run) -> HttpResponse:
     """Assign a third expert to settle disagreements, and redirect with a message."""
-    current_audit, named = Audit.objects.filter(run=run).first(), _named(request)
-    thirds = dict(_people(request, run))
+    current_audit, named = Audit.objects.filter(run=run).first(), _read_expert_key(request)
+    thirds = dict(_list_graders(request, run))
     if current_audit is None or named not in thirds:
         messages.error(request, "Choose an expert who settles it. No request was sent.")
-        return redirect(_address(run))
+        return redirect(_build_link(run))
     try:
         n = ask_to_settle(current_audit, named)
     except CannotSettleError as error:
         messages.error(request, f"{error} No request was sent.")
-        return redirect(_address(run))
+        return redirect(_build_link(run))
     messages.success(
         request,
         f"Asked to settle {n} answer{'' if n == 1 else 's'}: question, answer and the grades are "
         "shown, and not who gave which.",
     )
-    return redirect(_address(run))
+    return redirect(_build_link(run))
 
 
-def _people(request: HttpRequest, run: Run) -> list[tuple[int, str]]:
+def _list_graders(request: HttpRequest, run: Run) -> list[tuple[int, str]]:
     """Return key and name of the users who may grade: the set's experts, and the requester."""
     experts = Share.objects.of_experts(run.version.question_set).exclude(user=get_user_id(request))
-    return _with_me(request, list(experts.values_list("user", "user__username")))
+    return _add_requester(request, list(experts.values_list("user", "user__username")))
 
 
-def _with_me(request: HttpRequest, experts: list[tuple[int, str]]) -> list[tuple[int, str]]:
+def _add_requester(request: HttpRequest, experts: list[tuple[int, str]]) -> list[tuple[int, str]]:
     return [*experts, (get_user_id(request), f"{request.user.get_username()} (you)")]
 
 
-def _named(request: HttpRequest) -> int | None:
+def _read_expert_key(request: HttpRequest) -> int | None:
     """Return the posted key of an expert; None without one."""
     named = request.POST.get("expert", "")
     # isdigit alone is true of "²", which int refuses; a longer number is beyond any key.
     return int(named) if named.isascii() and named.isdigit() and len(named) < 12 else None
 
 
-def _address(run: Run) -> str:
+def _build_link(run: Run) -> str:
     return reverse("admin:results-audit", kwargs={"run": run.public_id})
 
 
@@ -301,14 +305,14 @@ MAX_SHOWN = 40
 
 
 @grading_page("evaluation/experts.html")
-def experts(request: HttpRequest, run: Run) -> Context:
+def show_experts(request: HttpRequest, run: Run) -> Context:
     """Show the expert findings; an expert with open answers sees none before the last one."""
     audit = Audit.objects.filter(run=run).first()
     me = get_user_id(request)
     own = (
         next((one for one in list_audit_progress(audit) if one.user == me), None) if audit else None
     )
-    report = experts_report(run)
+    report = build_experts_report(run)
     findings = report.findings
     return {
         "title": "Experts' grades",
@@ -318,13 +322,14 @@ def experts(request: HttpRequest, run: Run) -> Context:
         "grading": own is not None and not own.is_done,
         "level": LEVELS[findings.level],
         "coefficients": [
-            (*COEFFICIENTS[one.metric], one, _why(one.reason)) for one in findings.agreement
+            (*COEFFICIENTS[one.metric], one, _describe_reason(one.reason))
+            for one in findings.agreement
         ],
         "difficulty": findings.difficulty[:MAX_SHOWN],
-        "means": [(one, _why(one.reason)) for one in findings.means[:MAX_SHOWN]],
+        "means": [(one, _describe_reason(one.reason)) for one in findings.means[:MAX_SHOWN]],
     }
 
 
-def _why(reason: str | None) -> str:
+def _describe_reason(reason: str | None) -> str:
     """Return the reason for a missing number, in words; "" for no reason."""
     return WHY_EMPTY.get(reason or "", "")

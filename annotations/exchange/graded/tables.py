@@ -8,7 +8,7 @@ from annotations.exchange.graded.layouts import OWN, TABLES, Layout
 from annotations.exchange.graded.records import MarkedAnswer, MarkedFile
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
-from annotations.exchange.presets.table import Head, head_of
+from annotations.exchange.presets.table import Head, read_head
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER
 from annotations.exchange.reading.source import Readable
@@ -26,7 +26,7 @@ def read_table(path: Readable, columns: Mapping[str, str], problems: Problems) -
     `columns` are names chosen by a user, by our keys (`NAMED`): the file then has our own layout.
     Raises `InputError` for a file that cannot be read as a whole.
     """
-    head = head_of(path)
+    head = read_head(path)
     layout = OWN if columns else _recognise(head)
     bare = layout.bare_quotes and head.name.lower().endswith(".tsv")
     table = open_table(path, list(_list_columns(layout, head, columns)), problems, bare_quotes=bare)

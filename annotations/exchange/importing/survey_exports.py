@@ -6,7 +6,7 @@ from typing import Any
 
 from annotations.exchange.importing.mturk import StagedBatch, store_batch
 from annotations.exchange.importing.report import ImportReport
-from annotations.exchange.presets import Arranged, Mapping, Preset, preset_named, rows_of
+from annotations.exchange.presets import Arranged, Mapping, Preset, get_preset, open_rows
 from annotations.exchange.presets.demographics import DemographicFile, StatusRule
 from annotations.exchange.presets.joining import JoinedAnswers
 from annotations.exchange.reading.duplicates import DuplicateRule, Duplicates, make_rule
@@ -77,7 +77,7 @@ def stage_mapped(
     the answers of returned, timed-out and rejected submissions. Raises `InputError` with every bad
     row.
     """
-    read, stage = rows_of(path, preset, mapping, duplicates, template), MappedAnswers()
+    read, stage = open_rows(path, preset, mapping, duplicates, template), MappedAnswers()
     rows = read if demographics is None else JoinedAnswers(read, demographics, statuses)
     try:
         stage.fill(rows, panel or preset.panel(mapping), duplicates)
@@ -105,7 +105,7 @@ def stage_chosen(
     """Read a survey export into a temporary store with the JSON options chosen on a page."""
     return stage_mapped(
         Arranged.of_dict(make_source(path), arrangement or {}).source,
-        preset=preset_named(preset, keep_unfinished=keep_unfinished, keep_html=keep_html),
+        preset=get_preset(preset, keep_unfinished=keep_unfinished, keep_html=keep_html),
         mapping=Mapping.of_dict(mapping),
         panel=panel,
         duplicates=make_rule(duplicates, duplicates_of or {}),

@@ -1,24 +1,24 @@
 """Recognise exports of survey tools and panels, map their columns, and read their answers.
 
-`head_of` reads the beginning of a file, `recognised` says of which export it is, `proposed` which
-of its columns hold what, and `rows_of` gives the answers by that mapping or by one that was
-changed, to `importing` for the database or as our own table to `convert_answers`.
+`read_head` reads the beginning of a file and `recognise_preset` finds the tool that exported it.
+`propose_mapping` proposes a role for its columns. `open_rows` yields the answers by this mapping, or
+by a changed one: `importing` stores them, and `convert_answers` writes a table of answers.
 """
 
-from annotations.exchange.presets.arrangement import Arranged, Arrangement, arrange
-from annotations.exchange.presets.declared import PRESETS, recognised
+from annotations.exchange.presets.arrangement import Arranged, Arrangement, locate_table
+from annotations.exchange.presets.declared import PRESETS, recognise_preset
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping, Role
 from annotations.exchange.presets.preset import Preset
 from annotations.exchange.presets.refusals import refuse_answerless, refuse_unmapped
 from annotations.exchange.presets.rows import (
     MappedRows,
-    answering_rows,
-    column_roles,
-    preset_named,
-    proposed,
-    rows_of,
+    assign_column_roles,
+    get_preset,
+    open_rows,
+    propose_mapping,
+    select_answering_rows,
 )
-from annotations.exchange.presets.table import Head, head_of
+from annotations.exchange.presets.table import Head, read_head
 
 __all__ = [
     "PRESETS",
@@ -30,14 +30,14 @@ __all__ = [
     "Mapping",
     "Preset",
     "Role",
-    "answering_rows",
-    "arrange",
-    "column_roles",
-    "head_of",
-    "preset_named",
-    "proposed",
-    "recognised",
+    "assign_column_roles",
+    "get_preset",
+    "locate_table",
+    "open_rows",
+    "propose_mapping",
+    "read_head",
+    "recognise_preset",
     "refuse_answerless",
     "refuse_unmapped",
-    "rows_of",
+    "select_answering_rows",
 ]

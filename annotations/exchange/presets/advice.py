@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 
-from annotations.exchange.presets.arrangement import arrange
-from annotations.exchange.presets.declared import is_list_of_submissions, recognised
+from annotations.exchange.presets.arrangement import locate_table
+from annotations.exchange.presets.declared import is_list_of_submissions, recognise_preset
 from annotations.exchange.presets.refusals import refuse_answerless, refuse_unmapped
-from annotations.exchange.presets.rows import proposed
-from annotations.exchange.presets.table import head_of
+from annotations.exchange.presets.rows import propose_mapping
+from annotations.exchange.presets.table import read_head
 from annotations.exchange.problems import InputError, Problem
 from annotations.exchange.reading.source import Readable, make_source
 
@@ -21,7 +21,7 @@ WHOLE_FILE = ("list_of_submissions", "header_missing")
 """The codes of a file that no choice of columns makes a table of answers."""
 
 
-def advised(error: InputError, given: Readable, command: str) -> InputError:
+def add_export_hint(error: InputError, given: Readable, command: str) -> InputError:
     """Return the error with a hint if the file looks like another tool's export.
 
     `command` takes the file in, with {file}, {preset} and, for a table, {map} in it. A file whose
@@ -30,12 +30,12 @@ def advised(error: InputError, given: Readable, command: str) -> InputError:
     if not any(problem.column is None and _is_of_header(problem) for problem in error.problems):
         return error
     try:
-        arranged = arrange(given)
-        head = head_of(arranged.source)
+        arranged = locate_table(given)
+        head = read_head(arranged.source)
         if is_list_of_submissions(head):
             refuse_answerless(head)
-        preset = recognised(head)
-        mapping = proposed(preset, head, arranged.source)
+        preset = recognise_preset(head)
+        mapping = propose_mapping(preset, head, arranged.source)
         refuse_unmapped(preset, mapping, head)
     except InputError as other:
         return other if other.problems[0].code in WHOLE_FILE else error

@@ -16,8 +16,8 @@ from typing import Any
 from annotations.exchange.header import name_corner
 from annotations.exchange.presets.cells import is_number, is_time, mean_words
 from annotations.exchange.presets.columns import is_question
-from annotations.exchange.presets.declared import is_list_of_submissions, recognised
-from annotations.exchange.presets.header_rows import second_header_rows
+from annotations.exchange.presets.declared import is_list_of_submissions, recognise_preset
+from annotations.exchange.presets.header_rows import find_second_header
 from annotations.exchange.presets.table import COMPARED, Head
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.decoding import open_text
@@ -87,7 +87,7 @@ class Arranged:
         return f"Read: {place}"
 
 
-def arrange(given: Readable, chosen: Arrangement | None = None) -> Arranged:
+def locate_table(given: Readable, chosen: Arrangement | None = None) -> Arranged:
     """Locate the table of a file, at the chosen sheet and row or at the detected ones.
 
     Raises `InputError` for a choice that the file does not have, and for a workbook that cannot be
@@ -96,42 +96,42 @@ def arrange(given: Readable, chosen: Arrangement | None = None) -> Arranged:
     chosen, source = chosen or Arrangement(), make_source(given)
     source = replace(source, is_turned=chosen.is_turned, names_corner=chosen.is_turned)
     if source.suffix == ".xlsx":
-        return _arrange_workbook(source, chosen)
+        return _locate_workbook_table(source, chosen)
     if chosen.sheet:
         raise InputError.from_code(source.name, "sheet_of_no_workbook")
     if source.suffix not in OF_TEXT:
         if chosen.header_row or chosen.is_turned:
             raise InputError.from_code(source.name, "header_of_objects")
         return Arranged(source)
-    rows = _rows_of_text(source)
-    row = chosen.header_row or _header_of_text(rows)
+    rows = _read_text_rows(source)
+    row = chosen.header_row or _find_text_header(rows)
     named = source.names_corner or _lacks_names(rows, row)
     return Arranged(replace(source, header_row=row, names_corner=named), header_row=row)
 
 
-def _arrange_workbook(source: Source, chosen: Arrangement) -> Arranged:
+def _locate_workbook_table(source: Source, chosen: Arrangement) -> Arranged:
     """Return the located table of a workbook, on the chosen or the detected sheet."""
     sheets = read_first_rows(source, LOOKED_AT)
     titles = tuple(sheet.title or "" for sheet, _ in sheets)
     rows = [[(row.number, row.texts) for row in found] for _, found in sheets]
-    at = _chosen_sheet(chosen.sheet, titles)
+    at = _find_chosen_sheet(chosen.sheet, titles)
     if chosen.sheet and at is None:
         listed = ", ".join(titles[:20])
         raise InputError.from_code(
             source.name, "sheet_unknown", sheet=chosen.sheet[:60], sheets=listed
         )
     if at is None:
-        at = _sheet_with_answers(source.name, titles, rows)
+        at = _find_sheet_with_answers(source.name, titles, rows)
     # A workbook without a sheet is refused when its rows are read.
     if not titles:
         return Arranged(source)
-    row = chosen.header_row or header_row_of(rows[at])
+    row = chosen.header_row or find_header_row(rows[at])
     named = source.names_corner or _lacks_names(rows[at], row)
     placed = replace(source, sheet=titles[at], header_row=row, names_corner=named)
     return Arranged(placed, titles, titles[at], row)
 
 
-def _chosen_sheet(name: str, titles: Sequence[str]) -> int | None:
+def _find_chosen_sheet(name: str, titles: Sequence[str]) -> int | None:
     """Return the index of the sheet with a name or number; None if there is none."""
     folded = [title.strip().casefold() for title in titles]
     if name.strip().casefold() in folded and name:
@@ -141,39 +141,41 @@ def _chosen_sheet(name: str, titles: Sequence[str]) -> int | None:
     return number - 1 if 1 <= number <= len(titles) else None
 
 
-def _sheet_with_answers(name: str, titles: Sequence[str], sheets: Sequence[Sequence[Row]]) -> int:
+def _find_sheet_with_answers(
+    name: str, titles: Sequence[str], sheets: Sequence[Sequence[Row]]
+) -> int:
     """Return the index of the sheet whose answers have the most words; 0 without any."""
-    words = [_words_of_answers(name, rows) for rows in sheets]
+    words = [_count_answer_words(name, rows) for rows in sheets]
     return words.index(max(words)) if titles and max(words) else 0
 
 
-def _words_of_answers(name: str, rows: Sequence[Row]) -> float:
+def _count_answer_words(name: str, rows: Sequence[Row]) -> float:
     """Return the number of words in the answers of a sheet's first rows."""
-    first = header_row_of(rows)
+    first = find_header_row(rows)
     table = [cells for number, cells in rows if number >= first]
     if len(table) < 2:
         return 0
     width = len(table[0])
     padded = [tuple([*cells, *[""] * width][:width]) for cells in table]
     header = [" ".join(cell.split()) for cell in padded[0]]
-    labels = second_header_rows(header, padded[1:COMPARED])
+    labels = find_second_header(header, padded[1:COMPARED])
     head = Head(name, header, padded[1 + labels.n_rows :], labels.wordings, is_delimited=True)
     if is_list_of_submissions(head):
         return 0
-    mapping = recognised(head).propose(head)
+    mapping = recognise_preset(head).propose(head)
     if not mapping.worker or not mapping.answers:
         return 0
     values = [head.values(column) for column in mapping.answers]
     return sum(mean_words(cells) * len(cells) for cells in values)
 
 
-def header_row_of(rows: Sequence[Row]) -> int:
+def find_header_row(rows: Sequence[Row]) -> int:
     """Return the row number of a table's header; 0 if it is the first row.
 
     It is the first that fills nearly as many cells as the fullest row, if most of them are texts:
     titles and notes above a table fill few.
     """
-    counts = [_n_filled(cells) for _, cells in rows]
+    counts = [_count_filled(cells) for _, cells in rows]
     if len(rows) < 2:
         return 0
     fullest = max(counts[1:])
@@ -184,7 +186,7 @@ def header_row_of(rows: Sequence[Row]) -> int:
     return 0
 
 
-def _n_filled(cells: Sequence[str]) -> int:
+def _count_filled(cells: Sequence[str]) -> int:
     """Return the number of filled cells; an empty first cell counts if all others are filled."""
     filled = [bool(cell.strip()) for cell in cells]
     return sum(filled) + (len(filled) > FEWEST_TEXTS - 1 and not filled[0] and all(filled[1:]))
@@ -215,7 +217,7 @@ def _lacks_headings(rows: Sequence[Row], header_row: int) -> bool:
     labelled = [at for at in range(width) if not header[at].strip() and others[0][at].strip()]
     if not labelled or not any(row[at].strip() for row in others[1:] for at in labelled):
         return False
-    return second_header_rows(name_corner(header), others).n_rows > 0
+    return find_second_header(name_corner(header), others).n_rows > 0
 
 
 def _lacks_corner(rows: Sequence[Row], header_row: int) -> bool:
@@ -227,30 +229,30 @@ def _lacks_corner(rows: Sequence[Row], header_row: int) -> bool:
     return sum(map(is_question, first)) * 2 >= len(first)
 
 
-def _rows_of_text(source: Source) -> Sequence[Row]:
+def _read_text_rows(source: Source) -> Sequence[Row]:
     """Return the first rows of a CSV or TSV file, split at the delimiter that fits best."""
     lines = list(islice(open_text(source).lines(""), LOOKED_AT))
     signs = ["\t"] if source.suffix == ".tsv" else list(DELIMITERS)
-    return max((_records(lines, sign) for sign in signs), key=_evenness)
+    return max((_split_records(lines, sign) for sign in signs), key=_measure_evenness)
 
 
-def _evenness(records: Sequence[Row]) -> int:
+def _measure_evenness(records: Sequence[Row]) -> int:
     """Return the number of rows that have the most frequent number of cells."""
     # Rows of one cell fit every delimiter that the file does not contain.
     widths = Counter(len(cells) for _, cells in records if len(cells) > 1)
     return max(widths.values(), default=0)
 
 
-def _header_of_text(records: Sequence[Row]) -> int:
+def _find_text_header(records: Sequence[Row]) -> int:
     """Return the line number of the header of a CSV or TSV file; 0 if it is the first line."""
     widths = Counter(len(cells) for _, cells in records)
-    if not widths or _evenness(records) < FEWEST_TEXTS:
+    if not widths or _measure_evenness(records) < FEWEST_TEXTS:
         return 0
     width = widths.most_common(1)[0][0]
     # Rows of another width are titles above the table, or faults that its reader reports.
     filled = [row for row in records if any(map(str.strip, row[1]))]
     even = [row for row in filled if len(row[1]) == width]
-    row = header_row_of(even) or (even[0][0] if even else 0)
+    row = find_header_row(even) or (even[0][0] if even else 0)
     above = [cells for number, cells in filled if number < row]
     # A header that is only shorter than its rows is no title; its reader reports the difference.
     if any(sum(map(bool, map(str.strip, cells))) > FULL * width for cells in above):
@@ -263,7 +265,7 @@ def _is_declaration(rows: Sequence[Sequence[str]]) -> bool:
     return all("".join(cells).replace(" ", "").casefold().startswith("sep=") for cells in rows)
 
 
-def _records(lines: Sequence[str], sign: str) -> list[Row]:
+def _split_records(lines: Sequence[str], sign: str) -> list[Row]:
     """Split the first lines at a delimiter; return each row with the line where it begins."""
     reader = csv.reader(lines, delimiter=sign)
     found: list[Row] = []

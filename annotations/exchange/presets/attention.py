@@ -36,27 +36,27 @@ MOST_WORDS = 6
 """Words of an answer that a check asks for."""
 
 
-def attention_checks(head: Head, columns: Iterable[str]) -> tuple[tuple[str, str], ...]:
+def find_attention_checks(head: Head, columns: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Return the columns of attention checks, each with its right answer.
 
     The right answer is the one of the quoted texts, or else of the cells, that the wording names.
     """
-    found = ((name, _right_answer(head, name)) for name in dict.fromkeys(columns))
+    found = ((name, _find_right_answer(head, name)) for name in dict.fromkeys(columns))
     return tuple((name, right) for name, right in found if right)
 
 
-def unresolved_checks(head: Head, columns: Iterable[str]) -> list[str]:
+def find_unresolved_checks(head: Head, columns: Iterable[str]) -> list[str]:
     """Return columns named like attention checks whose right answer is unknown."""
     return [
         name
         for name in dict.fromkeys(columns)
         if head.values(name)
-        and not _right_answer(head, name)
+        and not _find_right_answer(head, name)
         and any(_NAMED.search(title.strip()) for title in head.titles(name))
     ]
 
 
-def _right_answer(head: Head, column: str) -> str:
+def _find_right_answer(head: Head, column: str) -> str:
     """Return the answer that an attention check's text asks for; "" if it is none."""
     titles = [one for one in head.titles(column) if _INSTRUCTION.search(one)]
     asked = next((one for one in titles if _PURPOSE.search(one)), "")
@@ -66,13 +66,13 @@ def _right_answer(head: Head, column: str) -> str:
     if not asked or not counts or 2 * n_long > len(counts):
         return ""
     folded = " ".join(asked.casefold().split())
-    named = [one for one in counts if _names(folded, one)]
+    named = [one for one in counts if _contains_phrase(folded, one)]
     # The longest: of "agree" and "strongly agree" the wording contains both. Then the most
     # frequent; the text itself decides the rest, so that the result does not depend on the order.
     return max(named, key=lambda one: (len(one), counts[one], one), default="")
 
 
-def _names(wording: str, value: str) -> bool:
+def _contains_phrase(wording: str, value: str) -> bool:
     """Return whether a question's text contains an answer as a whole word or phrase."""
     text = " ".join(value.casefold().split()).strip(" .!\"'“”‘’„")
     # A single letter is a word of most instructions, such as "a".
@@ -86,4 +86,4 @@ def is_right(answer: str, right: str) -> bool:
     return normalise_name(answer) == normalise_name(right)
 
 
-__all__: Sequence[str] = ("attention_checks", "is_right", "unresolved_checks")
+__all__: Sequence[str] = ("find_attention_checks", "find_unresolved_checks", "is_right")

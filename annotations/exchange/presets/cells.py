@@ -66,7 +66,7 @@ def is_json(cell: str) -> bool:
     return parse_literal(cell) is not None
 
 
-def shape_of(cell: str) -> str:
+def classify_cell(cell: str) -> str:
     """Return what a cell looks like, such as "uuid", "time" or "number"; "" for words and texts.
 
     A code such as "p12" has the shape of its letters, so that all of "p1", "p2" are alike.
@@ -89,17 +89,17 @@ def shape_of(cell: str) -> str:
     return ""
 
 
-def shape_shared(cells: Sequence[str]) -> str:
-    """Return the shape (see `shape_of`) that at least 90% of the cells have; "" if none."""
+def find_common_shape(cells: Sequence[str]) -> str:
+    """Return the shape (see `classify_cell`) that at least 90% of the cells have; "" if none."""
     if not cells:
         return ""
-    shapes = [shape_of(cell) for cell in cells]
+    shapes = [classify_cell(cell) for cell in cells]
     # The shape decides a tie: the order of a set of texts differs from process to process.
     found = max(set(shapes), key=lambda shape: (shapes.count(shape), shape))
     return found if shapes.count(found) >= MOST * len(shapes) else ""
 
 
-def mostly(kind: object, cells: Sequence[str]) -> bool:
+def holds_for_most(kind: object, cells: Sequence[str]) -> bool:
     """Return whether the predicate `kind` holds for at least 90% of the cells."""
     assert callable(kind)
     return bool(cells) and sum(map(bool, map(kind, cells))) >= MOST * len(cells)
@@ -109,10 +109,12 @@ def mean_words(cells: Sequence[str]) -> float:
     """Return the mean number of words per cell; texts without spaces count by their length."""
     if not cells:
         return 0.0
-    return sum(max(len(cell.split()), _unspaced(cell)) for cell in cells) / len(cells)
+    return sum(max(len(cell.split()), _estimate_unspaced_words(cell)) for cell in cells) / len(
+        cells
+    )
 
 
-def _unspaced(cell: str) -> int:
+def _estimate_unspaced_words(cell: str) -> int:
     """Return the estimated words of a text in a script without spaces: two characters are one."""
     wide = sum("\u3040" <= c <= "\u9fff" or "\u0e00" <= c <= "\u0eff" for c in cell)
     return wide // 2

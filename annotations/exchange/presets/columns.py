@@ -14,13 +14,13 @@ from annotations.exchange.column_names import (
 from annotations.exchange.presets.cells import (
     WORDS,
     are_sentences,
+    find_common_shape,
+    holds_for_most,
     is_epoch,
     is_json,
     is_number,
     is_time,
     mean_words,
-    mostly,
-    shape_shared,
 )
 from annotations.exchange.presets.header_rows import is_heading
 from annotations.exchange.presets.known_names import (
@@ -28,7 +28,7 @@ from annotations.exchange.presets.known_names import (
     OTHER_IDS,
     QUESTIONS,
     WORDINGS,
-    worker_rank,
+    rank_worker_name,
 )
 from annotations.exchange.presets.table import Head
 
@@ -75,23 +75,23 @@ PROBLEMS_OF_ANSWERS = {
 """Why a column is not proposed for the answers, in a few words, by code."""
 
 
-def worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str:
+def find_worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str:
     """Return a code for why a column cannot hold the workers' ids; "" if it can.
 
     In a wide table each row is of one worker, so that the ids differ in most rows.
     """
     cells = head.cells(column)
     values = [cell for cell in cells if cell]
-    rank = min(_ranks(head, column), default=BY_CELLS)
+    rank = min(_rank_worker_column(head, column), default=BY_CELLS)
     different = len(set(values))
     if not values:
         return "empty"
-    if mostly(is_json, values):
+    if holds_for_most(is_json, values):
         return "json"
     # Beside nested objects such an id is that of the record that holds the answers.
     if is_wide and ID_NAMED <= rank < PRIVATE and head.holds_json:
         return "record"
-    if mostly(is_time, values) or (rank >= CERTAIN and mostly(is_epoch, values)):
+    if holds_for_most(is_time, values) or (rank >= CERTAIN and holds_for_most(is_epoch, values)):
         return "time"
     if different == 1 and len(cells) > 1 and (is_wide or rank > CERTAIN):
         return "constant"
@@ -111,7 +111,7 @@ def worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str:
     return ""
 
 
-def worker_column(head: Head, *, is_wide: bool = True, first: Iterable[str] = ()) -> str:
+def find_worker_column(head: Head, *, is_wide: bool = True, first: Iterable[str] = ()) -> str:
     """Return the column that most likely holds the workers' ids; "" if there is none.
 
     `first` are columns that go before all others.
@@ -120,22 +120,22 @@ def worker_column(head: Head, *, is_wide: bool = True, first: Iterable[str] = ()
     found = [
         (_order(head, column, given), column)
         for column in dict.fromkeys(head.header)
-        if column and not worker_problem(head, column, is_wide=is_wide)
+        if column and not find_worker_problem(head, column, is_wide=is_wide)
     ]
     return min(found)[1] if found else ""
 
 
 def _order(head: Head, column: str, given: Sequence[str]) -> tuple[int, bool, str]:
     """Return the sort key of a column as a candidate for the worker column."""
-    rank = min(_ranks(head, column), default=BY_CELLS)
+    rank = min(_rank_worker_column(head, column), default=BY_CELLS)
     place = given.index(column) - len(given) if column in given else rank
     # The name decides last, so that the result does not depend on the order of the columns.
     return place, not all(head.cells(column)), normalise_name(column)
 
 
-def _ranks(head: Head, column: str) -> list[int]:
+def _rank_worker_column(head: Head, column: str) -> list[int]:
     """Return the ranks of a column's names as names of the worker column."""
-    ranks = (worker_rank(title) for title in head.titles(column))
+    ranks = (rank_worker_name(title) for title in head.titles(column))
     return [rank for rank in ranks if rank is not None]
 
 
@@ -149,7 +149,7 @@ def _are_ids(head: Head, column: str, values: Sequence[str]) -> bool:
         return False
     if head.holds_json:
         return False
-    shape = shape_shared(values)
+    shape = find_common_shape(values)
     return shape in UNIQUE_SHAPES or (shape.startswith("code of") and len(values) > 2)
 
 
@@ -159,17 +159,17 @@ def answer_problem(head: Head, column: str, cell: Callable[[str], str] = str) ->
     titles = head.titles(column)
     if not values:
         return "empty"
-    if mostly(is_json, values):
+    if holds_for_most(is_json, values):
         return "json"
-    if mostly(is_time, values):
+    if holds_for_most(is_time, values):
         return "time"
     if any(map(is_demographic, titles)):
         return "demographic"
-    if any(map(is_personal, titles)) or shape_shared(values) in ("e-mail", "ip"):
+    if any(map(is_personal, titles)) or find_common_shape(values) in ("e-mail", "ip"):
         return "personal"
     if any(map(is_bookkeeping, titles)):
         return "bookkeeping"
-    if shape_shared(values) in UNIQUE_SHAPES:
+    if find_common_shape(values) in UNIQUE_SHAPES:
         return "id"
     return ""
 
@@ -194,7 +194,9 @@ def free_text(
     if found:
         return tuple(found)
     return tuple(
-        column for column in short if not _is_measure(head, column) and not _ranks(head, column)
+        column
+        for column in short
+        if not _is_measure(head, column) and not _rank_worker_column(head, column)
     )
 
 
@@ -212,7 +214,7 @@ def is_choice(values: Sequence[str]) -> bool:
 def _is_measure(head: Head, column: str) -> bool:
     """Return whether a column holds numbers that are not answers to a question."""
     asks = any(map(is_question, head.titles(column)))
-    return mostly(is_number, head.values(column)) and not asks
+    return holds_for_most(is_number, head.values(column)) and not asks
 
 
 def is_of_question(head: Head, question: str, column: str) -> bool:
@@ -228,7 +230,7 @@ def is_of_question(head: Head, question: str, column: str) -> bool:
     return len(first) < len(head.rows)
 
 
-def wording_column(head: Head, columns: Sequence[str]) -> str:
+def find_wording_column(head: Head, columns: Sequence[str]) -> str:
     """Return the column with the questions' texts: by its name, else the longest texts.
 
     Columns of texts with several words are preferred to columns of ids regardless of their names.
@@ -248,10 +250,10 @@ def wording_column(head: Head, columns: Sequence[str]) -> str:
     return min(filled, key=fitness)
 
 
-def long_columns(head: Head) -> tuple[str, str, str, str]:
+def find_long_columns(head: Head) -> tuple[str, str, str, str]:
     """Return columns of worker, question, answer and question text, for one answer per row."""
-    worker = worker_column(head, is_wide=False)
-    question = _question_column(head, worker)
+    worker = find_worker_column(head, is_wide=False)
+    question = _find_question_column(head, worker)
     rest = [name for name in head.header if name not in (worker, question)]
     of_question = [name for name in rest if is_of_question(head, question, name)]
     named = list(dict.fromkeys(head.named(name) for name in ANSWERS))
@@ -266,7 +268,7 @@ def long_columns(head: Head) -> tuple[str, str, str, str]:
     texts = [name for name in of_question if name != answer and not answer_problem(head, name)]
     if not texts:
         texts = [name for name in rest if name != answer and normalise_name(name) in _WORDINGS]
-    wording = wording_column(head, [n for n in texts if mean_words(head.values(n)) >= WORDS])
+    wording = find_wording_column(head, [n for n in texts if mean_words(head.values(n)) >= WORDS])
     return worker, question, answer, wording
 
 
@@ -276,7 +278,7 @@ def _agree_often(head: Head, question: str) -> bool:
     return len(values) - len(set(values)) >= FEWEST_AGREEING
 
 
-def _question_column(head: Head, worker: str) -> str:
+def _find_question_column(head: Head, worker: str) -> str:
     """Return the column of question ids; among several, the one that best separates the rows.
 
     A column of ids is preferred to a column with one text for each id.
@@ -306,18 +308,20 @@ _WORDINGS = frozenset(map(normalise_name, WORDINGS))
 _QUESTIONS = frozenset(map(normalise_name, QUESTIONS))
 
 
-def workers_looked_at(head: Head, *, is_wide: bool, most: int = 8) -> str:
+def describe_worker_search(head: Head, *, is_wide: bool, most: int = 8) -> str:
     """Return a text that lists the columns without worker ids, each with the reason."""
     found = []
     for column in dict.fromkeys(head.header):
-        code = worker_problem(head, column, is_wide=is_wide)
+        code = find_worker_problem(head, column, is_wide=is_wide)
         if code:
             found.append(f"{column[:40]} ({PROBLEMS_OF_WORKERS[code]})")
     more = f" and {len(found) - most} more" if len(found) > most else ""
     return (", ".join(found[:most]) or "none") + more
 
 
-def answers_looked_at(head: Head, question: str, cell: Callable[[str], str], most: int = 8) -> str:
+def describe_answer_search(
+    head: Head, question: str, cell: Callable[[str], str], most: int = 8
+) -> str:
     """Return a text that lists the columns, each with the reason why it has no answers."""
     found = []
     for column in dict.fromkeys(head.header):
@@ -344,9 +348,9 @@ def are_people_columns(head: Head) -> bool:
     if not head.is_delimited or len(people) < FEWEST_PEOPLE:
         return False
     texts = [value for name in people for value in head.values(name)]
-    shape = shape_shared(people)
+    shape = find_common_shape(people)
     if shape in UNIQUE_SHAPES or shape.startswith("code of"):
-        return mean_words(texts) >= WORDS or mostly(is_question, head.cells(head.header[0]))
+        return mean_words(texts) >= WORDS or holds_for_most(is_question, head.cells(head.header[0]))
     if any(is_question(name) or len(name.split()) > 2 for name in people):
         return False
     asked = head.cells(head.header[0])
@@ -366,20 +370,20 @@ def is_question(text: str) -> bool:
 def is_personal_column(head: Head, column: str) -> bool:
     """Return whether a column identifies or locates a person, by its headings or its cells."""
     values = head.values(column)
-    shape = shape_shared(values) if values else ""
+    shape = find_common_shape(values) if values else ""
     return any(map(is_personal, head.titles(column))) or shape in ("e-mail", "ip")
 
 
 __all__ = [
     "answer_problem",
-    "answers_looked_at",
     "are_people_columns",
+    "describe_answer_search",
+    "describe_worker_search",
+    "find_long_columns",
+    "find_wording_column",
+    "find_worker_column",
+    "find_worker_problem",
     "free_text",
     "is_of_question",
     "is_personal_column",
-    "long_columns",
-    "wording_column",
-    "worker_column",
-    "worker_problem",
-    "workers_looked_at",
 ]

@@ -12,26 +12,26 @@ from annotations.exchange.presets import experiments, otree
 from annotations.exchange.presets.cells import (
     MOST,
     SENTENCE_WORDS,
+    holds_for_most,
     is_number,
     is_panel_id,
     mean_words,
-    mostly,
 )
 from annotations.exchange.presets.columns import (
+    find_long_columns,
+    find_wording_column,
+    find_worker_column,
     free_text,
     is_choice,
     is_of_question,
-    long_columns,
-    wording_column,
-    worker_column,
 )
 from annotations.exchange.presets.known_names import ANSWERS, OF_PANEL, QUESTIONS
 from annotations.exchange.presets.mapping import Mapping
-from annotations.exchange.presets.preset import Preset, Row, Times, cell_named
+from annotations.exchange.presets.preset import Preset, Row, Times, get_named_cell
 from annotations.exchange.presets.survey_tools import TOOLS
 from annotations.exchange.presets.table import Head
-from annotations.exchange.presets.tools import CANCELLED, cell_of
-from annotations.exchange.prolific import find_status, squash
+from annotations.exchange.presets.tools import CANCELLED, read_answer_cell
+from annotations.exchange.prolific import find_status, simplify_status
 from annotations.exchange.reading import mturk
 from annotations.exchange.reading.mturk_columns import ANSWER, restore_spelling
 
@@ -63,7 +63,7 @@ NOT_FINISHED = ("false", "0", "no", "falsch", "nein", "faux", "non", "falso", "o
 ALL_OF_IT = 100
 """Percents of the survey that who finished it has seen."""
 PANEL_STATUSES = {"returned": "returned submissions", "timed-out": "submissions that timed out"}
-_PANEL_STATUSES = {squash(status): reason for status, reason in PANEL_STATUSES.items()}
+_PANEL_STATUSES = {simplify_status(status): reason for status, reason in PANEL_STATUSES.items()}
 SUBMISSION = ("Submission id", "session_id")
 PARTICIPANT = ("Participant id", *OF_PANEL)
 OF_SUBMISSIONS = (
@@ -75,39 +75,39 @@ FEWEST_OF_SUBMISSIONS = 2
 """Columns of its own, beside ids and status, by which Prolific's list is known."""
 
 
-def _panel(mapping: Mapping) -> str:
+def _get_panel(mapping: Mapping) -> str:
     """Return the panel that the name of the worker column names; "" for others."""
     return "Prolific" if "prolific" in mapping.worker.casefold() else ""
 
 
-def _long(head: Head) -> Mapping:
+def _propose_long(head: Head) -> Mapping:
     """Return the column mapping of a table with one answer per row."""
-    worker, question, answer, wording = long_columns(head)
+    worker, question, answer, wording = find_long_columns(head)
     return Mapping(worker, question, (answer,) if answer else (), wording)
 
 
-def _wide(head: Head) -> Mapping:
+def _propose_wide(head: Head) -> Mapping:
     """Return the column mapping of a table with one worker per row."""
-    worker = worker_column(head)
-    known = {worker, *_of_panel(head)}
+    worker = find_worker_column(head)
+    known = {worker, *_find_panel_columns(head)}
     return Mapping(worker, "", free_text(head, [name for name in head.header if name not in known]))
 
 
-def _of_panel(head: Head) -> set[str]:
+def _find_panel_columns(head: Head) -> set[str]:
     """Return the columns with a panel's own data."""
     more = ("STUDY_ID", "SESSION_ID", "Submission id", "Completion code", "Status")
     return {head.named(name) for name in (*OF_PANEL, *more)}
 
 
-def _qualtrics(head: Head) -> Mapping:
+def _propose_qualtrics(head: Head) -> Mapping:
     """Return the column mapping of a Qualtrics export."""
     panel, named = (*OF_PANEL, "workerId"), ("ExternalReference", "ExternalDataReference")
     # By how surely they name a person: a response id names only what one person sent.
     order = [name for name in map(head.named, panel) if name]
     order += [name for name in head.wordings if _asks_for_panel_id(head, name)]
     order += [name for name in map(head.named, (*named, "ResponseId")) if name]
-    worker = worker_column(head, first=order)
-    known = {worker, *map(head.named, (*QUALTRICS, *LEGACY)), *_of_panel(head)}
+    worker = find_worker_column(head, first=order)
+    known = {worker, *map(head.named, (*QUALTRICS, *LEGACY)), *_find_panel_columns(head)}
     rest = [
         name
         for name in head.header
@@ -123,7 +123,7 @@ def _qualtrics(head: Head) -> Mapping:
 def _asks_for_panel_id(head: Head, name: str) -> bool:
     """Return whether a column is a question for Prolific's id, by its wording and its cells."""
     asks = "prolific" in head.wordings[name].casefold()
-    return asks and mostly(is_panel_id, head.values(name))
+    return asks and holds_for_most(is_panel_id, head.values(name))
 
 
 def _is_qualtrics(head: Head) -> bool:
@@ -133,38 +133,38 @@ def _is_qualtrics(head: Head) -> bool:
     return bool(head.named("RecordedDate", "Finished", "ResponseSet"))
 
 
-def _tried(row: Row) -> str:
+def _find_trial_reason(row: Row) -> str:
     """Return why a row of a Qualtrics export is a trial or spam; "" for other rows."""
-    of_preview = cell_named(row, "DistributionChannel").casefold() == "preview"
-    status = cell_named(row, "Status", "Response Type").casefold()
+    of_preview = get_named_cell(row, "DistributionChannel").casefold() == "preview"
+    status = get_named_cell(row, "Status", "Response Type").casefold()
     if of_preview or status in PREVIEWS:
         return TRIED
     return SPAM if status in SPAM_STATUSES else ""
 
 
-def _broke_off(row: Row) -> bool:
+def _is_unfinished(row: Row) -> bool:
     """Return whether a respondent did not finish the survey."""
-    finished = cell_named(row, "Finished").casefold()
+    finished = get_named_cell(row, "Finished").casefold()
     if finished:
         return finished in NOT_FINISHED
-    progress = cell_named(row, "Progress").rstrip("%")
+    progress = get_named_cell(row, "Progress").rstrip("%")
     return progress.isdecimal() and int(progress) < ALL_OF_IT
 
 
-def _left_of_panel(row: Row) -> str:
+def _find_panel_exclusion(row: Row) -> str:
     """Return why Prolific's status excludes a row; "" if it does not."""
-    return _PANEL_STATUSES.get(squash(cell_named(row, "Status")), "")
+    return _PANEL_STATUSES.get(simplify_status(get_named_cell(row, "Status")), "")
 
 
-def _rejected_of_panel(row: Row) -> bool | None:
+def _find_panel_rejection(row: Row) -> bool | None:
     """Return whether the panel rejected the submission of a row; None if unknown."""
-    status = squash(cell_named(row, "Status"))
+    status = simplify_status(get_named_cell(row, "Status"))
     return None if not status else status.casefold() == mturk.REJECTED
 
 
-def _cancelled(row: Row) -> str:
+def _find_cancellation(row: Row) -> str:
     """Return why a Label Studio annotation is not read; "" if it is read."""
-    skipped = cell_named(row, CANCELLED).casefold() == "true"
+    skipped = get_named_cell(row, CANCELLED).casefold() == "true"
     return "skipped annotations" if skipped else ""
 
 
@@ -180,13 +180,13 @@ def _label_studio(head: Head) -> Mapping:
     if head.fields or head.task:
         fields, of_task = list(head.fields), list(head.task)
     else:
-        of_task = _of_task(head, task, rest)
+        of_task = _find_task_columns(head, task, rest)
         fields = [name for name in rest if name not in of_task]
-    wording = wording_column(head, of_task)
-    return Mapping(worker, task, free_text(head, fields, cell_of), wording)
+    wording = find_wording_column(head, of_task)
+    return Mapping(worker, task, free_text(head, fields, read_answer_cell), wording)
 
 
-def _of_task(head: Head, task: str, rest: Sequence[str]) -> list[str]:
+def _find_task_columns(head: Head, task: str, rest: Sequence[str]) -> list[str]:
     """Return the columns with the task's data, found by their values, their position or their name.
 
     They have one value per task; if each task has one row, position and name of a column decide.
@@ -206,7 +206,7 @@ def _of_task(head: Head, task: str, rest: Sequence[str]) -> list[str]:
     return [name for name in rest if name not in answers]
 
 
-def _potato(head: Head) -> Mapping:
+def _propose_potato(head: Head) -> Mapping:
     """Return the column mapping of a Potato export."""
     worker = head.named("user", "user_id", "username", "annotator")
     labels = [name for name in head.header if ":::" in name]
@@ -214,12 +214,12 @@ def _potato(head: Head) -> Mapping:
     text = head.named("displayed_text", "text")
     schemas = dict.fromkeys(name.partition(":::")[0] for name in labels)
     # Schemas of numbers are ratings or sliders.
-    choices = [name for name in schemas if not mostly(is_number, head.values(name))]
-    answers = tuple(boxes) or experiments.written_columns(head, choices, or_all=True)
+    choices = [name for name in schemas if not holds_for_most(is_number, head.values(name))]
+    answers = tuple(boxes) or experiments.find_written_columns(head, choices, or_all=True)
     return Mapping(worker, head.named("instance_id", "id"), answers, text)
 
 
-def _mturk(head: Head) -> Mapping:
+def _propose_mturk(head: Head) -> Mapping:
     """Return the column mapping of a Mechanical Turk batch."""
     answers = tuple(name for name in head.header if restore_spelling([name])[0].startswith(ANSWER))
     return Mapping(head.named("WorkerId"), head.named("HITId"), answers)
@@ -236,7 +236,7 @@ def _has_row_for_each_answer(head: Head) -> bool:
     """Return whether columns are named for question and answer, and workers answered several."""
     if not _is_long(head):
         return False
-    worker, question, _, _ = long_columns(head)
+    worker, question, _, _ = find_long_columns(head)
     if not worker:
         return False
     workers = head.cells(worker)
@@ -279,7 +279,7 @@ def _is_long(head: Head) -> bool:
     """Return whether a table has one answer per row."""
     if not (head.named(*QUESTIONS) and head.named(*ANSWERS)):
         return False
-    worker, question, answer, _ = long_columns(head)
+    worker, question, answer, _ = find_long_columns(head)
     return bool(question) and answer != question and bool(worker or answer)
 
 
@@ -300,7 +300,7 @@ PRESETS = {
             "Mechanical Turk: results of a batch",
             "On the page of the batch: Review Results, then Download CSV.",
             lambda head: bool(head.named("HITId") and head.named("WorkerId")),
-            _mturk,
+            _propose_mturk,
             is_fixed=True,
             panel=lambda mapping: mturk.PANEL,
         ),
@@ -309,10 +309,10 @@ PRESETS = {
             "Qualtrics: a survey's responses",
             "Data & Analysis, Export & Import, Export Data: CSV or TSV, answers as choice text.",
             _is_qualtrics,
-            _qualtrics,
-            panel=_panel,
-            left_out=_tried,
-            unfinished=_broke_off,
+            _propose_qualtrics,
+            panel=_get_panel,
+            left_out=_find_trial_reason,
+            unfinished=_is_unfinished,
             is_fixed=True,
             times=Times(("StartDate",), ("EndDate",), ("Duration (in seconds)",)),
         ),
@@ -323,8 +323,8 @@ PRESETS = {
             lambda head: bool(head.named("annotator") and head.named("annotation_id")),
             _label_studio,
             is_fixed=True,
-            cell=cell_of,
-            left_out=_cancelled,
+            cell=read_answer_cell,
+            left_out=_find_cancellation,
             times=Times((), ("created_at",), ("lead_time",)),
         ),
         Preset(
@@ -334,7 +334,7 @@ PRESETS = {
             lambda head: (
                 any(":::" in name for name in head.header) and bool(head.named("instance_id", "id"))
             ),
-            _potato,
+            _propose_potato,
             is_fixed=True,
         ),
         Preset(
@@ -342,16 +342,16 @@ PRESETS = {
             "Argilla: records with responses",
             "The records of a data set as JSON, JSON Lines, or from the hub.",
             experiments.is_argilla,
-            experiments.argilla_columns,
+            experiments.propose_argilla,
             is_fixed=True,
-            left_out=experiments.left_out_response,
+            left_out=experiments.find_response_exclusion,
         ),
         Preset(
             "doccano",
             "doccano: documents with labels, a file for each annotator",
             "Export without sharing annotations; each file is named after its annotator.",
             experiments.is_doccano,
-            experiments.doccano_columns,
+            experiments.propose_doccano,
             is_fixed=True,
         ),
         Preset(
@@ -359,28 +359,28 @@ PRESETS = {
             "psiTurk: questiondata.csv or trialdata.csv",
             "psiturk download_datafiles; the files have no header.",
             experiments.is_psiturk,
-            experiments.psiturk_columns,
+            experiments.propose_psiturk,
             is_fixed=True,
-            left_out=experiments.left_out_trial,
+            left_out=experiments.find_trial_exclusion,
         ),
         Preset(
             "jspsych",
             "jsPsych: trials as CSV or JSON",
             "The data that the experiment saved, of all participants in one file.",
             experiments.is_trials,
-            experiments.trial_columns,
+            experiments.propose_trials,
             is_fixed=True,
-            panel=_panel,
-            left_out=experiments.left_out_trial,
+            panel=_get_panel,
+            left_out=experiments.find_trial_exclusion,
         ),
         Preset(
             "otree",
             "oTree: all apps, or one app, as CSV or XLSX",
             "On the page Data: download all apps (wide), or one app.",
             otree.is_otree,
-            otree.otree_columns,
+            otree.propose_otree,
             is_fixed=True,
-            left_out=otree.left_out_of_otree,
+            left_out=otree.find_otree_exclusion,
         ),
         *TOOLS,
         Preset(
@@ -388,32 +388,32 @@ PRESETS = {
             "Prolific: a survey that recorded Prolific's ids",
             "The file of the survey tool, in which Prolific's ids were recorded.",
             _is_survey_of_panel,
-            _wide,
-            panel=_panel,
-            left_out=_left_of_panel,
-            rejected=_rejected_of_panel,
+            _propose_wide,
+            panel=_get_panel,
+            left_out=_find_panel_exclusion,
+            rejected=_find_panel_rejection,
         ),
         Preset(
             "long",
             "A spreadsheet with a row for each answer",
             "Columns for the worker, the question and the answer.",
             _is_long,
-            _long,
-            panel=_panel,
+            _propose_long,
+            panel=_get_panel,
         ),
         Preset(
             "wide",
             "A spreadsheet with a row for each worker and a column for each question",
             "The first row names the questions, one column the workers.",
             lambda head: len(head.header) > 1,
-            _wide,
-            panel=_panel,
+            _propose_wide,
+            panel=_get_panel,
         ),
     )
 }
 
 
-def recognised(head: Head) -> Preset:
+def recognise_preset(head: Head) -> Preset:
     """Return the first preset that recognises a file's beginning; else that of wide tables."""
     found = (preset for preset in PRESETS.values() if preset.recognises(head))
     return next(found, PRESETS["wide"])

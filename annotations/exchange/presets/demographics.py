@@ -20,7 +20,7 @@ from annotations.exchange.presets.declared import (
     is_answered,
     is_list_of_submissions,
 )
-from annotations.exchange.presets.mapping import listed, match_columns
+from annotations.exchange.presets.mapping import list_names, match_columns
 from annotations.exchange.presets.table import PEEKED, Head, open_foreign
 from annotations.exchange.presets.whole_ids import WholeIds
 from annotations.exchange.problems import InputError, Problems
@@ -234,13 +234,13 @@ def read_demographics(given: Readable, mapping: DemographicMapping) -> Demograph
 def _locate(header: Sequence[str], mapping: DemographicMapping, file: str) -> dict[str, int]:
     """Return the position of each used column; `InputError` if one is missing or occurs twice."""
     if not mapping.worker:
-        raise InputError.from_code(file, "participants_unnamed", found=listed(header))
+        raise InputError.from_code(file, "participants_unnamed", found=list_names(header))
     names = [name for name in (mapping.worker, mapping.status, *mapping.extra) if name]
     counts = Counter(header)
     for name in names:
         if not counts[name]:
             raise InputError.from_code(
-                file, "demographic_column_missing", name=name[:60], found=listed(header)
+                file, "demographic_column_missing", name=name[:60], found=list_names(header)
             )
         if counts[name] > 1:
             raise InputError.from_code(file, "mapped_column_ambiguous", name=name)

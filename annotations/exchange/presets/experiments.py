@@ -16,7 +16,7 @@ from itertools import chain, combinations, islice
 from typing import Any, Protocol
 
 from annotations.exchange.column_names import normalise_name
-from annotations.exchange.presets.cells import WORDS, is_json, is_number, mean_words, mostly
+from annotations.exchange.presets.cells import WORDS, holds_for_most, is_json, is_number, mean_words
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.shapes import (
     ANNOTATOR,
@@ -26,7 +26,7 @@ from annotations.exchange.presets.shapes import (
     RESPONSE,
     STATUS,
     USER,
-    annotator_of,
+    find_annotator,
     is_document_table,
 )
 from annotations.exchange.presets.values import format_answer
@@ -97,7 +97,7 @@ class Columns(Protocol):
         """Return the first of these names that is a column of the file; "" if none is."""
 
 
-def with_header(given: Readable) -> Source | None:
+def add_psiturk_header(given: Readable) -> Source | None:
     """Return a psiTurk file with the header row that it lacks; None for any other file.
 
     Raises `InputError` for its events, which hold no answers.
@@ -142,10 +142,10 @@ def lay_out_trials(table: Table) -> None:
     plain = {normalise_name(name): name for name in reversed(header)}
     if "trialtype" in plain and any(normalise_name(name) in plain for name in TRIAL_PLACES):
         table.header = [*header, TRIAL_QUESTION, TRIAL_ANSWER]
-        table.rows = _trials(table.rows, header, plain, table.name)
+        table.rows = _read_trials(table.rows, header, plain, table.name)
     elif tuple(header) == PSITURK[4]:
         table.header = [*header, TRIAL_QUESTION, TRIAL_ANSWER]
-        table.rows = _trial_data(table.rows)
+        table.rows = _read_trial_data(table.rows)
     elif (pairs := _find_pairs(header)) and not set(PAIR) & set(header):
         _lay_out_pairs(table, pairs)
     elif {"id", "text", "label"} <= set(header):
@@ -178,7 +178,7 @@ def _lay_out_pairs(table: Table, pairs: Sequence[tuple[int, int]]) -> None:
     columns = [[cell for _, cells in first if (cell := cells[q].strip())] for q, _ in pairs]
     asked = [set(column) for column in columns]
     recurs = any(one & other for one, other in combinations(asked, 2))
-    if not recurs or max(map(len, asked)) < 2 or mostly(is_number, [*chain(*columns)]):
+    if not recurs or max(map(len, asked)) < 2 or holds_for_most(is_number, [*chain(*columns)]):
         table.rows = rows
         return
     paired = {place for pair in pairs for place in pair}
@@ -192,7 +192,7 @@ def _lay_out_pairs(table: Table, pairs: Sequence[tuple[int, int]]) -> None:
     )
 
 
-def _trials(rows: Rows, header: Sequence[str], plain: dict[str, str], name: str) -> Rows:
+def _read_trials(rows: Rows, header: Sequence[str], plain: dict[str, str], name: str) -> Rows:
     """Yield the rows of trials with columns for question and answer."""
     at = {one: place for place, one in enumerate(header)}
 
@@ -210,7 +210,9 @@ def _trials(rows: Rows, header: Sequence[str], plain: dict[str, str], name: str)
         texts = {}
         asked = cells[item].strip() if item is not None else ""
         if _is_text_trial(cells[kind], bool(asked)):
-            texts = _texts(next((cells[at] for at in responses if cells[at].strip()), ""))
+            texts = _parse_response_texts(
+                next((cells[at] for at in responses if cells[at].strip()), "")
+            )
         if item is not None and not asked:
             texts = {}
         for key, text in texts.items():
@@ -231,7 +233,7 @@ def _is_text_trial(kind: str, has_item: bool) -> bool:
     return name in TEXT_TRIALS or (has_item and name in FORM_TRIALS)
 
 
-def _texts(cell: str) -> dict[str, str]:
+def _parse_response_texts(cell: str) -> dict[str, str]:
     """Return the texts in a trial's response cell, by their names in it; {} for an empty cell."""
     try:
         value: Any = json.loads(cell)
@@ -242,7 +244,7 @@ def _texts(cell: str) -> dict[str, str]:
     return {"": format_answer(value)} if value not in (None, "") else {}
 
 
-def _trial_data(rows: Rows) -> Rows:
+def _read_trial_data(rows: Rows) -> Rows:
     """Yield the rows of a psiTurk file with columns for question and answer added."""
     for line, cells in rows:
         try:
@@ -270,7 +272,7 @@ def _name_annotator(table: Table) -> None:
     if not is_document_table(table.header, [cells[at] for _, cells in first]):
         table.rows = all_rows()
         return
-    annotator = annotator_of(table.name)
+    annotator = find_annotator(table.name)
     table.header = [DOCUMENT if name == "id" else name for name in table.header] + [ANNOTATOR]
     table.rows = ((line, (*cells, annotator)) for line, cells in all_rows())
 
@@ -305,11 +307,11 @@ def _join_choices(table: Table) -> None:
 
 def is_argilla(head: Columns) -> bool:
     """Return whether the columns are those of an export of Argilla."""
-    of_responses = {RECORD, USER} <= set(head.header) and bool(_responses(head))
+    of_responses = {RECORD, USER} <= set(head.header) and bool(_find_response_columns(head))
     return of_responses or set(ANNOTATED) <= set(head.header)
 
 
-def argilla_columns(head: Columns) -> Mapping:
+def propose_argilla(head: Columns) -> Mapping:
     """Return the column mapping of an Argilla export; the question's text is the first field.
 
     Where the records have no ids, the first field is the question.
@@ -317,14 +319,17 @@ def argilla_columns(head: Columns) -> Mapping:
     if set(ANNOTATED) <= set(head.header):
         text = "text" if head.values("text") else head.named("inputs")
         return Mapping(
-            ANNOTATED[1], head.named("id"), written_columns(head, ANNOTATED[:1], or_all=True), text
+            ANNOTATED[1],
+            head.named("id"),
+            find_written_columns(head, ANNOTATED[:1], or_all=True),
+            text,
         )
     fields = [name for name in head.header if name.startswith("field.")]
     question = RECORD if head.values(RECORD) or not fields else fields[0]
     return Mapping(
         USER,
         question,
-        written_columns(head, _responses(head), or_all=True),
+        find_written_columns(head, _find_response_columns(head), or_all=True),
         fields[0] if fields and question == RECORD else "",
     )
 
@@ -334,7 +339,7 @@ def is_doccano(head: Columns) -> bool:
     return {DOCUMENT, ANNOTATOR, LABEL} <= set(head.header)
 
 
-def doccano_columns(head: Columns) -> Mapping:
+def propose_doccano(head: Columns) -> Mapping:
     """Return the column mapping of a doccano export; the document is the question's text."""
     return Mapping(ANNOTATOR, DOCUMENT, (LABEL,), "text")
 
@@ -344,7 +349,7 @@ def is_trials(head: Columns) -> bool:
     return TRIAL_ANSWER in head.header and not is_psiturk(head)
 
 
-def trial_columns(head: Columns) -> Mapping:
+def propose_trials(head: Columns) -> Mapping:
     """Return the column mapping of jsPsych trials; the worker is "" if no column names it."""
     return Mapping(head.named(*PARTICIPANTS), TRIAL_QUESTION, (TRIAL_ANSWER,))
 
@@ -354,36 +359,38 @@ def is_psiturk(head: Columns) -> bool:
     return any(tuple(head.header[: len(one)]) == one for one in PSITURK.values())
 
 
-def psiturk_columns(head: Columns) -> Mapping:
+def propose_psiturk(head: Columns) -> Mapping:
     """Return the column mapping of psiTurk's questiondata.csv or trialdata.csv."""
     if TRIAL_ANSWER in head.header:
         return Mapping("uniqueid", TRIAL_QUESTION, (TRIAL_ANSWER,))
     return Mapping("uniqueid", "question", ("response",))
 
 
-def left_out_trial(row: Dict[str, str]) -> str:
+def find_trial_exclusion(row: Dict[str, str]) -> str:
     """Return why the row of a trial is not read as an answer; "" if it is read."""
     return "" if row.get(TRIAL_QUESTION, " ") else NO_TEXT
 
 
-def left_out_response(row: Dict[str, str]) -> str:
+def find_response_exclusion(row: Dict[str, str]) -> str:
     """Return why an Argilla response is not read (not submitted); "" if it is read."""
     of_record = "status" if normalise_name(ANNOTATED[1]) in row else STATUS
     status = row.get(normalise_name(of_record), "").strip().casefold()
     return f"responses with the status {status}" if status in UNSUBMITTED else ""
 
 
-def _responses(head: Columns) -> list[str]:
+def _find_response_columns(head: Columns) -> list[str]:
     """Return the names of the columns with responses of an Argilla export."""
     return [name for name in head.header if name.startswith(RESPONSE)]
 
 
-def written_columns(
+def find_written_columns(
     head: Columns, names: Iterable[str], *, or_all: bool = False
 ) -> tuple[str, ...]:
     """Return the columns with written answers; if none, all filled ones (`or_all`) or ()."""
     filled = [
-        name for name in names if head.values(name) and not mostly(is_json, head.values(name))
+        name
+        for name in names
+        if head.values(name) and not holds_for_most(is_json, head.values(name))
     ]
     found = [name for name in filled if mean_words(head.values(name)) >= WORDS]
     return tuple(found or (filled if or_all else ()))

@@ -16,7 +16,7 @@ from annotations.exchange.column_names import (
     normalise_name,
 )
 from annotations.exchange.markup import strip_markup
-from annotations.exchange.presets.cells import shape_of, shape_shared
+from annotations.exchange.presets.cells import classify_cell, find_common_shape
 from annotations.exchange.presets.known_names import ANSWERS, KNOWN, QUESTIONS, WORKERS
 
 Cells = tuple[str, ...]
@@ -40,7 +40,7 @@ class SecondHeader:
     zone: str = ""
 
 
-def second_header_rows(header: Sequence[str], rows: Sequence[Cells]) -> SecondHeader:
+def find_second_header(header: Sequence[str], rows: Sequence[Cells]) -> SecondHeader:
     """Recognise the header rows below the first one, in any language.
 
     Qualtrics writes one of wordings and one of ids. In any other file it is a row of labels in
@@ -48,14 +48,14 @@ def second_header_rows(header: Sequence[str], rows: Sequence[Cells]) -> SecondHe
     """
     for n_wordings, ids in enumerate(rows[:2]):
         if any(ids) and all(cell.startswith(IMPORT_ID) or not cell.strip() for cell in ids):
-            zones = (_zone(cell) for cell in ids)
+            zones = (_find_time_zone(cell) for cell in ids)
             # The row of wordings may have been deleted.
-            wordings = _wordings(header, rows[0]) if n_wordings else {}
+            wordings = _find_wordings(header, rows[0]) if n_wordings else {}
             return SecondHeader(1 + n_wordings, wordings, next(filter(None, zones), ""))
     if rows and "StartDate" in header and rows[0][header.index("StartDate")] == LABEL_OF_START:
-        return SecondHeader(1, _wordings(header, rows[0]))
+        return SecondHeader(1, _find_wordings(header, rows[0]))
     if rows and is_label_row(header, rows[0], rows[1:]):
-        return SecondHeader(1, _labels(header, rows[0]))
+        return SecondHeader(1, _find_labels(header, rows[0]))
     return SecondHeader()
 
 
@@ -69,11 +69,11 @@ def is_label_row(header: Sequence[str], row: Cells, rows: Sequence[Cells]) -> bo
     is_strong = False
     for at in range(len(header)):
         cells = [cell for one in others if (cell := one[at].strip())]
-        shape = shape_shared(cells) if len(cells) > 1 else ""
+        shape = find_common_shape(cells) if len(cells) > 1 else ""
         if not shape:
             continue
         cell = row[at].strip()
-        if shape_of(cell) == shape:
+        if classify_cell(cell) == shape:
             return False
         n_blank += not cell
         n_labelled += bool(cell)
@@ -99,8 +99,8 @@ def looks_like_data(header: Sequence[str], rows: Sequence[Cells]) -> bool:
     n_repeated = 0
     for at, name in enumerate(header):
         cells = [cell for row in rows if (cell := row[at].strip())]
-        shape = shape_of(name)
-        if shape and cells and shape == shape_shared(cells):
+        shape = classify_cell(name)
+        if shape and cells and shape == find_common_shape(cells):
             return True
         n_same = cells.count(name)
         n_repeated += n_same > 0
@@ -126,7 +126,7 @@ def is_heading(name: str) -> bool:
     )
 
 
-def _labels(header: Sequence[str], row: Cells) -> dict[str, str]:
+def _find_labels(header: Sequence[str], row: Cells) -> dict[str, str]:
     """Return the labels, by column, of a second header row that add to the first."""
     # A label under several columns, such as "Open-Ended Response", names none of them.
     counts = Counter(" ".join(cell.split()) for cell in row)
@@ -147,7 +147,7 @@ def _labels(header: Sequence[str], row: Cells) -> dict[str, str]:
     return found
 
 
-def _wordings(header: Sequence[str], labels: Cells) -> dict[str, str]:
+def _find_wordings(header: Sequence[str], labels: Cells) -> dict[str, str]:
     """Return the question texts by column, from a row of labels."""
     return {
         name: " ".join(strip_markup(text).split())
@@ -172,7 +172,7 @@ def is_header_again(
     return is_first or is_second
 
 
-def _zone(cell: str) -> str:
+def _find_time_zone(cell: str) -> str:
     """Return the time zone in a cell of a Qualtrics header; "" without one."""
     try:
         zone = json.loads(cell).get("timeZone", "")

@@ -82,7 +82,7 @@ _OF_PROLIFIC = re.compile(
 _EMAIL = re.compile(r"mail|correo|courriel|epost|почт|邮|メール|이메일")
 
 
-def worker_rank(name: str) -> int | None:
+def rank_worker_name(name: str) -> int | None:
     """Return the rank of a heading as the name of the worker column, 0 best; None if it is none.
 
     0 Prolific's id, 1 a person, 2 a question for an id, 3 another id, 4 an e-mail address,

@@ -12,15 +12,15 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
-from annotations.exchange.presets.table import MOST_VALUES_LAID_FLAT, opened_here
-from annotations.exchange.presets.tools import flattened
+from annotations.exchange.presets.table import MOST_VALUES_LAID_FLAT, open_in_this_process
+from annotations.exchange.presets.tools import flatten_document
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.bounded_process import Bounds, serve
 from annotations.exchange.reading.json_document import read_json_here
 from annotations.exchange.reading.source import Source, make_bytes_source
 
 
-def laid_flat(
+def convert_to_flat_lines(
     form: str, name: str, sheet: str, header_row: int, names_corner: bool
 ) -> Iterator[str]:
     """Yield the output lines (rows as JSON) for the file on standard input."""
@@ -30,24 +30,24 @@ def laid_flat(
         header_row=header_row,
         names_corner=names_corner,
     )
-    return json_lines(source) if form == "lines" else _rows(source)
+    return iterate_json_lines(source) if form == "lines" else _read_rows(source)
 
 
-def json_lines(source: Source) -> Iterator[str]:
+def iterate_json_lines(source: Source) -> Iterator[str]:
     """Yield the objects of a JSON list as JSON Lines, each on its original line if possible."""
     document = read_json_here(source, MOST_VALUES_LAID_FLAT)
     before = 0
-    for line, row in flattened(document.value, source.name).rows:
+    for line, row in flatten_document(document.value, source.name).rows:
         number = max(line, before + 1)
         yield from [""] * (number - before - 1)
         yield json.dumps(row)
         before = number
 
 
-def _rows(source: Source) -> Iterator[str]:
+def _read_rows(source: Source) -> Iterator[str]:
     """Yield the table's header and rows as lines of JSON."""
     problems = Problems(source.name)
-    table = opened_here(source, problems, is_alone=True)
+    table = open_in_this_process(source, problems, is_alone=True)
     assert table is not None
     try:
         problems.raise_if_any()
@@ -72,4 +72,6 @@ def _rows(source: Source) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    serve(Bounds(int(sys.argv[1]), int(sys.argv[2])), laid_flat(*json.loads(sys.argv[3])))
+    serve(
+        Bounds(int(sys.argv[1]), int(sys.argv[2])), convert_to_flat_lines(*json.loads(sys.argv[3]))
+    )

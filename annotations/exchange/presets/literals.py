@@ -90,9 +90,9 @@ class _Reading:
         if depth > DEEPEST:
             raise _NoLiteralError
         if kind == "string":
-            return _text_of(part)
+            return _evaluate_text(part)
         if kind == "number":
-            return float(part) if re.search("[.eE]", part) else _whole(part)
+            return float(part) if re.search("[.eE]", part) else _parse_whole_number(part)
         if kind == "enum":
             (value,) = self._members("<", depth)
             return value
@@ -159,7 +159,7 @@ class _Reading:
         return self._text[start : self._at]
 
 
-def _text_of(part: str) -> str:
+def _evaluate_text(part: str) -> str:
     """Return the text of a quoted string."""
     if "\\" not in part:
         return part[1:-1]
@@ -170,7 +170,7 @@ def _text_of(part: str) -> str:
         raise _NoLiteralError from None
 
 
-def _whole(part: str) -> int:
+def _parse_whole_number(part: str) -> int:
     """Return an integer; raise `_NoLiteralError` for a too long one."""
     try:
         return int(part)

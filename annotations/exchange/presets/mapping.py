@@ -165,12 +165,12 @@ class Mapping:
         if not self.worker or not self.answers:
             what = "worker" if not self.worker else "answers"
             raise InputError.from_code(
-                file, "mapped_column_unnamed", what=what, found=listed(header)
+                file, "mapped_column_unnamed", what=what, found=list_names(header)
             )
         counts = Counter(header)
         for name in self.columns:
             if name not in counts:
-                raise missing(name, header, file)
+                raise build_missing_column_error(name, header, file)
             if counts[name] > 1:
                 raise InputError.from_code(file, "mapped_column_ambiguous", name=name)
         worker = self.worker != ROW_NUMBER and self.worker
@@ -195,7 +195,7 @@ def match_columns(globs: Sequence[str], header: Sequence[str], file: str) -> tup
     ]
     for glob in wanted:
         if glob not in exact and not any(fnmatchcase(name, glob) for name in names):
-            raise missing(glob, header, file)
+            raise build_missing_column_error(glob, header, file)
     return tuple(dict.fromkeys(names))
 
 
@@ -206,18 +206,20 @@ def _check_of(entry: str, header: Sequence[str], file: str) -> tuple[str, str]:
     column = max(columns, key=len, default="")
     right = entry[len(column) + 1 :].strip() if column else ""
     if not column and entry.partition("=")[0].strip() not in header:
-        raise missing(entry.partition("=")[0].strip(), header, file)
+        raise build_missing_column_error(entry.partition("=")[0].strip(), header, file)
     if not right:
         raise ValueError(f"{entry!r} lacks the right answer: write check=COLUMN=RIGHT ANSWER")
     return column, right
 
 
-def missing(name: str, header: Sequence[str], file: str) -> InputError:
+def build_missing_column_error(name: str, header: Sequence[str], file: str) -> InputError:
     """Return the error for a mapped column that the file's header does not have."""
-    return InputError.from_code(file, "mapped_column_missing", name=name[:60], found=listed(header))
+    return InputError.from_code(
+        file, "mapped_column_missing", name=name[:60], found=list_names(header)
+    )
 
 
-def listed(header: Sequence[str], most: int = 20) -> str:
+def list_names(header: Sequence[str], most: int = 20) -> str:
     """Return the first `most` names of a header as one string, for an error message."""
     more = f" and {len(header) - most} more" if len(header) > most else ""
     return (", ".join(name[:40] for name in header[:most]) or "none") + more

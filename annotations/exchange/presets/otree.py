@@ -6,7 +6,7 @@ import re
 
 from annotations.exchange.column_names import is_remark, normalise_name
 from annotations.exchange.presets.columns import is_of_question
-from annotations.exchange.presets.experiments import written_columns
+from annotations.exchange.presets.experiments import find_written_columns
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.preset import Row
 from annotations.exchange.presets.table import Head
@@ -20,7 +20,7 @@ def is_otree(head: Head) -> bool:
     return "participant.code" in head.header
 
 
-def otree_columns(head: Head) -> Mapping:
+def propose_otree(head: Head) -> Mapping:
     """Return the column mapping of an oTree export; it has no answers if no player field has text.
 
     In the file of one app each round is a row: the text that is shown in it is the wording, or,
@@ -38,26 +38,26 @@ def otree_columns(head: Head) -> Mapping:
     ]
     rounds = "subsession.round_number"
     question = rounds if len(set(head.values(rounds))) > 1 else ""
-    written = written_columns(head, fields)
+    written = find_written_columns(head, fields)
     if not question:
         shown = [name for name in written if len(set(head.values(name))) == 1]
         return Mapping(worker, "", tuple(name for name in written if name not in shown) or written)
     shown = [name for name in written if is_of_question(head, question, name)]
     texts = [name for name in written if name not in shown]
-    asked = next((name for name in texts if _parts_rounds(head, worker, name)), "")
+    asked = next((name for name in texts if _identifies_rounds(head, worker, name)), "")
     if not shown and asked and len(texts) > 1:
         return Mapping(worker, asked, tuple(name for name in texts if name != asked))
     return Mapping(worker, question, tuple(texts) or written, shown[0] if texts and shown else "")
 
 
-def _parts_rounds(head: Head, worker: str, column: str) -> bool:
+def _identifies_rounds(head: Head, worker: str, column: str) -> bool:
     """Return whether a column's texts identify the rounds: once each per participant."""
     pairs = list(zip(head.cells(worker), head.cells(column), strict=True))
     texts = {text for _, text in pairs}
     return "" not in texts and len(set(pairs)) == len(pairs) and 2 * len(texts) <= len(pairs)
 
 
-def left_out_of_otree(row: Row) -> str:
+def find_otree_exclusion(row: Row) -> str:
     """Return why an oTree row is not read (bot, or place without participant), or ""."""
     if row.get(normalise_name("participant._is_bot"), "").strip().casefold() in ("1", "true"):
         return BOTS

@@ -10,9 +10,9 @@ from itertools import chain, islice
 from annotations.exchange.header import ColumnNames, Row
 from annotations.exchange.ids import read_as_wording
 from annotations.exchange.markup import FormattingReader
-from annotations.exchange.presets.laying_flat import json_lines
+from annotations.exchange.presets.laying_flat import iterate_json_lines
 from annotations.exchange.presets.mapping import Mapping
-from annotations.exchange.presets.table import LAYING_FLAT, PEEKED, as_json_lines
+from annotations.exchange.presets.table import LAYING_FLAT, PEEKED, convert_to_json_lines
 from annotations.exchange.presets.whole_ids import WholeIds
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import AnswerRows
@@ -27,16 +27,16 @@ WORKER, QUESTION, ANSWER = range(3)
 """Positions of the cells of a row, in the order of `ColumnNames.for_answers`."""
 
 
-def as_lines(given: Readable) -> Readable:
+def convert_json_list(given: Readable) -> Readable:
     """Convert a JSON list of objects to a JSON Lines source; return any other file unchanged."""
-    source = as_json_lines(make_source(given))
+    source = convert_to_json_lines(make_source(given))
     if source.suffix != ".json":
         return source
     if source.stamp()[0] > READ_HERE:
         arguments = ["lines", source.name, "", 0, False]
         content = b"".join(read_lines_in_process(source, LAYING_FLAT, arguments))
     else:
-        content = "".join(f"{line}\n" for line in json_lines(source)).encode()
+        content = "".join(f"{line}\n" for line in iterate_json_lines(source)).encode()
     return replace(source, name=f"{source.name}l", opener=lambda: BytesIO(content))
 
 

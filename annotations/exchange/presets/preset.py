@@ -80,7 +80,7 @@ class Preset:
         return replace(self, keeps_html=True)
 
 
-def cell_named(row: Row, *names: str) -> str:
+def get_named_cell(row: Row, *names: str) -> str:
     """Return the first non-empty cell of a row in a column of one of the names; "" if none."""
     cells = (row.get(normalise_name(name), "").strip() for name in names)
     return next((cell for cell in cells if cell), "")

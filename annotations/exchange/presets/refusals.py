@@ -5,15 +5,15 @@ from __future__ import annotations
 import shlex
 
 from annotations.exchange.presets.columns import (
-    answers_looked_at,
     are_people_columns,
-    workers_looked_at,
+    describe_answer_search,
+    describe_worker_search,
 )
 from annotations.exchange.presets.declared import is_list_of_submissions
 from annotations.exchange.presets.header_rows import are_statements
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.preset import Preset
-from annotations.exchange.presets.table import Head, header_is_missing
+from annotations.exchange.presets.table import Head, is_header_missing
 from annotations.exchange.problems import InputError
 
 
@@ -33,7 +33,7 @@ def refuse_unmapped(preset: Preset, mapping: Mapping, head: Head) -> None:
     if "worker" in mapping.guessed and are_people_columns(head):
         people = ", ".join(name[:40] for name in head.header[1:4])
         raise InputError.from_code(head.name, "people_are_columns", people=people)
-    without_names = header_is_missing(head) or are_statements(head.header)
+    without_names = is_header_missing(head) or are_statements(head.header)
     if not preset.is_fixed and not mapping.worker and head.is_delimited and without_names:
         first = ", ".join(name[:40] for name in head.header[:3])
         raise InputError.from_code(head.name, "header_missing", line=1, first=first)
@@ -46,7 +46,7 @@ def refuse_unmapped(preset: Preset, mapping: Mapping, head: Head) -> None:
             listed = ", ".join(name[:40] for name in columns[:8])
             raise InputError.from_code(head.name, "cells_hold_objects", columns=listed)
         is_wide = not mapping.question
-        looked_at = workers_looked_at(head, is_wide=is_wide)
+        looked_at = describe_worker_search(head, is_wide=is_wide)
         raise InputError.from_code(
             head.name,
             "worker_column_unclear",
@@ -54,7 +54,7 @@ def refuse_unmapped(preset: Preset, mapping: Mapping, head: Head) -> None:
             has_rows=is_wide,
             program=program,
         )
-    looked_at = answers_looked_at(head, mapping.question, preset.cell)
+    looked_at = describe_answer_search(head, mapping.question, preset.cell)
     raise InputError.from_code(
         head.name, "answer_column_unclear", looked_at=looked_at, program=program
     )

@@ -16,26 +16,30 @@ from annotations.exchange.facts import read_seconds
 from annotations.exchange.ids import IdNotes, is_blank, read_as_wording, read_prolific_mail
 from annotations.exchange.markup import FormattingReader, read_formatted, strip_markup
 from annotations.exchange.presets.attention import (
-    attention_checks,
+    find_attention_checks,
+    find_unresolved_checks,
     is_right,
-    unresolved_checks,
 )
 from annotations.exchange.presets.cells import WORDS, is_json, mean_words
 from annotations.exchange.presets.columns import is_personal_column
 from annotations.exchange.presets.declared import PRESETS
 from annotations.exchange.presets.header_rows import is_header_again
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping, Role
-from annotations.exchange.presets.own_rows import OwnRows, as_lines
-from annotations.exchange.presets.preset import Preset, cell_named
+from annotations.exchange.presets.own_rows import OwnRows, convert_json_list
+from annotations.exchange.presets.preset import Preset, get_named_cell
 from annotations.exchange.presets.stray_rows import are_ids_codes, find_stray
 from annotations.exchange.presets.table import (
     PEEKED,
     Head,
-    head_of,
-    header_is_missing,
+    is_header_missing,
     open_foreign,
+    read_head,
 )
-from annotations.exchange.presets.times import classify_times, elapsed_seconds, time_columns
+from annotations.exchange.presets.times import (
+    classify_times,
+    compute_elapsed_seconds,
+    find_time_columns,
+)
 from annotations.exchange.presets.whole_ids import WholeIds
 from annotations.exchange.problems import KEPT, Problems, describe_place
 from annotations.exchange.reading.answers import LONGEST_ANSWER, finish_ids
@@ -67,16 +71,16 @@ QUESTIONS_NAMED = 8
 GUESSED = ("worker", "question", "answer")
 
 
-def proposed(preset: Preset, head: Head, given: Readable) -> Mapping:
+def propose_mapping(preset: Preset, head: Head, given: Readable) -> Mapping:
     """Return the column mapping that a preset proposes for a file, from the file's beginning.
 
     Its worker or its answers are empty where no column looks like it, and all of it where the file
     has no header row.
     """
-    if not preset.is_fixed and header_is_missing(head):
+    if not preset.is_fixed and is_header_missing(head):
         return Mapping(guessed=GUESSED)
-    of_answers = answering_rows(preset, head)
-    mapping = _with_checks(preset, preset.propose(of_answers), of_answers)
+    of_answers = select_answering_rows(preset, head)
+    mapping = _separate_checks(preset, preset.propose(of_answers), of_answers)
     if preset.slug == "mturk":
         fields = tuple(
             ANSWER + one.name for one in describe_columns(given, COLUMNS) if one.is_answer
@@ -87,30 +91,30 @@ def proposed(preset: Preset, head: Head, given: Readable) -> Mapping:
     return replace(mapping, guessed=GUESSED)
 
 
-def _with_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
+def _separate_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
     """Return the mapping of a wide file with its attention checks moved out of the answers."""
     if mapping.question or preset.slug in ("own", "mturk"):
         return mapping
     known = {mapping.worker, mapping.text}
     rest = [name for name in head.header if name not in known]
-    checks = attention_checks(head, rest)
-    unclear = unresolved_checks(head, rest)
+    checks = find_attention_checks(head, rest)
+    unclear = find_unresolved_checks(head, rest)
     found = replace(mapping, checks=checks).without_checks_in_answers()
     answers = tuple(name for name in found.answers if name not in unclear)
     # A file of nothing but such columns stays as it was proposed.
     return replace(found, answers=answers) if answers else mapping
 
 
-def answering_rows(preset: Preset, head: Head) -> Head:
+def select_answering_rows(preset: Preset, head: Head) -> Head:
     """Return the file's beginning without left-out rows; unchanged if all rows are left out."""
-    rows = [row for row in head.rows if not preset.reason_left_out(named_cells(head, row))]
+    rows = [row for row in head.rows if not preset.reason_left_out(name_cells(head, row))]
     return replace(head, rows=rows) if rows else head
 
 
-def column_roles(head: Head, preset: Preset, mapping: Mapping) -> dict[str, Role]:
+def assign_column_roles(head: Head, preset: Preset, mapping: Mapping) -> dict[str, Role]:
     """Return the role of each column of a file under a mapping."""
     single = {mapping.worker: Role.WORKER, mapping.question: Role.QUESTION, mapping.text: Role.TEXT}
-    times = time_columns(head, preset.times) if mapping.times is None else mapping.times
+    times = find_time_columns(head, preset.times) if mapping.times is None else mapping.times
     roles = {
         **dict.fromkeys(mapping.ignored, Role.IGNORE),
         **dict.fromkeys(mapping.extra, Role.EXTRA),
@@ -127,12 +131,12 @@ def column_roles(head: Head, preset: Preset, mapping: Mapping) -> dict[str, Role
     return found
 
 
-def named_cells(head: Head, cells: Sequence[str]) -> dict[str, str]:
+def name_cells(head: Head, cells: Sequence[str]) -> dict[str, str]:
     """Return the cells of a row by the normalised names of their columns."""
     return {name: cells[at] for name, at in head.places.items()}
 
 
-def rows_of(
+def open_rows(
     given: Readable,
     preset: Preset,
     mapping: Mapping,
@@ -146,16 +150,16 @@ def rows_of(
     if preset.slug == "mturk":
         # `MturkRows` takes globs; these are names, in which a bracket is no pattern.
         chosen = [glob.escape(name) for name in mapping.answers]
-        return MturkRows(given, template or _wording_of_inputs(given), chosen, duplicates)
+        return MturkRows(given, template or _find_input_template(given), chosen, duplicates)
     is_own = preset.slug == "own" and mapping.question and len(mapping.answers) == 1
     if is_own and mapping.times is None and not mapping.text:
-        return OwnRows(as_lines(given), mapping, duplicates, keeps_html=preset.keeps_html)
+        return OwnRows(convert_json_list(given), mapping, duplicates, keeps_html=preset.keeps_html)
     return MappedRows(given, preset, mapping, duplicates)
 
 
-def _wording_of_inputs(given: Readable) -> QuestionTemplate | None:
+def _find_input_template(given: Readable) -> QuestionTemplate | None:
     """Return a template of the only Input column with texts, if all others are ids; else None."""
-    head = head_of(given)
+    head = read_head(given)
     names = restore_spelling(head.header)
     inputs = {name: head.values(of) for name, of in zip(names, head.header, strict=True)}
     inputs = {name: values for name, values in inputs.items() if name.startswith(INPUT)}
@@ -253,7 +257,7 @@ class MappedRows:
         worker_place = at.get(mapping.worker)
         has_codes = worker_place is not None and are_ids_codes(cells_of_first, worker_place)
         for n_before, (line, cells) in enumerate(rows):
-            row = named_cells(head, cells)
+            row = name_cells(head, cells)
             is_header = is_header_again(cells, at, self._foreign.wordings)
             if reason := HEADERS if is_header else preset.reason_left_out(row):
                 self.skipped[reason] += 1
@@ -402,8 +406,8 @@ class MappedRows:
     def _facts(self, row: dict[str, str], extra: dict[str, str]) -> AnswerFacts:
         """Return the facts of an answer: times, rejection and further cells."""
         preset, times = self._preset, self._times
-        begun, ended = cell_named(row, *times.started), cell_named(row, *times.submitted)
-        seconds = cell_named(row, *times.seconds)
+        begun, ended = get_named_cell(row, *times.started), get_named_cell(row, *times.submitted)
+        seconds = get_named_cell(row, *times.seconds)
         started, submitted = self._time(begun), self._time(ended)
         if started and submitted and submitted < started:
             started = submitted = None  # clocks that went back; the cells stay beside the answer
@@ -414,7 +418,7 @@ class MappedRows:
             submitted_at=submitted,
             work_seconds=read_seconds("seconds", seconds, _ignore)
             if seconds or preset.is_fixed
-            else elapsed_seconds(begun, ended),
+            else compute_elapsed_seconds(begun, ended),
             session_started_at=started,
             session_submitted_at=submitted,
             extra=extra,
@@ -481,7 +485,7 @@ class MappedRows:
         finish_ids(self._ids, self.problems, self.table)
 
 
-def preset_named(slug: str, *, keep_unfinished: bool = False, keep_html: bool = False) -> Preset:
+def get_preset(slug: str, *, keep_unfinished: bool = False, keep_html: bool = False) -> Preset:
     """Return the preset with this slug; ValueError, listing all slugs, for an unknown one."""
     if slug not in PRESETS:
         raise ValueError(f"there is no preset {slug!r}; there are {', '.join(PRESETS)}")

@@ -59,7 +59,7 @@ LISTS_OF_WORKERS = normalise_names(
 """Keys whose lists say who gave each entry of a list of answers beside them."""
 
 
-def records_of(document: Any, file: str) -> Any:
+def unwrap_records(document: Any, file: str) -> Any:
     """Return the records in a JSON document, unwrapped from the layout of a data hub or tool.
 
     Raises `InputError` for rows of which the hub cut cells.
@@ -80,19 +80,19 @@ def records_of(document: Any, file: str) -> Any:
     return document
 
 
-def rows_of_record(record: dict[str, Any], file: str) -> list[Row] | None:
+def build_record_rows(record: dict[str, Any], file: str) -> list[Row] | None:
     """Return the table rows of a record of a known tool; None for any other record.
 
     Raises `InputError` for a record of a layout without the ids of its workers.
     """
     if isinstance(record.get(STATE), dict):
-        return list(_of_state(record))
+        return list(_iterate_potato_rows(record))
     if "row_idx" in record and any(key == "row" or key.startswith("row.") for key in record):
         raise InputError.from_code(file, "hub_rows_in_cells")
     if is_argilla_record(record):
-        return list(_of_argilla(record, file))
+        return list(_iterate_argilla_rows(record, file))
     if _is_document(record):
-        return list(_of_document(record, file))
+        return list(_iterate_doccano_rows(record, file))
     if isinstance(record.get("entities"), list) and set(record) <= DOCUMENT_KEYS:
         raise InputError.from_code(file, "doccano_spans")
     worker = next((key for key in WORKER_KEYS if record.get(key)), "")
@@ -113,11 +113,11 @@ def rows_of_record(record: dict[str, Any], file: str) -> list[Row] | None:
             }
             for question, answer in nested.items()
         ]
-    entries = _entries_of(record)
-    return list(_of_entries(record, *entries)) if entries else None
+    entries = _find_entries(record)
+    return list(_iterate_entry_rows(record, *entries)) if entries else None
 
 
-def _entries_of(record: dict[str, Any]) -> tuple[set[str], list[tuple[Any, Any]]] | None:
+def _find_entries(record: dict[str, Any]) -> tuple[set[str], list[tuple[Any, Any]]] | None:
     """Return the keys that hold a record's answers, and (worker, answer) pairs; None if none.
 
     Data hubs have a list of objects with a worker and an answer, or one list of each.
@@ -127,7 +127,10 @@ def _entries_of(record: dict[str, Any]) -> tuple[set[str], list[tuple[Any, Any]]
     for key, entries in lists.items():
         if all(isinstance(one, dict) for one in entries):
             pairs = [
-                (_first_of(one, ENTRY_WORKERS), _first_of(one, ENTRY_ANSWERS, or_empty=True))
+                (
+                    _get_first_value(one, ENTRY_WORKERS),
+                    _get_first_value(one, ENTRY_ANSWERS, or_empty=True),
+                )
                 for one in entries
             ]
             # An empty text is an answer as well, if it has the key of one.
@@ -147,14 +150,14 @@ def _entries_of(record: dict[str, Any]) -> tuple[set[str], list[tuple[Any, Any]]
     return {workers[0], texts[0]}, list(zip(lists[workers[0]], lists[texts[0]], strict=True))
 
 
-def _first_of(entry: dict[str, Any], keys: Sequence[str], *, or_empty: bool = False) -> Any:
+def _get_first_value(entry: dict[str, Any], keys: Sequence[str], *, or_empty: bool = False) -> Any:
     """Return the first non-empty value under these keys; if all are empty, None or ""."""
     found = next((entry[key] for key in keys if entry.get(key) not in (None, "")), None)
     is_empty = found is None and or_empty and any(key in entry for key in keys)
     return "" if is_empty else found
 
 
-def _of_entries(
+def _iterate_entry_rows(
     record: dict[str, Any], keys: set[str], pairs: Sequence[tuple[Any, Any]]
 ) -> Iterator[Row]:
     """Yield a row for each (worker, answer) pair of a record, with the record's other values."""
@@ -170,7 +173,7 @@ def _is_of_server(one: Any) -> bool:
     return isinstance(one, dict) and isinstance(one.get("fields"), dict) and "responses" in one
 
 
-def _of_state(state: dict[str, Any]) -> Iterator[Row]:
+def _iterate_potato_rows(state: dict[str, Any]) -> Iterator[Row]:
     """Yield a row for each instance that a user of Potato labelled, with a column per label."""
     for instance, labels in state[STATE].items():
         row = {USER: format_value(state.get("user_id", "")), "instance_id": instance}
@@ -203,10 +206,10 @@ def is_argilla_record(record: dict[str, Any]) -> bool:
     ending = (OF_RESPONSES, OF_USERS, *OF_SUGGESTIONS)
     if any(key.endswith(ending) or OF_USER.fullmatch(key) for key in record):
         return True
-    return bool(_columns(record))
+    return bool(_group_responses(record))
 
 
-def _columns(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def _group_responses(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Return the responses of a record in Argilla's older layout, by question.
 
     They are a list of objects, or an object of lists.
@@ -228,7 +231,7 @@ def _columns(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _of_argilla(record: dict[str, Any], file: str) -> Iterator[Row]:
+def _iterate_argilla_rows(record: dict[str, Any], file: str) -> Iterator[Row]:
     """Yield a row for each user who responded to an Argilla record, a column per question.
 
     Raises `InputError` if the responses have no user ids.
@@ -247,14 +250,14 @@ def _of_argilla(record: dict[str, Any], file: str) -> Iterator[Row]:
     known = (record[key] for key in ("id", "external_id", "_server_id") if record.get(key))
     base = {RECORD: format_value(next(known, "")), **texts}
     found: dict[str, Row] = {}
-    for user, question, value, status in _responses_of(record, file):
+    for user, question, value, status in _iterate_responses(record, file):
         row = found.setdefault(format_value(user), {**base, USER: format_value(user)})
         row[RESPONSE + question] = format_answer(value)
         row[STATUS] = format_value(status)
     yield from found.values()
 
 
-def _responses_of(record: dict[str, Any], file: str) -> Iterator[tuple[Any, str, Any, Any]]:
+def _iterate_responses(record: dict[str, Any], file: str) -> Iterator[tuple[Any, str, Any, Any]]:
     """Yield (user, question, value, status) of each response of an Argilla record."""
     responses = record.get("responses")
     for one in responses if isinstance(responses, list) else []:
@@ -262,7 +265,7 @@ def _responses_of(record: dict[str, Any], file: str) -> Iterator[tuple[Any, str,
             inner = value.get("value") if isinstance(value, dict) else value
             yield one.get("user_id"), question, inner, one.get("status")
     by_question = responses if isinstance(responses, dict) else {}
-    for question, listed in {**by_question, **_columns(record)}.items():
+    for question, listed in {**by_question, **_group_responses(record)}.items():
         for one in listed or []:
             yield one.get("user_id"), question, one.get("value"), one.get("status")
     for key, value in record.items():
@@ -293,7 +296,7 @@ def _is_document(record: dict[str, Any]) -> bool:
     return not more or (is_signed and not any(isinstance(record[key], list | dict) for key in more))
 
 
-def _of_document(record: dict[str, Any], file: str) -> Iterator[Row]:
+def _iterate_doccano_rows(record: dict[str, Any], file: str) -> Iterator[Row]:
     """Yield a row for each annotator of a doccano document, with the labels in one cell."""
     text = next((record[key] for key in ("text", "data", "filename") if record.get(key)), "")
     number = next((record[key] for key in DOCUMENT_IDS if record.get(key) is not None), "")
@@ -322,12 +325,12 @@ def _of_document(record: dict[str, Any], file: str) -> Iterator[Row]:
             (format_value(record[key]) for key in ANNOTATORS if record.get(key) not in (None, "")),
             "",
         )
-        or annotator_of(file),
+        or find_annotator(file),
         LABEL: "\n".join(map(format_value, labels)),
     }
 
 
-def annotator_of(file: str) -> str:
+def find_annotator(file: str) -> str:
     """Return the annotator in the name of a doccano file; `InputError` for common names.
 
     Raises `InputError` for a name that files of all annotators have.

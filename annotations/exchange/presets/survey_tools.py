@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 
 from annotations.exchange.column_names import normalise_name, normalise_names
 from annotations.exchange.presets.cells import are_sentences
-from annotations.exchange.presets.columns import free_text, long_columns, worker_column
-from annotations.exchange.presets.known_names import OF_PANEL, QUESTIONS, worker_rank
+from annotations.exchange.presets.columns import find_long_columns, find_worker_column, free_text
+from annotations.exchange.presets.known_names import OF_PANEL, QUESTIONS, rank_worker_name
 from annotations.exchange.presets.mapping import Mapping
-from annotations.exchange.presets.preset import Preset, Row, Times, cell_named
+from annotations.exchange.presets.preset import Preset, Row, Times, get_named_cell
 from annotations.exchange.presets.table import Head
 
 TIMESTAMPS = normalise_names(
@@ -94,8 +94,8 @@ def propose_wide(
     holds Prolific's ids.
     """
     own = set(own)
-    worker = worker_column(head)
-    ranks = [rank for title in head.titles(worker) if (rank := worker_rank(title)) is not None]
+    worker = find_worker_column(head)
+    ranks = [rank for title in head.titles(worker) if (rank := rank_worker_name(title)) is not None]
     # A column that names a person, such as Prolific's id, is preferred to the tool's own ids.
     if not worker or min(ranks, default=least_rank) >= least_rank:
         worker = next((name for name in respondents if _are_ids(head, name)), worker)
@@ -127,7 +127,7 @@ def _are_ids(head: Head, column: str) -> bool:
     )
 
 
-def _columns(head: Head, names: Iterable[str]) -> list[str]:
+def _find_columns(head: Head, names: Iterable[str]) -> list[str]:
     """Return the columns whose name or label is among these normalised names."""
     wanted = frozenset(names)
     return [
@@ -139,14 +139,14 @@ def _columns(head: Head, names: Iterable[str]) -> list[str]:
 
 def _has(head: Head, names: Iterable[str]) -> bool:
     """Return whether the table has a column with one of these names."""
-    return bool(_columns(head, names))
+    return bool(_find_columns(head, names))
 
 
 def _is_long(head: Head) -> bool:
     """Return whether a table has one row per answer (columns worker, question, answer)."""
     if not head.named(*QUESTIONS):
         return False
-    worker, question, answer, _ = long_columns(head)
+    worker, question, answer, _ = find_long_columns(head)
     return bool(worker and question and answer) and worker != question
 
 
@@ -161,7 +161,7 @@ def is_google_forms(head: Head) -> bool:
     )
 
 
-def google_forms_columns(head: Head) -> Mapping:
+def propose_google_forms(head: Head) -> Mapping:
     """Return the column mapping of an export of Google Forms."""
     # A quiz has a score and feedback beside each question.
     own = [name for name in head.header if re.search(r"\[(Score|Feedback)\]$", name)]
@@ -173,9 +173,9 @@ def is_survey_monkey(head: Head) -> bool:
     return _has(head, RESPONDENTS) and _has(head, COLLECTORS)
 
 
-def survey_monkey_columns(head: Head) -> Mapping:
+def propose_survey_monkey(head: Head) -> Mapping:
     """Return the column mapping of an export of SurveyMonkey."""
-    respondents, collectors = _columns(head, RESPONDENTS), _columns(head, COLLECTORS)
+    respondents, collectors = _find_columns(head, RESPONDENTS), _find_columns(head, COLLECTORS)
     return propose_wide(head, [*respondents, *collectors], respondents, FIRST_NAMED)
 
 
@@ -184,7 +184,7 @@ def is_typeform(head: Head) -> bool:
     return bool(head.named("Submit Date (UTC)") and head.named("Start Date (UTC)", "Network ID"))
 
 
-def typeform_columns(head: Head) -> Mapping:
+def propose_typeform(head: Head) -> Mapping:
     """Return the column mapping of an export of Typeform; column # is the response id."""
     own = ("#", "Response Type", "Start Date (UTC)", "Stage Date (UTC)", "Submit Date (UTC)")
     known = [name for name in head.header if name in own]
@@ -197,10 +197,10 @@ def is_microsoft_forms(head: Head) -> bool:
     return _has(head, BEGUN) and _has(head, ENDED) and _has(head, {"id"})
 
 
-def microsoft_forms_columns(head: Head) -> Mapping:
+def propose_microsoft_forms(head: Head) -> Mapping:
     """Return the column mapping of an export of Microsoft Forms."""
-    own = _columns(head, {"id", *BEGUN, *ENDED})
-    return propose_wide(head, own, _columns(head, {"id"}))
+    own = _find_columns(head, {"id", *BEGUN, *ENDED})
+    return propose_wide(head, own, _find_columns(head, {"id"}))
 
 
 def is_lime_survey(head: Head) -> bool:
@@ -208,18 +208,18 @@ def is_lime_survey(head: Head) -> bool:
     return _has(head, SUBMITTED) and _has(head, LAST_PAGE)
 
 
-def lime_survey_columns(head: Head) -> Mapping:
+def propose_lime_survey(head: Head) -> Mapping:
     """Return the column mapping of a LimeSurvey export; the access code may be the worker's id."""
-    own = _columns(head, {*SUBMITTED, *LAST_PAGE, *TOKENS, *map(normalise_name, OF_LIME)})
+    own = _find_columns(head, {*SUBMITTED, *LAST_PAGE, *TOKENS, *map(normalise_name, OF_LIME)})
     own += [
         name
         for name in head.header
         if TIMING.search(name) or normalise_name(name).startswith(("seed", "startlang", "refurl"))
     ]
-    return propose_wide(head, own, _columns(head, TOKENS))
+    return propose_wide(head, own, _find_columns(head, TOKENS))
 
 
-def wording_of_code(name: str) -> str:
+def remove_question_code(name: str) -> str:
     """Return the question's text in a LimeSurvey heading such as "Q1. Text"; others unchanged."""
     found = CODED.match(name)
     return found["text"] if found else name
@@ -240,11 +240,13 @@ def is_redcap(head: Head) -> bool:
     return is_named and bool(complete) and not _is_long(head)
 
 
-def redcap_columns(head: Head) -> Mapping:
+def propose_redcap(head: Head) -> Mapping:
     """Return the column mapping of a REDCap export; checkboxes and completion are no answers."""
-    own = _columns(head, OF_RECORDS)
+    own = _find_columns(head, OF_RECORDS)
     own += [name for name in head.header if CHECKBOX.search(name) or _is_completion(name)]
-    return propose_wide(head, own, _columns(head, {"redcapsurveyidentifier", "surveyidentifier"}))
+    return propose_wide(
+        head, own, _find_columns(head, {"redcapsurveyidentifier", "surveyidentifier"})
+    )
 
 
 def _is_completion(name: str) -> bool:
@@ -257,7 +259,7 @@ def is_gorilla(head: Head) -> bool:
     return all(head.named(name) for name in GORILLA)
 
 
-def gorilla_columns(head: Head) -> Mapping:
+def propose_gorilla(head: Head) -> Mapping:
     """Return the column mapping of a Gorilla questionnaire, in its long or short form."""
     public, private = head.named(GORILLA[1]), head.named(GORILLA[0])
     pairs = {
@@ -272,26 +274,26 @@ def gorilla_columns(head: Head) -> Mapping:
         return Mapping(worker, question, (answer,), text if text != question else "")
     # Gorilla's own columns come first, up to this one.
     last = head.header.index(head.named("Task Version") or private)
-    own = [*head.header[: last + 1], *_columns(head, GORILLA_ROWS)]
+    own = [*head.header[: last + 1], *_find_columns(head, GORILLA_ROWS)]
     own += [name for name in head.header if name.endswith(("-quantised", "-text"))]
     return Mapping(worker, "", free_text(head, [name for name in head.header if name not in own]))
 
 
-def left_out_of_gorilla(row: Row) -> str:
+def find_gorilla_exclusion(row: Row) -> str:
     """Return why a row of a Gorilla export is not read as an answer; "" if it is read."""
-    key = normalise_name(cell_named(row, "Question Key"))
-    is_end = normalise_name(cell_named(row, "Event Index")) in GORILLA_ROWS
+    key = normalise_name(get_named_cell(row, "Question Key"))
+    is_end = normalise_name(get_named_cell(row, "Event Index")) in GORILLA_ROWS
     if key in GORILLA_ROWS or is_end or key.endswith(("quantised", "agerange")):
         return NO_ANSWERS
     if "questionkey" in row and not key:
         return NO_ANSWERS
-    rejected = cell_named(row, "Participant Status").casefold() == "rejected"
+    rejected = get_named_cell(row, "Participant Status").casefold() == "rejected"
     return REJECTED if rejected else ""
 
 
 def is_broken_off(row: Row) -> bool:
     """Return whether the survey tool's status is that of an unfinished response."""
-    status = cell_named(row, "Response Type", "Response Status", "Status")
+    status = get_named_cell(row, "Response Type", "Response Status", "Status")
     return normalise_name(status) in BROKEN_OFF
 
 
@@ -312,7 +314,7 @@ def is_incomplete(row: Row) -> bool:
     return bool(states) and states <= {"0", "incomplete"}
 
 
-def _panel(mapping: Mapping) -> str:
+def _get_panel(mapping: Mapping) -> str:
     """Return the panel that the name of the worker column names; "" for others."""
     return "Prolific" if "prolific" in mapping.worker.casefold() else ""
 
@@ -323,8 +325,8 @@ TOOLS = (
         "SurveyMonkey: all individual responses",
         "Analyze Results, Save As, Export file, All individual responses: CSV or XLSX.",
         is_survey_monkey,
-        survey_monkey_columns,
-        panel=_panel,
+        propose_survey_monkey,
+        panel=_get_panel,
         unfinished=is_broken_off,
         times=Times(("Start Date", "Date Created"), ("End Date", "Date Modified")),
     ),
@@ -333,8 +335,8 @@ TOOLS = (
         "Typeform: responses",
         "Results, Responses, Download: CSV or XLSX.",
         is_typeform,
-        typeform_columns,
-        panel=_panel,
+        propose_typeform,
+        panel=_get_panel,
         unfinished=is_broken_off,
         times=Times(("Start Date (UTC)",), ("Submit Date (UTC)",), zone="UTC"),
     ),
@@ -343,8 +345,8 @@ TOOLS = (
         "Microsoft Forms: responses",
         "Responses, Open in Excel.",
         is_microsoft_forms,
-        microsoft_forms_columns,
-        panel=_panel,
+        propose_microsoft_forms,
+        panel=_get_panel,
         times=Times(
             ("Start time", "Startzeit", "Heure de début", "Hora de inicio", "Ora di inizio"),
             (
@@ -358,24 +360,24 @@ TOOLS = (
         "LimeSurvey: responses as CSV or XLSX",
         "Responses, Export, Export responses: with the full text of the questions as headings.",
         is_lime_survey,
-        lime_survey_columns,
-        panel=_panel,
+        propose_lime_survey,
+        panel=_get_panel,
         unfinished=is_unsubmitted,
         times=Times(
             ("startdate", "Date started", "startdate. Date started"),
             ("submitdate", "Date submitted", "submitdate. Date submitted"),
             ("interviewtime", "Total time", "interviewtime. Total time"),
         ),
-        wording=wording_of_code,
+        wording=remove_question_code,
     ),
     Preset(
         "redcap",
         "REDCap: records, raw or with labels",
         "Data Exports, Reports, and Stats: CSV, raw data or labels.",
         is_redcap,
-        redcap_columns,
+        propose_redcap,
         parts=REDCAP_PARTS,
-        panel=_panel,
+        panel=_get_panel,
         unfinished=is_incomplete,
     ),
     Preset(
@@ -383,9 +385,9 @@ TOOLS = (
         "Gorilla: a questionnaire",
         "Data, Download: the file of a questionnaire node, in long or short form.",
         is_gorilla,
-        gorilla_columns,
-        panel=_panel,
-        left_out=left_out_of_gorilla,
+        propose_gorilla,
+        panel=_get_panel,
+        left_out=find_gorilla_exclusion,
         is_fixed=True,
     ),
     Preset(
@@ -393,8 +395,8 @@ TOOLS = (
         "Google Forms: the responses' spreadsheet",
         "Responses, Link to Sheets, then File, Download; or Download responses (.csv).",
         is_google_forms,
-        google_forms_columns,
-        panel=_panel,
+        propose_google_forms,
+        panel=_get_panel,
     ),
 )
 """The survey tools, in the order in which a file is compared with them."""

@@ -16,12 +16,12 @@ from typing import Any
 from annotations.exchange.column_names import normalise_name
 from annotations.exchange.header import CORNER, clean_name, refuse_columns
 from annotations.exchange.ids import is_blank
-from annotations.exchange.presets.cells import is_json, mostly
-from annotations.exchange.presets.experiments import lay_out_trials, with_header
-from annotations.exchange.presets.header_rows import looks_like_data, second_header_rows
-from annotations.exchange.presets.known_names import worker_rank
+from annotations.exchange.presets.cells import holds_for_most, is_json
+from annotations.exchange.presets.experiments import add_psiturk_header, lay_out_trials
+from annotations.exchange.presets.header_rows import find_second_header, looks_like_data
+from annotations.exchange.presets.known_names import rank_worker_name
 from annotations.exchange.presets.literals import MISSING, parse_literal
-from annotations.exchange.presets.tools import Flattened, flattened, has_shape, lay_flat
+from annotations.exchange.presets.tools import Flattened, flatten_document, has_shape, lay_flat
 from annotations.exchange.problems import InputError, Problem, Problems
 from annotations.exchange.reading.json_document import (
     READ_HERE,
@@ -117,7 +117,7 @@ class Head:
 
     def columns_of_json(self) -> list[str]:
         """Return the names of the columns whose cells are JSON lists or objects."""
-        return [column for column in self.header if mostly(is_json, self.values(column))]
+        return [column for column in self.header if holds_for_most(is_json, self.values(column))]
 
     @cached_property
     def filled_rows(self) -> list[Cells]:
@@ -168,7 +168,7 @@ class Head:
         )
 
 
-def head_of(given: Readable) -> Head:
+def read_head(given: Readable) -> Head:
     """Read the beginning of a file: its header and up to 200 rows.
 
     Malformed rows are skipped here; reading the whole file reports them.
@@ -177,7 +177,7 @@ def head_of(given: Readable) -> Head:
     return Head(
         table.name,
         table.header,
-        list(_whole(table)),
+        list(_iterate_cells(table)),
         table.wordings,
         table.fields,
         table.task,
@@ -185,7 +185,7 @@ def head_of(given: Readable) -> Head:
     )
 
 
-def header_is_missing(head: Head) -> bool:
+def is_header_missing(head: Head) -> bool:
     """Return whether a file's first row looks like data, not like a header."""
     return (
         head.is_delimited
@@ -194,7 +194,7 @@ def header_is_missing(head: Head) -> bool:
     )
 
 
-def _whole(table: ForeignTable) -> Iterator[Cells]:
+def _iterate_cells(table: ForeignTable) -> Iterator[Cells]:
     """Return the cells of the first rows of a table."""
     return (cells for _, cells in islice(table.rows, PEEKED))
 
@@ -204,8 +204,8 @@ def open_foreign(given: Readable, problems: Problems) -> ForeignTable:
 
     Raises `InputError` for a file that cannot be read as a whole.
     """
-    source = as_json_lines(with_header(given) or make_source(given))
-    found = _opened(source, problems)
+    source = convert_to_json_lines(add_psiturk_header(given) or make_source(given))
+    found = _open_table(source, problems)
     if source.is_turned:
         _turn(found)
     else:
@@ -213,7 +213,7 @@ def open_foreign(given: Readable, problems: Problems) -> ForeignTable:
     return found
 
 
-def as_json_lines(source: Source) -> Source:
+def convert_to_json_lines(source: Source) -> Source:
     """Return a .json file whose first two lines are objects as JSON Lines; others unchanged.
 
     Older exports of doccano are named so.
@@ -239,25 +239,25 @@ def _turn(table: ForeignTable) -> None:
     refuse_columns(table.name, len(rows) + 1)
     people = table.header[1:]
     corner = table.header[0]
-    names = [corner if worker_rank(corner) is not None else CORNER]
+    names = [corner if rank_worker_name(corner) is not None else CORNER]
     table.header = names + [" ".join(clean_name(cells[0]).split()) for cells in rows]
     table.rows = iter(
         [(at + 1, (who, *(cells[at] for cells in rows))) for at, who in enumerate(people, 1)]
     )
 
 
-def _opened(given: Readable, problems: Problems) -> ForeignTable:
+def _open_table(given: Readable, problems: Problems) -> ForeignTable:
     """Return a file as a table; large files are read in a separate process."""
     source = make_source(given)
     if source.suffix in OF_OBJECTS and source.stamp()[0] > READ_HERE:
-        return _opened_elsewhere(source, problems)
-    table = opened_here(source, problems)
+        return _open_in_process(source, problems)
+    table = open_in_this_process(source, problems)
     if table is None:
-        return _opened_elsewhere(source, problems)
+        return _open_in_process(source, problems)
     return table
 
 
-def _opened_elsewhere(source: Source, problems: Problems) -> ForeignTable:
+def _open_in_process(source: Source, problems: Problems) -> ForeignTable:
     """Read a large file of objects as a table, in a separate process with limits."""
     arguments = [source.name, source.sheet, source.header_row, source.names_corner]
     values = read_values_in_process(source, LAYING_FLAT, ["rows", *arguments])
@@ -278,7 +278,7 @@ def _opened_elsewhere(source: Source, problems: Problems) -> ForeignTable:
     )
 
 
-def opened_here(
+def open_in_this_process(
     source: Source, problems: Problems, *, is_alone: bool = False
 ) -> ForeignTable | None:
     """Read a file as a table in this process; None if it must be read in a separate one.
@@ -289,21 +289,23 @@ def opened_here(
     given, suffix = source, source.suffix
     if suffix == ".json":
         document = read_json_here(source, MOST_VALUES_LAID_FLAT)
-        rows = flattened(document.value, document.name)
-        return _of_objects(document.name, document.sha256, rows, list(document.warnings))
+        rows = flatten_document(document.value, document.name)
+        return _build_object_table(document.name, document.sha256, rows, list(document.warnings))
     table = open_table(given, (), problems, MAY_LACK)
     if suffix in (".jsonl", ".ndjson"):
         # Keys may differ from line to line: the header is known when all have been read.
         read = [(line, extra) for line, _, extra in table.rows]
         objects = [(line, dict(zip(table.kept_aside, extra, strict=False))) for line, extra in read]
-        rows = flattened([_located(line, cells) for line, cells in objects], table.name)
-        return _of_objects(table.name, table.sha256, rows, table.warnings)
+        rows = flatten_document(
+            [_build_located_object(line, cells) for line, cells in objects], table.name
+        )
+        return _build_object_table(table.name, table.sha256, rows, table.warnings)
     several = ((line, extra) for line, _, extra in table.rows)
     first = list(islice(several, COMPARED))
     # A question over several lines is one line in lists, in ids and in what --map says.
     header = [" ".join(clean_name(name).split()) for name in table.kept_aside]
     is_turned = make_source(given).is_turned
-    labels = second_header_rows(header, [cells for _, cells in first] if not is_turned else [])
+    labels = find_second_header(header, [cells for _, cells in first] if not is_turned else [])
     rest = chain(first[labels.n_rows :], several)
     found = ForeignTable(
         table.name,
@@ -336,13 +338,15 @@ def _lay_out_objects(table: ForeignTable, *, is_large: bool) -> ForeignTable | N
     rows = chain(first, table.rows)
     columns = [[cells[at] for _, cells in first] for at in range(len(table.header))]
     kinds = [_holds_objects(column) for column in columns]
-    if not any(has_shape(one, table.name) for one in _items(table, kinds, first, is_sure=False)):
+    if not any(
+        has_shape(one, table.name) for one in _iterate_objects(table, kinds, first, is_sure=False)
+    ):
         table.rows = rows
         return table
     if is_large:
         return None
-    flat = lay_flat(_items(table, kinds, rows, is_sure=True), table.name)
-    return _of_objects(table.name, table.sha256, flat, table.warnings)
+    flat = lay_flat(_iterate_objects(table, kinds, rows, is_sure=True), table.name)
+    return _build_object_table(table.name, table.sha256, flat, table.warnings)
 
 
 def _holds_objects(cells: Sequence[str]) -> bool | None:
@@ -351,7 +355,7 @@ def _holds_objects(cells: Sequence[str]) -> bool | None:
     return 2 * sum(map(is_json, values)) >= len(values) if values else None
 
 
-def _items(
+def _iterate_objects(
     table: ForeignTable,
     kinds: Sequence[bool | None],
     rows: Iterable[tuple[int, Cells]],
@@ -380,7 +384,9 @@ def _items(
         yield item
 
 
-def _of_objects(name: str, sha256: str, flat: Flattened, warnings: list[str]) -> ForeignTable:
+def _build_object_table(
+    name: str, sha256: str, flat: Flattened, warnings: list[str]
+) -> ForeignTable:
     """Return the table of rows that were made from objects."""
     header = list(dict.fromkeys(key for _, row in flat.rows for key in row))
     if not header:
@@ -399,7 +405,7 @@ def _of_objects(name: str, sha256: str, flat: Flattened, warnings: list[str]) ->
     )
 
 
-def _located(line: int, cells: dict[str, str]) -> JsonObject:
+def _build_located_object(line: int, cells: dict[str, str]) -> JsonObject:
     """Return a row as a JSON object with its line number."""
     found = JsonObject({name: parse_cell(cell) for name, cell in cells.items()})
     found.line = line

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from annotations.exchange.column_names import normalise_name
-from annotations.exchange.presets.cells import is_epoch, is_number, mostly
+from annotations.exchange.presets.cells import holds_for_most, is_epoch, is_number
 from annotations.exchange.presets.preset import Times
 from annotations.exchange.presets.table import Head
 
@@ -22,7 +22,7 @@ _START = re.compile(
 """Part of the name of a column of times at which an answer was begun."""
 
 
-def time_columns(head: Head, times: Times) -> tuple[str, ...]:
+def find_time_columns(head: Head, times: Times) -> tuple[str, ...]:
     """Return the columns of a file that hold times or durations, by the names of its preset."""
     names = (*times.started, *times.submitted, *times.seconds)
     return tuple(dict.fromkeys(filter(None, (head.named(name) for name in names))))
@@ -54,29 +54,29 @@ def classify_times(head: Head, columns: Iterable[str], known: Times) -> Times:
 
 def _are_durations(values: Sequence[str]) -> bool:
     """Return whether values are durations: numbers, but no times."""
-    return mostly(is_number, values) and not mostly(is_epoch, values)
+    return holds_for_most(is_number, values) and not holds_for_most(is_epoch, values)
 
 
-def elapsed_seconds(begun: str, ended: str) -> float | None:
+def compute_elapsed_seconds(begun: str, ended: str) -> float | None:
     """Return the seconds between two times of one file; None if they are ambiguous.
 
     None where one is no time, where the end is before the beginning or a month later, and where
     the order of day and month matters, and where the survey is anonymous.
     """
     # Both times are read in the same format: a file writes all of its times alike.
-    ends = dict(_readings(ended))
+    ends = dict(_iterate_readings(ended))
     if ANONYMISED in ends.values():
         return None
     found = {
         (ends[form] - time).total_seconds()
-        for form, time in _readings(begun)
+        for form, time in _iterate_readings(begun)
         if form in ends and timedelta() <= ends[form] - time <= LONGEST
     }
     # A set: 3/4 and 3/5 differ by a day or by a month, but readings that agree count once.
     return found.pop() if len(found) == 1 else None
 
 
-def _readings(cell: str) -> Iterator[tuple[str, datetime]]:
+def _iterate_readings(cell: str) -> Iterator[tuple[str, datetime]]:
     """Yield each (format, time) as which a cell can be read."""
     text = " ".join(cell.split())
     try:

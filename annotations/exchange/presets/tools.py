@@ -13,10 +13,10 @@ from typing import Any
 from annotations.exchange.header import refuse_columns
 from annotations.exchange.presets.literals import parse_literal
 from annotations.exchange.presets.shapes import (
+    build_record_rows,
     is_argilla_record,
     may_have_shape,
-    records_of,
-    rows_of_record,
+    unwrap_records,
 )
 from annotations.exchange.presets.values import format_answer, format_value
 from annotations.exchange.problems import InputError
@@ -45,12 +45,12 @@ class Flattened:
     task: tuple[str, ...] = ()
 
 
-def flattened(document: Any, file: str) -> Flattened:
+def flatten_document(document: Any, file: str) -> Flattened:
     """Convert a JSON document to table rows; `InputError` if it is no list of objects.
 
     A key that is not known stays, its value as JSON if it is no text.
     """
-    document = records_of(document, file)
+    document = unwrap_records(document, file)
     if not isinstance(document, list) or not all(isinstance(one, dict) for one in document):
         raise InputError.from_code(file, "not_object_list")
     return lay_flat(document, file)
@@ -67,7 +67,7 @@ def lay_flat(items: Iterable[dict[str, Any]], file: str) -> Flattened:
     of_argilla = False
     for item in items:
         line = item.line if isinstance(item, JsonObject) else 0
-        rows = _rows_of_item(item, file, types, task)
+        rows = _build_item_rows(item, file, types, task)
         if rows is None:
             refuse_columns(file, len(item))
             rows = [{name: format_value(value) for name, value in item.items()}]
@@ -88,10 +88,10 @@ def has_shape(item: dict[str, Any], file: str) -> bool:
 
     Raises `InputError` for an object without the ids of its workers.
     """
-    return _rows_of_item(item, file, {}, {}) is not None
+    return _build_item_rows(item, file, {}, {}) is not None
 
 
-def _rows_of_item(
+def _build_item_rows(
     item: dict[str, Any], file: str, types: dict[str, set[str]], task: dict[str, None]
 ) -> list[dict[str, str]] | None:
     """Return the table rows of a known tool's object; None for any other object.
@@ -100,18 +100,18 @@ def _rows_of_item(
     """
     if not may_have_shape(item):
         return None
-    data = _data_of(item)
+    data = _get_task_data(item)
     # Label Studio before version 1 called annotations completions.
     annotations = item.get("annotations", item.get("completions"))
     if isinstance(annotations, list) and data is not None:
         task |= dict.fromkeys(data)
-        return list(_of_task(item | {"annotations": annotations}, data, types))
+        return list(_iterate_task_rows(item | {"annotations": annotations}, data, types))
     if isinstance(item.get(LABELS), dict):
-        return [_of_instance(item)]
-    return rows_of_record(item, file)
+        return [_build_instance_row(item)]
+    return build_record_rows(item, file)
 
 
-def _data_of(item: dict[str, Any]) -> dict[str, Any] | None:
+def _get_task_data(item: dict[str, Any]) -> dict[str, Any] | None:
     """Return the data of a Label Studio task; None for another object.
 
     pandas flattens the data to keys such as data.text; these are read too.
@@ -123,7 +123,7 @@ def _data_of(item: dict[str, Any]) -> dict[str, Any] | None:
     return flat or None
 
 
-def _of_task(
+def _iterate_task_rows(
     task: dict[str, Any], shown: dict[str, Any], types: dict[str, set[str]]
 ) -> Iterator[dict[str, str]]:
     """Yield a row for each annotation of a Label Studio task, and record the field types."""
@@ -145,7 +145,7 @@ def _of_task(
         # A field may be called like one of the data: what was said stands for it then.
         row |= {name: "\n".join(values) for name, values in said.items() if name and values}
         row |= {
-            "annotator": _person(annotation.get("completed_by")),
+            "annotator": _format_person(annotation.get("completed_by")),
             "annotation_id": format_value(annotation.get("id", "")),
             "created_at": format_value(annotation.get("created_at", "")),
             "lead_time": format_value(annotation.get("lead_time", "")),
@@ -154,7 +154,7 @@ def _of_task(
         yield row
 
 
-def _of_instance(item: dict[str, Any]) -> dict[str, str]:
+def _build_instance_row(item: dict[str, Any]) -> dict[str, str]:
     """Return the row of an instance annotated in Potato, with one column per label."""
     row = {
         name: format_value(value)
@@ -167,7 +167,7 @@ def _of_instance(item: dict[str, Any]) -> dict[str, str]:
     return row
 
 
-def cell_of(cell: str) -> str:
+def read_answer_cell(cell: str) -> str:
     """Return the answer text in a Label Studio cell: list entries become lines."""
     value = parse_literal(cell)
     if isinstance(value, dict) and len(value) == 1 and set(value) <= {"choices", "text"}:
@@ -180,7 +180,7 @@ def cell_of(cell: str) -> str:
     return cell
 
 
-def _person(who: Any) -> str:
+def _format_person(who: Any) -> str:
     """Return the name of a person in an annotation."""
     if isinstance(who, dict):
         return next((format_value(who[key]) for key in PERSON if who.get(key)), "")

@@ -133,6 +133,6 @@ def _parse_worker_rule(text: str) -> tuple[str, Duplicates]:
     return clean_id(worker), Duplicates(rule)
 
 
-def chosen_rule(default: Duplicates, workers: Iterable[tuple[str, Duplicates]]) -> DuplicateRule:
+def choose_rule(default: Duplicates, workers: Iterable[tuple[str, Duplicates]]) -> DuplicateRule:
     """Return the rule of the options --duplicates and --duplicates-of."""
     return make_rule(default, dict(workers))

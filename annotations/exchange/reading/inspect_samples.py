@@ -38,7 +38,7 @@ def read_header(log: Any) -> InspectHeader:
     for config in configs:
         if isinstance(config, Mapping):
             options |= {key: config[key] for key in PARAMETERS if config.get(key) is not None}
-    return InspectHeader(_as_text(spec.get("task")), _as_text(spec.get("model")), options)
+    return InspectHeader(_format_text(spec.get("task")), _format_text(spec.get("model")), options)
 
 
 def read_sample(
@@ -57,7 +57,7 @@ def read_sample(
         "task": header.task,
         "epoch": epoch,
         **({"error": _describe_error(error)} if error else {}),
-        **({"limit": _as_text(limit.get("type"))} if isinstance(limit, Mapping) else {}),
+        **({"limit": _format_text(limit.get("type"))} if isinstance(limit, Mapping) else {}),
         **_read_scores(sample.get("scores")),
     }
     prompt = texts.join(sample.get("input"))
@@ -68,7 +68,7 @@ def read_sample(
         # An agent may end by a call of a tool: its last words are the answer.
         if not found.text and not found.is_refusal and len(choices) < 2:
             found = texts.read_last(sample.get("messages")) or found
-        reason = _as_text(choice.get("stop_reason"))
+        reason = _format_text(choice.get("stop_reason"))
         if limit and not found.text:
             reason = USED_UP
         yield LogRecord(
@@ -109,10 +109,10 @@ class _Texts:
             if isinstance(part, str):
                 texts.append(self._resolve(part))
             elif part.get("type") == "text":
-                texts.append(self._resolve(_as_text(part.get("text"))))
+                texts.append(self._resolve(_format_text(part.get("text"))))
                 refusals += bool(part.get("refusal"))
             elif part.get("type") == "reasoning" and not part.get("redacted"):
-                thinking.append(self._resolve(_as_text(part.get("reasoning"))))
+                thinking.append(self._resolve(_format_text(part.get("reasoning"))))
         is_refusal = bool(texts) and refusals == len(texts)
         return _MessageContent("\n".join(texts), "\n".join(filter(None, thinking)), is_refusal)
 
@@ -131,7 +131,8 @@ class _Texts:
             return self._resolve(given)
         messages = [one for one in given or () if isinstance(one, Mapping)]
         return "\n\n".join(
-            f"{_as_text(one.get('role'))}: {self.read(one.get('content')).text}" for one in messages
+            f"{_format_text(one.get('role'))}: {self.read(one.get('content')).text}"
+            for one in messages
         )
 
     def _resolve(self, text: str) -> str:
@@ -142,7 +143,7 @@ class _Texts:
         return found if isinstance(found, str) else text
 
 
-def _as_text(value: Any) -> str:
+def _format_text(value: Any) -> str:
     """Return a text, or the text of a number; "" for any other value."""
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 

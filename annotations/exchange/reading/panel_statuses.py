@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
-from annotations.exchange.prolific import STATUSES, find_status, squash
+from annotations.exchange.prolific import STATUSES, find_status, simplify_status
 from annotations.exchange.reading.answers import normalise_text
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 
 LONGEST_ID = 255
 LONGEST_CODE = 100
-WITHHELD = frozenset(map(squash, ("CONSENT_REVOKED", "DATA_EXPIRED")))
+WITHHELD = frozenset(map(simplify_status, ("CONSENT_REVOKED", "DATA_EXPIRED")))
 """What Prolific writes in the cells of a person whose data it has deleted."""
 
 COLUMNS = (
@@ -101,7 +101,7 @@ def read_statuses(file: Readable) -> StatusFile:
     first: dict[tuple[str, str], int] = {}
     for line, cells, _ in table.rows:
         submission, participant, status = cells[:3]
-        started, completed, taken, code, study = map(_blank_withheld, cells[3:])
+        started, completed, taken, code, study = map(_clear_withheld, cells[3:])
         n_problems = problems.total
         for column, cell in (("Submission id", submission), ("Participant id", participant)):
             # Deleted ids are equal in all their rows, so they must not count as repeated.
@@ -125,8 +125,8 @@ def read_statuses(file: Readable) -> StatusFile:
             rows.append(
                 StatusRow(
                     line,
-                    clean_id(_blank_withheld(submission)),
-                    clean_id(_blank_withheld(participant)),
+                    clean_id(_clear_withheld(submission)),
+                    clean_id(_clear_withheld(participant)),
                     known,
                     started_at,
                     completed_at,
@@ -146,14 +146,14 @@ def read_statuses(file: Readable) -> StatusFile:
     )
 
 
-def _blank_withheld(cell: str) -> str:
+def _clear_withheld(cell: str) -> str:
     """Return a cell, or "" if Prolific has deleted its content."""
     return "" if is_withheld(cell) else cell
 
 
 def is_withheld(cell: str) -> bool:
     """Return whether a cell states that Prolific has deleted its content."""
-    return squash(cell) in WITHHELD
+    return simplify_status(cell) in WITHHELD
 
 
 def _check_id(

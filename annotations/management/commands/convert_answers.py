@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations.exchange import InputError
 from annotations.exchange.conversion import convert, convert_model_log
-from annotations.exchange.reading.duplicates import add_duplicates, chosen_rule
+from annotations.exchange.reading.duplicates import add_duplicates, choose_rule
 from annotations.exchange.reading.model_logs import recognise_log
 from annotations.exchange.reading.source import make_source
 from annotations.management.importing import USAGE
@@ -69,7 +69,7 @@ class Command(BaseCommand):
                 preset=preset,
                 mapping=mapping,
                 questions=options["questions"],
-                duplicates=chosen_rule(options["duplicates"], options["duplicates_of"]),
+                duplicates=choose_rule(options["duplicates"], options["duplicates_of"]),
                 demographics=demographics,
                 statuses=options["panel_statuses"],
             )

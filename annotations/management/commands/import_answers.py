@@ -8,8 +8,8 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.exchange import ColumnNames, InputError
 from annotations.exchange.importing import ImportReport, import_answers
 from annotations.exchange.importing.survey_exports import import_mapped
-from annotations.exchange.presets.advice import advised
-from annotations.exchange.reading.duplicates import add_duplicates, chosen_rule
+from annotations.exchange.presets.advice import add_export_hint
+from annotations.exchange.reading.duplicates import add_duplicates, choose_rule
 from annotations.management.importing import USAGE, ImportCommand, parse_columns_option
 from annotations.management.presets import (
     add_demographics,
@@ -62,7 +62,7 @@ class Command(ImportCommand):
         try:
             return [self._import_standard_file(path, options, columns)]
         except InputError as error:
-            raise advised(error, path, WITH_PRESET) from error
+            raise add_export_hint(error, path, WITH_PRESET) from error
 
     def _import_standard_file(
         self, path: Path, options: dict[str, Any], columns: dict[str, Any]
@@ -72,7 +72,7 @@ class Command(ImportCommand):
             self.question_set(options, create=options["create_questions"]),
             path,
             panel=options["panel"].strip(),
-            duplicates=chosen_rule(options["duplicates"], options["duplicates_of"]),
+            duplicates=choose_rule(options["duplicates"], options["duplicates_of"]),
             version=options["in_version"],
             create_questions=options["create_questions"],
             update_flags=options["update_flags"],
@@ -93,7 +93,7 @@ class Command(ImportCommand):
             demographics=read_chosen_demographics(options),
             statuses=options["panel_statuses"],
             panel=options["panel"].strip(),
-            duplicates=chosen_rule(options["duplicates"], options["duplicates_of"]),
+            duplicates=choose_rule(options["duplicates"], options["duplicates_of"]),
             version=options["in_version"],
             update_flags=options["update_flags"],
             dry_run=options["dry_run"],

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import AnswerFile, ColumnNames, InputError, ModelAnswerFile, read_answers
-from annotations.exchange.presets.advice import advised
+from annotations.exchange.presets.advice import add_export_hint
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.consensus.inputs import Answers, Embedded, EmbedTexts, GradingInput, ModelAnswers
 from evaluation.consensus.parameters import AqerParameters
@@ -129,7 +129,7 @@ def read_worker_answers(path: Path, columns: ColumnNames, duplicates: Duplicates
     try:
         return read_answers(path, columns, duplicates)
     except InputError as error:
-        raise advised(error, path, CONVERT) from error
+        raise add_export_hint(error, path, CONVERT) from error
 
 
 def load_precomputed(

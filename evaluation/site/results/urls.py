@@ -3,7 +3,7 @@
 from django.urls import path
 
 from evaluation.eloquent.views import show_comparison, show_texts
-from evaluation.experts.views import audit, experts
+from evaluation.experts.views import show_audit, show_experts
 from evaluation.grading.results.views.alarms import show_alarm, show_alarms, show_expert_grading
 from evaluation.grading.results.views.models import (
     show_comparisons,
@@ -72,8 +72,8 @@ urlpatterns = [
     path(f"{RUN}triage/files/<slug:name>/", send_decision_file, name="results-triage-file"),
     path(f"{RUN}triage/<uuid:worker>/", review_worker, name="results-triage-worker"),
     path(f"{RUN}anchors/", show_expert_grading, name="results-anchors"),
-    path(f"{RUN}audit/", audit, name="results-audit"),
-    path(f"{RUN}experts/", experts, name="results-experts"),
+    path(f"{RUN}audit/", show_audit, name="results-audit"),
+    path(f"{RUN}experts/", show_experts, name="results-experts"),
     path(f"{RUN}trust/", show_trust, name="results-trust"),
     path(f"{RUN}heat-map/", show_heat_map, name="results-heat-map"),
     path(f"{RUN}against/", show_run_comparison, name="results-against"),

@@ -5,7 +5,7 @@ import pytest
 from django.contrib.auth.models import User
 from scipy import stats
 
-from evaluation.experts.report import audit_report, audit_table
+from evaluation.experts.report import build_audit_report, build_audit_table
 from evaluation.models import AnswerScore, HumanJudgement, Run
 from evaluation.runs.reports.judging import load_experts_check
 from evaluation.trust.report import build_trust_report
@@ -41,7 +41,7 @@ def test_the_correlation_is_that_of_scores_and_mean_grades(run):
     audit = drawn(run, 24)
     grade(audit, ed, of_score(run, 1.5))
     grade(audit, eve, lambda item: item.place % 6 if item.place < 12 else None)
-    report = audit_report(run)
+    report = build_audit_report(run)
     scores, means = [], []
     for item in audit.items.order_by("place"):
         given = HumanJudgement.objects.filter(response=item.response_id)
@@ -75,7 +75,7 @@ def test_parts_that_are_drawn_alike_count_by_how_many_answers_they_have(run):
         scores += [score(run, item)] * times
         grades += [HumanJudgement.objects.get(response=item.response_id).grade] * times
         weights.append(times)
-    report = audit_report(run)
+    report = build_audit_report(run)
     assert set(weights) == {1, 4}
     assert report.people.answers.value == pytest.approx(stats.pearsonr(scores, grades)[0])
     assert report.people.mean == pytest.approx(np.mean(grades))
@@ -84,7 +84,7 @@ def test_parts_that_are_drawn_alike_count_by_how_many_answers_they_have(run):
         ("middle", 40, 7, 7),
         ("high", 40, 7, 7),
     ]
-    rows = list(audit_table(run).rows)
+    rows = list(build_audit_table(run).rows)
     assert sum(row[4] for row in rows) == pytest.approx(90)
 
 
@@ -92,12 +92,12 @@ def test_models_answers_stand_apart_from_peoples(run):
     ed = expert(run)[0]
     audit = drawn(run, 40, with_models=True)
     grade(audit, ed, lambda item: 5 if item.llm_response_id else of_score(run)(item))
-    report = audit_report(run)
+    report = build_audit_report(run)
     assert (report.people.n, report.models.n) == (30, 10)
     assert report.models.mean == 5
     assert report.models.answers.reason == "no_correlation"
     assert report.people.answers.value > 0.95
-    models = [row for row in audit_table(run).rows if row[2]]
+    models = [row for row in build_audit_table(run).rows if row[2]]
     assert len(models) == 10
     assert {row[2] for row in models} == {"model 0", "model 1"}
 
@@ -106,11 +106,11 @@ def test_workers_are_compared_once_ten_of_them_have_three_graded_answers(run):
     ed = expert(run)[0]
     audit = drawn(run, 20)
     grade(audit, ed, of_score(run))
-    assert audit_report(run).workers is None
+    assert build_audit_report(run).workers is None
     audit = drawn(run, 120)
     HumanJudgement.objects.all().delete()
     grade(audit, ed, of_score(run, 1))
-    report = audit_report(run)
+    report = build_audit_report(run)
     assert report.n_covered == 12
     raw, means = [], []
     for row in run.worker_grades.all():
@@ -164,7 +164,7 @@ def test_another_run_over_the_same_answers_is_held_against_the_same_grades(run):
         for row in AnswerScore.objects.filter(run=run)
     )
     other = world.fetched(other)
-    first, second = audit_report(run), audit_report(other)
+    first, second = build_audit_report(run), build_audit_report(other)
     assert (first.drawn_for, second.drawn_for) == (None, run.public_id)
     assert second.people.answers.value == pytest.approx(-first.people.answers.value)
     assert second.experts == []
@@ -174,7 +174,7 @@ def test_another_run_over_the_same_answers_is_held_against_the_same_grades(run):
         response__in=own.items.values_list("response", flat=True)
     ).delete()
     grade(own, expert(run, "eve")[0], lambda item: 2)
-    assert audit_report(other).drawn_for is None
+    assert build_audit_report(other).drawn_for is None
 
 
 def test_grades_of_answers_that_nobody_sampled_still_count_without_a_sample(run):
@@ -209,7 +209,7 @@ def test_answers_are_named_on_which_grades_and_scores_differ_most(run):
     ordered = sorted(audit.items.all(), key=lambda item: score(run, item))
     wrong = {ordered[0].pk: 5.0, ordered[-1].pk: 0.0}
     grade(audit, ed, lambda item: wrong.get(item.pk, of_score(run)(item)))
-    found = [one.key for one in audit_report(run).differ[:2]]
+    found = [one.key for one in build_audit_report(run).differ[:2]]
     assert set(found) == {ordered[0].response_id, ordered[-1].response_id}
 
 
@@ -217,7 +217,7 @@ def test_experts_are_named_who_may_be_asked_and_who_have_not_signed_in(run):
     expert(run, "ed")
     pending = User.objects.create_user("pia")
     run.version.question_set.shares.create(user=pending, role="expert", pending=True)
-    report = audit_report(run)
+    report = build_audit_report(run)
     assert [name for _, name in report.others] == ["ed"]
     assert report.waiting == ["pia"]
     assert [row.n for row in report.foreseen] == [10, 12, 20, 50, 100]  # 12: a tenth

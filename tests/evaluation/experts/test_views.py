@@ -7,7 +7,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from evaluation.experts.messages import LEVELS
-from evaluation.experts.report import experts_report
+from evaluation.experts.report import build_experts_report
 from evaluation.models import HumanJudgement
 from evaluation.runs.reports.judging import compute_weights, load_judged_answers
 from tests.evaluation.grading.results import world
@@ -43,7 +43,7 @@ def judged(run):
 
 
 def test_it_says_how_far_experts_agree_and_what_everybody_is_worth(run, judged):
-    found = experts_report(run).findings
+    found = build_experts_report(run).findings
     assert (found.experts, found.n_graded, found.n_settled) == (["ed", "eve"], 40, 1)
     by_name = {one.metric: one for one in found.agreement}
     assert by_name["alpha_nominal"].value < 0 < by_name["icc_single"].value < 1
@@ -70,7 +70,7 @@ def test_the_page_tells_it_in_words_and_rest_and_files_in_numbers(site, run, jud
     told = client.get(f"/api/v1/runs/{run.public_id}/results/experts/").json()
     assert (told["level"], told["n_by_two"], told["n_missing"]) == ("reliable", 40, 0)
     assert told["said"] == LEVELS["reliable"]
-    found = experts_report(run).findings
+    found = build_experts_report(run).findings
     for name, rows in (
         ("expert-agreement", len(found.agreement) + 2),
         ("expert-difficulty", len(found.difficulty)),
@@ -93,7 +93,7 @@ def test_in_a_sample_with_as_many_of_each_third_grades_count_by_what_they_stand_
     judged = load_judged_answers(run, audit)
     weights = compute_weights(judged, audit)
     assert len(set(weights)) > 1
-    report = experts_report(run).findings
+    report = build_experts_report(run).findings
     for one in report.difficulty:
         mine = [
             (answer.grade, weight)
@@ -107,7 +107,7 @@ def test_in_a_sample_with_as_many_of_each_third_grades_count_by_what_they_stand_
     assert any(one.weight > 0 for one in means)
     audit.strata = dict.fromkeys(audit.strata, 24)
     audit.save()
-    assert experts_report(run).findings.means == means
+    assert build_experts_report(run).findings.means == means
 
 
 def test_before_anybody_graded_it_says_what_to_do(site, run):
@@ -128,7 +128,7 @@ def test_grades_of_answers_that_nobody_drew_say_nothing_of_the_others(run):
     user = expert(run)[0]
     for row in run.answer_scores.order_by("pk")[:20]:
         HumanJudgement.objects.create(response_id=row.response_id, expert=user, grade=3)
-    found = experts_report(run).findings
+    found = build_experts_report(run).findings
     assert (found.means, found.without_means) == ([], "not_drawn_at_random")
 
 
@@ -136,4 +136,4 @@ def test_it_takes_as_many_queries_for_many_answers_as_for_few(
     run, judged, django_assert_max_num_queries
 ):
     with django_assert_max_num_queries(14):
-        experts_report(run)
+        build_experts_report(run)

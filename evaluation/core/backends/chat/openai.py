@@ -424,7 +424,7 @@ class OpenAIChat(ChatModel):
 
     async def open(self, at_once: int) -> None:
         """Create the pool of connections to the server."""
-        self._client = self.server.build_async_client(at_once)
+        self._client = self.server.async_client(at_once)
 
     async def close(self) -> None:
         """Close all connections to the server."""

@@ -8,12 +8,12 @@ import pytest
 from annotations.exchange import InputError
 from annotations.exchange.presets import (
     Arrangement,
-    arrange,
-    head_of,
-    proposed,
-    recognised,
+    locate_table,
+    open_rows,
+    propose_mapping,
+    read_head,
+    recognise_preset,
     refuse_unmapped,
-    rows_of,
 )
 from annotations.exchange.presets.stray_rows import TOTALS
 from annotations.exchange.reading.source import make_bytes_source
@@ -54,12 +54,12 @@ def text_file(rows, sign=","):
 
 def read(source, chosen=None):
     """Return where the table was found, its mapping, and the answers as triples."""
-    arranged = arrange(source, chosen)
-    head = head_of(arranged.source)
-    preset = recognised(head)
-    mapping = proposed(preset, head, arranged.source)
+    arranged = locate_table(source, chosen)
+    head = read_head(arranged.source)
+    preset = recognise_preset(head)
+    mapping = propose_mapping(preset, head, arranged.source)
     refuse_unmapped(preset, mapping, head)
-    rows = rows_of(arranged.source, preset, mapping)
+    rows = open_rows(arranged.source, preset, mapping)
     found = {(one.worker, one.question, one.text) for one, _ in rows}
     rows.finish()
     return (arranged.sheet, arranged.header_row), found, rows
@@ -109,9 +109,9 @@ def test_sheet_and_header_row_are_chosen_by_name_or_number():
     assert place == ("Old", 4)
     # The header and two people of the table stand on that sheet.
     assert {who for who, _, _ in found} == set(PEOPLE[:2])
-    told = arrange(source, Arrangement("2")).describe()
+    told = locate_table(source, Arrangement("2")).describe()
     assert told.endswith("New (of Old, New)")
-    assert arrange(workbook(Answers=TABLE)).describe() == ""
+    assert locate_table(workbook(Answers=TABLE)).describe() == ""
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_sheet_and_header_row_are_chosen_by_name_or_number():
 )
 def test_a_place_that_the_file_does_not_have_is_refused(source, chosen, code):
     with raises_problem(code):
-        arrange(source, chosen)
+        locate_table(source, chosen)
 
 
 def test_a_header_row_behind_the_end_leaves_an_empty_file():

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from annotations.exchange.importing.survey_exports import stage_mapped
-from annotations.exchange.presets import head_of, proposed, recognised
+from annotations.exchange.presets import propose_mapping, read_head, recognise_preset
 from annotations.exchange.presets.declared import SPAM, TRIED
 from annotations.exchange.presets.preset import UNFINISHED
 from annotations.exchange.reading.answers import read_answers
@@ -36,9 +36,9 @@ def survey(*rows, header=HEADER):
 
 def staged(source, duplicates="refuse", *, keep=False, workers=None):
     """Return what a file says by worker and question, the minutes of each, and rows left out."""
-    head = head_of(source)
-    preset = recognised(head).keeping_unfinished() if keep else recognised(head)
-    mapping = proposed(preset, head, source)
+    head = read_head(source)
+    preset = recognise_preset(head).keeping_unfinished() if keep else recognise_preset(head)
+    mapping = propose_mapping(preset, head, source)
     rule = make_rule(duplicates, workers or {})
     with stage_mapped(source, preset=preset, mapping=mapping, duplicates=rule) as stage:
         names = list(stage.questions)
@@ -147,9 +147,9 @@ def test_in_a_row_for_each_answer_all_rows_that_count_give_the_time():
         b"7,3,101,2026-03-04T15:00:00Z,It is the wind,Why do tides rise?\n"
     )
     source = make_bytes_source("project.csv", content)
-    head = head_of(source)
-    preset = recognised(head)
-    mapping = proposed(preset, head, source)
+    head = read_head(source)
+    preset = recognise_preset(head)
+    mapping = propose_mapping(preset, head, source)
     hours = {}
     for duplicates in (Duplicates.FIRST, Duplicates.LAST):
         with stage_mapped(source, preset=preset, mapping=mapping, duplicates=duplicates) as stage:
@@ -171,9 +171,11 @@ def test_in_our_own_form_an_empty_answer_takes_no_text_away():
 
 def test_who_says_test_to_everything_is_warned_of_and_stays():
     source = survey(*TWO, row("me", "08", "02", ("test", "Test.", "test")))
-    head = head_of(source)
-    preset = recognised(head)
-    with stage_mapped(source, preset=preset, mapping=proposed(preset, head, source)) as stage:
+    head = read_head(source)
+    preset = recognise_preset(head)
+    with stage_mapped(
+        source, preset=preset, mapping=propose_mapping(preset, head, source)
+    ) as stage:
         # The third row of data stands in line 4; each person has three answers.
         assert [("me" in one, "4" in one) for one in stage.file.warnings] == [(True, True)]
         assert stage.count() == 3 * 3
@@ -200,9 +202,11 @@ def test_without_a_rule_for_all_only_the_others_are_refused():
 
 def test_a_rule_of_one_worker_counts_for_attention_checks_and_survives_storing(tmp_path):
     source = survey(*TWO, row("bob", "14", "03", LATER))
-    head = head_of(source)
-    preset = recognised(head)
-    mapping = proposed(preset, head, source).changed([f"check=Q1={BOB[0]}"], head.header, "s.csv")
+    head = read_head(source)
+    preset = recognise_preset(head)
+    mapping = propose_mapping(preset, head, source).changed(
+        [f"check=Q1={BOB[0]}"], head.header, "s.csv"
+    )
     for rule, failed in (("first", "1 of 2"), ("last", "2 of 2")):
         rules = make_rule("refuse", {"bob": rule})
         with stage_mapped(source, preset=preset, mapping=mapping, duplicates=rules) as stage:

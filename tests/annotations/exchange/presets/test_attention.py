@@ -8,7 +8,7 @@ import pytest
 from annotations.exchange import InputError
 from annotations.exchange.conversion import convert
 from annotations.exchange.importing.survey_exports import import_mapped
-from annotations.exchange.presets import Mapping, head_of, proposed, recognised
+from annotations.exchange.presets import Mapping, propose_mapping, read_head, recognise_preset
 from annotations.exchange.presets.attention import is_right
 from annotations.exchange.reading.answers import read_answers
 from annotations.exchange.reading.duplicates import Duplicates
@@ -36,9 +36,9 @@ def survey(check=CHECK, ticked=TICKED, *more):
 
 
 def mapped(source):
-    head = head_of(source)
-    preset = recognised(head)
-    return preset, proposed(preset, head, source)
+    head = read_head(source)
+    preset = recognise_preset(head)
+    return preset, propose_mapping(preset, head, source)
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ import json
 import pytest
 
 from annotations.exchange.ids import IdNotes
-from annotations.exchange.presets import proposed, recognised, rows_of
+from annotations.exchange.presets import open_rows, propose_mapping, recognise_preset
 from annotations.exchange.presets.declared import PANEL_STATUSES, is_list_of_submissions
 from annotations.exchange.presets.demographics import is_demographic_export
 from annotations.exchange.presets.otree import BOTS
 from annotations.exchange.presets.rows import HEADERS
-from annotations.exchange.presets.table import head_of
-from annotations.exchange.presets.times import elapsed_seconds
+from annotations.exchange.presets.table import read_head
+from annotations.exchange.presets.times import compute_elapsed_seconds
 from annotations.exchange.reading.source import make_bytes_source
 from tests.annotations.exchange.presets.test_survey_tools import (
     BREAD,
@@ -348,9 +348,9 @@ def test_a_file_is_read_as_it_is(name):
 def read_rows(name, content):
     """Return the preset of a file, and its reader with all rows read."""
     source = make_bytes_source(name, content)
-    head = head_of(source)
-    preset = recognised(head)
-    found = rows_of(source, preset, proposed(preset, head, source))
+    head = read_head(source)
+    preset = recognise_preset(head)
+    found = open_rows(source, preset, propose_mapping(preset, head, source))
     list(found)
     found.finish()
     return preset.slug, found
@@ -388,8 +388,8 @@ def test_anonymised_times_are_no_duration():
     *_, seconds, _ = read(*FILES["LimeSurvey with anonymised times"])
     assert seconds == {None}
     for form in ("1980-01-01 00:00:00", "01.01.1980 00:00"):
-        assert elapsed_seconds(form, form) is None
-    assert elapsed_seconds("1980-01-01 00:00:00", "1980-01-01 00:00:07") == 7
+        assert compute_elapsed_seconds(form, form) is None
+    assert compute_elapsed_seconds("1980-01-01 00:00:00", "1980-01-01 00:00:07") == 7
 
 
 def test_addresses_by_prolific_are_counted_and_others_stay():
@@ -446,6 +446,6 @@ def test_a_demographic_export_with_screeners_is_no_answers_file(delimiter):
     ]
     content = table(header, *people, delimiter=delimiter)
     for encoded in (content, content.decode().encode("utf-16")):
-        head = head_of(make_bytes_source("prolific_demographic_export.csv", encoded))
+        head = read_head(make_bytes_source("prolific_demographic_export.csv", encoded))
         assert is_demographic_export(head)
         assert is_list_of_submissions(head)

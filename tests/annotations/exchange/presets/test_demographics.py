@@ -6,7 +6,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotations.exchange.presets import head_of
+from annotations.exchange.presets import read_head
 from annotations.exchange.presets.demographics import (
     DemographicMapping,
     is_demographic_export,
@@ -51,9 +51,9 @@ def export(ben="APPROVED", cai="APPROVED"):
 
 def read(content, name="demographics.csv", **roles):
     source = make_bytes_source(name, content)
-    mapping = propose_demographics(head_of(source))
+    mapping = propose_demographics(read_head(source))
     entries = [f"{role}={column}" for role, column in roles.items()]
-    header = head_of(source).header
+    header = read_head(source).header
     return read_demographics(source, mapping.changed(entries, header, name))
 
 
@@ -93,7 +93,7 @@ def test_the_older_form_is_recognised():
     at = "2019-05-01 10:00:00.000000"
     rest = [at, at, 301.5, 44, 10, 0, 100, at, "CODE", "Male"]
     content = old((ANA, "APPROVED", *rest), (BEN, "Awaiting Review", *rest))
-    assert is_demographic_export(head_of(make_bytes_source("prolific_export.csv", content)))
+    assert is_demographic_export(read_head(make_bytes_source("prolific_export.csv", content)))
     file = read(content)
     assert (file.mapping.worker, file.mapping.status) == ("participant_id", "status")
     assert {"entered_code", "reviewed_at_datetime"} <= set(file.ignored)
@@ -103,13 +103,13 @@ def test_the_older_form_is_recognised():
 
 def test_a_table_of_participants_and_facts_alone_is_one_too():
     facts = table(["participant_id", "Age", "Sex"], [ANA, 31, "Female"], [BEN, 40, "Male"])
-    assert is_demographic_export(head_of(make_bytes_source("facts.csv", facts)))
-    assert not is_demographic_export(head_of(make_bytes_source("survey.csv", survey())))
+    assert is_demographic_export(read_head(make_bytes_source("facts.csv", facts)))
+    assert not is_demographic_export(read_head(make_bytes_source("survey.csv", survey())))
     answers = table(
         ["participant_id", "Age", "Sex", "Why does it rain?"],
         *[[who, 30, "Male", texts[0]] for who, texts in zip((ANA, BEN), ANSWERS, strict=False)],
     )
-    assert not is_demographic_export(head_of(make_bytes_source("survey.csv", answers)))
+    assert not is_demographic_export(read_head(make_bytes_source("survey.csv", answers)))
 
 
 def test_rows_of_a_participant_that_differ_are_refused_unless_the_column_is_ignored():

@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotations.exchange.presets import (
-    arrange,
-    head_of,
-    proposed,
-    recognised,
+    locate_table,
+    open_rows,
+    propose_mapping,
+    read_head,
+    recognise_preset,
     refuse_unmapped,
-    rows_of,
 )
 from annotations.exchange.reading.source import make_bytes_source
 from tests.annotations.exchange.presets import exports, test_tools
@@ -137,12 +137,12 @@ OBJECTS = {
 
 def read(name, content):
     """Return the answers as triples, the wordings, and how many rows were left out."""
-    arranged = arrange(make_bytes_source(name, content))
-    head = head_of(arranged.source)
-    preset = recognised(head)
-    mapping = proposed(preset, head, arranged.source)
+    arranged = locate_table(make_bytes_source(name, content))
+    head = read_head(arranged.source)
+    preset = recognise_preset(head)
+    mapping = propose_mapping(preset, head, arranged.source)
     refuse_unmapped(preset, mapping, head)
-    rows = rows_of(arranged.source, preset, mapping)
+    rows = open_rows(arranged.source, preset, mapping)
     found = sorted((one.worker, one.question, one.text) for one, _ in rows)
     rows.finish()
     wordings = {name: asked.text for name, asked in rows.questions.items()}

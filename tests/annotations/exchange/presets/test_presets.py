@@ -13,7 +13,14 @@ from django.core.management import CommandError, call_command
 from annotations.exchange import InputError, read_answers
 from annotations.exchange.importing.report import NOTHING_CHANGED
 from annotations.exchange.importing.survey_exports import stage_mapped
-from annotations.exchange.presets import PRESETS, Mapping, head_of, proposed, recognised, rows_of
+from annotations.exchange.presets import (
+    PRESETS,
+    Mapping,
+    open_rows,
+    propose_mapping,
+    read_head,
+    recognise_preset,
+)
 from annotations.exchange.presets.declared import PANEL_STATUSES, TRIED
 from annotations.exchange.presets.refusals import refuse_answerless
 from annotations.exchange.presets.stray_rows import NOBODY
@@ -68,10 +75,10 @@ def source_of(name):
 
 def read(name, *, mapping=None, source=None, duplicates="refuse"):
     source = source or source_of(name)
-    head = head_of(source)
-    preset = recognised(head)
-    rows = rows_of(
-        source, preset, mapping or proposed(preset, head, source), Duplicates(duplicates)
+    head = read_head(source)
+    preset = recognise_preset(head)
+    rows = open_rows(
+        source, preset, mapping or propose_mapping(preset, head, source), Duplicates(duplicates)
     )
     records = [record for record, _ in rows]
     rows.finish()
@@ -81,10 +88,10 @@ def read(name, *, mapping=None, source=None, duplicates="refuse"):
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_is_recognised_and_its_columns_are_found(name):
     source = source_of(name)
-    head = head_of(source)
-    preset = recognised(head)
+    head = read_head(source)
+    preset = recognise_preset(head)
     assert preset.slug == name.split()[0]
-    assert proposed(preset, head, source) == MAPPINGS.get(name, MAPPINGS[preset.slug])
+    assert propose_mapping(preset, head, source) == MAPPINGS.get(name, MAPPINGS[preset.slug])
 
 
 @pytest.mark.parametrize("name", ["qualtrics", "qualtrics tsv"])
@@ -120,7 +127,7 @@ def test_of_prolific_the_status_tells_who_was_rejected_and_who_returned():
 
 
 def test_the_list_of_submissions_of_prolific_holds_no_answers():
-    head = head_of(make_bytes_source("prolific_export_671b.csv", exports.SUBMISSIONS))
+    head = read_head(make_bytes_source("prolific_export_671b.csv", exports.SUBMISSIONS))
     with raises_problem("list_of_submissions"):
         refuse_answerless(head)
 
@@ -182,13 +189,13 @@ def test_a_question_over_several_lines_is_one_line_and_who_asks_for_an_id_gets_t
     ):
         book.active.append(row)
     book.save(tmp_path / "form.xlsx")
-    head = head_of(tmp_path / "form.xlsx")
-    preset = recognised(head)
-    mapping = proposed(preset, head, tmp_path / "form.xlsx")
+    head = read_head(tmp_path / "form.xlsx")
+    preset = recognise_preset(head)
+    mapping = propose_mapping(preset, head, tmp_path / "form.xlsx")
     assert (preset.slug, preset.panel(mapping)) == ("google-forms", "Prolific")
     asked = "Why do tides rise? In your own words"
     assert mapping == Mapping("What is your Prolific ID?", "", (asked, "Salt?"))
-    rows = rows_of(tmp_path / "form.xlsx", preset, mapping)
+    rows = open_rows(tmp_path / "form.xlsx", preset, mapping)
     assert [(r.worker, r.question, r.text) for r, _ in rows] == [
         ("5f8a", asked, "The moon pulls the water"), ("5f8a", "Salt?", "Rivers wash it in"),
         ("60b1", asked, "The wind has its part in it"), ("60b1", "Salt?", ""),
@@ -224,7 +231,7 @@ def test_another_mapping_is_read_as_it_says():
     ],
 )
 def test_entries_change_what_is_proposed(entries, mapping):
-    head = head_of(source_of("qualtrics"))
+    head = read_head(source_of("qualtrics"))
     assert MAPPINGS["qualtrics"].changed(entries, head.header, "survey.csv") == mapping
 
 
@@ -235,8 +242,8 @@ def test_a_time_is_a_start_an_end_or_a_duration_by_its_name_and_its_cells():
     text = io.StringIO()
     csv.writer(text).writerows([header, *rows])
     source = make_bytes_source("table.csv", text.getvalue().encode())
-    head = head_of(source)
-    mapping = proposed(recognised(head), head, source)
+    head = read_head(source)
+    mapping = propose_mapping(recognise_preset(head), head, source)
     _, records = read("wide", mapping=mapping, source=source)
     assert {(one.facts.started_at, one.facts.work_seconds) for one in records} == {(None, None)}
     chosen = mapping.changed(["time=took", "time=first seen", "time=left"], header, "table.csv")
@@ -256,8 +263,8 @@ def test_extra_information_is_stored_and_an_ignored_column_is_not():
         b"w%d,a%d@example.org,g%d,The moon pulls at %d seas\n" % (n, n, n, n) for n in range(3)
     )
     source = make_bytes_source("table.csv", content)
-    head = head_of(source)
-    mapping = proposed(recognised(head), head, source)
+    head = read_head(source)
+    mapping = propose_mapping(recognise_preset(head), head, source)
     rows, records = read("wide", mapping=mapping, source=source)
     assert (records[0].facts.extra, rows.left_out) == ({"Group": "g0"}, ["Email"])
     chosen = mapping.changed(["extra=Email", "ignore=Group"], head.header, "table.csv")
@@ -269,15 +276,15 @@ def test_extra_information_is_stored_and_an_ignored_column_is_not():
 def test_an_ignored_column_of_our_own_form_is_not_stored():
     content = b"worker,question,answer,note\na,1,The moon,secret\n"
     source = make_bytes_source("answers.csv", content)
-    head = head_of(source)
-    mapping = proposed(recognised(head), head, source)
+    head = read_head(source)
+    mapping = propose_mapping(recognise_preset(head), head, source)
     assert read("own", mapping=mapping, source=source)[1][0].extra == ("secret",)
     chosen = mapping.changed(["ignore=note"], head.header, "answers.csv")
     assert read("own", mapping=chosen, source=source)[1][0].extra == ("",)
 
 
 def test_entries_that_will_not_do_are_told():
-    mapping, header = MAPPINGS["long"], head_of(source_of("long")).header
+    mapping, header = MAPPINGS["long"], read_head(source_of("long")).header
     with raises_problem("mapped_column_missing", name="Q2", found=", ".join(header)):
         mapping.changed(["answer=Q2"], header, "table.csv")
     with pytest.raises(ValueError, match="'person=x'"):
@@ -335,7 +342,7 @@ def test_what_is_no_export_at_all_says_so():
         ("a.docx", b"PK", "ending_unknown", {"ending": ".docx"}),
     ):
         with raises_problem(code, file=name, **values):
-            head_of(make_bytes_source(name, content))
+            read_head(make_bytes_source(name, content))
 
 
 class TestConverting:

@@ -12,9 +12,9 @@ from annotations.exchange.column_names import is_demographic, is_personal
 from annotations.exchange.importing.survey_exports import stage_mapped
 from annotations.exchange.presets import (
     ROW_NUMBER,
-    head_of,
-    proposed,
-    recognised,
+    propose_mapping,
+    read_head,
+    recognise_preset,
     refuse_answerless,
     refuse_unmapped,
 )
@@ -47,10 +47,10 @@ def answers():
 def read(content, name="file.csv", changes=()):
     """Return the preset, the mapping and the answers as triples, or the code of the refusal."""
     source = make_bytes_source(name, content)
-    head = head_of(source)
+    head = read_head(source)
     refuse_answerless(head)
-    preset = recognised(head)
-    mapping = proposed(preset, head, source).changed(changes, head.header, name)
+    preset = recognise_preset(head)
+    mapping = propose_mapping(preset, head, source).changed(changes, head.header, name)
     refuse_unmapped(preset, mapping, head)
     with stage_mapped(source, preset=preset, mapping=mapping) as stage:
         names = list(stage.questions)

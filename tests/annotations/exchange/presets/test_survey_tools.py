@@ -9,16 +9,16 @@ import pytest
 from annotations.exchange import InputError
 from annotations.exchange.importing.survey_exports import stage_mapped
 from annotations.exchange.presets import (
-    arrange,
-    head_of,
-    proposed,
-    recognised,
+    locate_table,
+    open_rows,
+    propose_mapping,
+    read_head,
+    recognise_preset,
     refuse_unmapped,
-    rows_of,
 )
 from annotations.exchange.presets.declared import is_list_of_submissions
-from annotations.exchange.presets.survey_tools import wording_of_code
-from annotations.exchange.presets.times import elapsed_seconds
+from annotations.exchange.presets.survey_tools import remove_question_code
+from annotations.exchange.presets.times import compute_elapsed_seconds
 from annotations.exchange.reading.source import make_bytes_source
 from tests.problems import raises_problem
 
@@ -58,10 +58,10 @@ def rows(before, after=lambda at: []):
 
 def read(name, content):
     """Return the preset, the answers by worker and wording, seconds, and the notes."""
-    source = arrange(make_bytes_source(name, content)).source
-    head = head_of(source)
-    preset = recognised(head)
-    mapping = proposed(preset, head, source)
+    source = locate_table(make_bytes_source(name, content)).source
+    head = read_head(source)
+    preset = recognise_preset(head)
+    mapping = propose_mapping(preset, head, source)
     refuse_unmapped(preset, mapping, head)
     with stage_mapped(source, preset=preset, mapping=mapping) as stage:
         names = list(stage.questions)
@@ -216,9 +216,9 @@ def test_lime_survey_is_read_by_its_access_code_without_unsent_responses(
 
 
 def test_the_wording_of_a_lime_survey_heading_is_what_follows_its_code():
-    assert wording_of_code("G1Q1. Why?") == "Why?"
-    assert wording_of_code("dev[SQ001]. Which? [Phone]") == "Which? [Phone]"
-    assert wording_of_code("Why is 1. first?") == "Why is 1. first?"
+    assert remove_question_code("G1Q1. Why?") == "Why?"
+    assert remove_question_code("dev[SQ001]. Which? [Phone]") == "Which? [Phone]"
+    assert remove_question_code("Why is 1. first?") == "Why is 1. first?"
 
 
 def test_redcap_is_read_raw_without_checkboxes_and_incomplete_records():
@@ -249,8 +249,10 @@ def test_redcap_with_events_has_each_question_in_the_row_of_its_event():
     slug, found, _, _ = read("data.csv", table(header, *people))
     assert (slug, found) == ("redcap", by(("1", "2", "3"), ("bread", "salt")))
     source = make_bytes_source("data.csv", table(header, *people))
-    head = head_of(source)
-    both = rows_of(source, recognised(head), proposed(recognised(head), head, source))
+    head = read_head(source)
+    both = open_rows(
+        source, recognise_preset(head), propose_mapping(recognise_preset(head), head, source)
+    )
     # Each of the six rows lacks the question of the other event: 6 x 2 - 6 = 6 answers.
     assert (len(list(both)), both.n_people, both.n_blank, both.n_rows) == (6, 6, 6, 6)
     # One row for each person: an empty cell is an answer that was left empty.
@@ -264,10 +266,10 @@ def test_a_repeated_instrument_of_redcap_is_a_second_answer():
     header = ["record_id", "redcap_repeat_instance", "bread", "salt", "science_complete"]
     first = [[at, "1", *texts, "2"] for at, texts in enumerate(SAID, 1)]
     source = make_bytes_source("d.csv", table(header, *first, [1, "2", *SAID[2], "2"]))
-    head = head_of(source)
-    preset = recognised(head)
+    head = read_head(source)
+    preset = recognise_preset(head)
     with raises_problem("attempts_differ", name="1", n=2):
-        stage_mapped(source, preset=preset, mapping=proposed(preset, head, source))
+        stage_mapped(source, preset=preset, mapping=propose_mapping(preset, head, source))
 
 
 GORILLA = [
@@ -390,12 +392,12 @@ def test_qualtrics_with_its_labels_as_header_leaves_out_spam_and_previews():
 
 
 def test_seconds_between_times_do_not_depend_on_the_order_of_day_and_month():
-    assert elapsed_seconds("03/04/2026 09:02:03 AM", "03/04/2026 09:11:03 AM") == 540
-    assert elapsed_seconds("31.12.2024 23:50", "01.01.2025 00:10") == 1200
-    assert elapsed_seconds("2024-03-01 09:00:00", "2024-03-01 08:00:00") is None
-    assert elapsed_seconds("01/02/2024 09:00", "02/02/2024 09:00") == 86400
-    assert elapsed_seconds("01/02/2024 09:00", "01/03/2024 09:00") is None
-    assert elapsed_seconds("never", "2024-03-01 08:00:00") is None
+    assert compute_elapsed_seconds("03/04/2026 09:02:03 AM", "03/04/2026 09:11:03 AM") == 540
+    assert compute_elapsed_seconds("31.12.2024 23:50", "01.01.2025 00:10") == 1200
+    assert compute_elapsed_seconds("2024-03-01 09:00:00", "2024-03-01 08:00:00") is None
+    assert compute_elapsed_seconds("01/02/2024 09:00", "02/02/2024 09:00") == 86400
+    assert compute_elapsed_seconds("01/02/2024 09:00", "01/03/2024 09:00") is None
+    assert compute_elapsed_seconds("never", "2024-03-01 08:00:00") is None
 
 
 def test_a_file_without_ids_is_asked_about():
@@ -413,8 +415,10 @@ def test_each_cell_of_a_column_of_answers_is_counted():
             *rows(lambda at: ["3/4/2024 9:01:57", IDS[at]]),
         ),
     )
-    head = head_of(source)
-    found = rows_of(source, recognised(head), proposed(recognised(head), head, source))
+    head = read_head(source)
+    found = open_rows(
+        source, recognise_preset(head), propose_mapping(recognise_preset(head), head, source)
+    )
     assert len(list(found)) == found.n_rows == 3 * 2
 
 
@@ -463,9 +467,11 @@ def test_qualtrics_without_its_row_of_wordings_has_no_wording():
         slug, found, _, _ = read("survey.csv", table(*above, *people))
         assert (slug, found) == ("qualtrics", by(IDS, ("Q1", "Q2")))
     source = make_bytes_source("survey.csv", table(header, ids, *people))
-    head = head_of(source)
+    head = read_head(source)
     assert head.wordings == {}
-    found = rows_of(source, recognised(head), proposed(recognised(head), head, source))
+    found = open_rows(
+        source, recognise_preset(head), propose_mapping(recognise_preset(head), head, source)
+    )
     # 9 in Denver is 16 in UTC.
     assert {record.facts.started_at.hour for record, _ in found} == {16}
 
@@ -489,10 +495,10 @@ def test_demographics_joined_with_answers_are_no_list_of_submissions(questions):
         ]
     )
     source = make_bytes_source("joined.csv", table([*header, *questions], *people))
-    head = head_of(source)
+    head = read_head(source)
     assert not is_list_of_submissions(head)
-    assert proposed(recognised(head), head, source).answers == questions
+    assert propose_mapping(recognise_preset(head), head, source).answers == questions
     alone = make_bytes_source(
         "demographics.csv", table(header, *[row[: len(header)] for row in people])
     )
-    assert is_list_of_submissions(head_of(alone))
+    assert is_list_of_submissions(read_head(alone))

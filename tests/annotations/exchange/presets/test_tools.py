@@ -5,7 +5,13 @@ import json
 import pytest
 
 from annotations.exchange import InputError
-from annotations.exchange.presets import head_of, proposed, recognised, refuse_unmapped, rows_of
+from annotations.exchange.presets import (
+    open_rows,
+    propose_mapping,
+    read_head,
+    recognise_preset,
+    refuse_unmapped,
+)
 from annotations.exchange.reading.source import make_bytes_source
 from tests.problems import raises_problem
 
@@ -329,12 +335,12 @@ CASES += [
 
 def read(name, content, *, refuses=False):
     source = make_bytes_source(name, content.encode())
-    head = head_of(source)
-    preset = recognised(head)
-    mapping = proposed(preset, head, source)
+    head = read_head(source)
+    preset = recognise_preset(head)
+    mapping = propose_mapping(preset, head, source)
     if refuses:
         refuse_unmapped(preset, mapping, head)
-    rows = rows_of(source, preset, mapping)
+    rows = open_rows(source, preset, mapping)
     records = [record for record, _ in rows]
     rows.finish()
     return preset.slug, rows, records

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from annotations.exchange.conversion import convert
-from annotations.exchange.presets import head_of, preset_named, proposed, recognised
+from annotations.exchange.presets import get_preset, propose_mapping, read_head, recognise_preset
 from annotations.exchange.presets.demographics import DemographicMapping, read_demographics
-from annotations.exchange.presets.rows import rows_of
+from annotations.exchange.presets.rows import open_rows
 from annotations.exchange.presets.whole_ids import WholeIds
 from annotations.exchange.reading.source import make_bytes_source
 from tests.annotations.exchange.presets.test_survey_tools import BREAD, SALT, read, table
@@ -55,10 +55,10 @@ FILES = {
 def read_all(name, content, *roles, **options):
     """Return the reader of a file, and its answers as (worker, question, text)."""
     source = make_bytes_source(name, content)
-    head = head_of(source)
-    preset = preset_named(recognised(head).slug, **options)
-    mapping = proposed(preset, head, source).changed(roles, head.header, name)
-    found = rows_of(source, preset, mapping)
+    head = read_head(source)
+    preset = get_preset(recognise_preset(head).slug, **options)
+    mapping = propose_mapping(preset, head, source).changed(roles, head.header, name)
+    found = open_rows(source, preset, mapping)
     records = [(record.worker, record.question, record.text) for record, _ in found]
     found.finish()
     return found, records
@@ -112,8 +112,8 @@ def test_an_export_of_our_own_is_read_as_it_is(tmp_path):
     name, content = long(["worker", "question", "answer"])
     (tmp_path / name).write_bytes(content)
     source = make_bytes_source(name, content)
-    preset = preset_named("own", keep_html=True)
-    mapping = proposed(preset, head_of(source), source)
+    preset = get_preset("own", keep_html=True)
+    mapping = propose_mapping(preset, read_head(source), source)
     output = tmp_path / "own.csv"
     convert(source, output, preset=preset, mapping=mapping)
     found, records = read_all("own.csv", output.read_bytes())

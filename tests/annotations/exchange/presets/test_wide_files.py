@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 import pytest
 
 from annotations.exchange.header import MOST_COLUMNS
-from annotations.exchange.presets import head_of, proposed, recognised, rows_of
+from annotations.exchange.presets import open_rows, propose_mapping, read_head, recognise_preset
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.table import Head
 from annotations.exchange.problems import InputError
@@ -26,7 +26,7 @@ def wide_file(n, ending=".csv"):
 @pytest.mark.parametrize("ending", [".csv", ".json"])
 def test_more_columns_than_a_workbook_may_have_are_refused_by_their_number(ending):
     with pytest.raises(InputError) as caught:
-        head_of(wide_file(MOST_COLUMNS + 1, ending))
+        read_head(wide_file(MOST_COLUMNS + 1, ending))
     (problem,) = caught.value.problems
     assert problem.code == "too_many_columns"
     assert problem.values == {"n": MOST_COLUMNS + 1, "most": MOST_COLUMNS}
@@ -51,8 +51,8 @@ def comparisons(n):
     cells = ("w1", *(f"some words of {i}" for i in range(n - 1)))
     head = Head("wide.csv", names, [cells], {})
     CountedName.n = 0
-    preset = recognised(head)
-    mapping = proposed(preset, head, make_bytes_source("wide.csv", b""))
+    preset = recognise_preset(head)
+    mapping = propose_mapping(preset, head, make_bytes_source("wide.csv", b""))
     mapping = Mapping(mapping.worker, "", mapping.answers)
     assert len(mapping.checked(names, "wide.csv")) == n
     return CountedName.n
@@ -65,10 +65,10 @@ def test_the_comparisons_of_names_grow_with_the_number_of_columns_and_not_its_sq
 
 def test_a_file_of_the_most_columns_is_read():
     source = wide_file(MOST_COLUMNS)
-    head = head_of(source)
-    preset = recognised(head)
-    mapping = proposed(preset, head, source)
+    head = read_head(source)
+    preset = recognise_preset(head)
+    mapping = propose_mapping(preset, head, source)
     assert preset.slug == "wide"
-    rows = list(rows_of(source, preset, mapping))
+    rows = list(open_rows(source, preset, mapping))
     assert len(rows) == len(mapping.answers) == MOST_COLUMNS - 1
     assert all(fnmatchcase(name, "q*") for name in mapping.answers)

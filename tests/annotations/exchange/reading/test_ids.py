@@ -4,7 +4,7 @@ import pytest
 
 from annotations.exchange import ids, read_answers, read_model_answers
 from annotations.exchange.ids import IdNotes, clean_id, find_damage, is_blank, read_as_wording
-from annotations.exchange.presets import head_of, proposed, recognised, rows_of
+from annotations.exchange.presets import open_rows, propose_mapping, read_head, recognise_preset
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.multiqa.files.reading import read_items
 from tests.annotations.exchange.files import HEADER, fault, write
@@ -125,9 +125,9 @@ def test_a_model_answers_the_question_that_looks_the_same(tmp_path):
 def test_an_answer_of_which_nothing_is_seen_is_empty(tmp_path, text):
     rows = f"{HEADER}ana,q1,{text}\nben,q1,b\n"
     assert read_answers(write(tmp_path, rows)).n_empty == 1
-    head = head_of(write(tmp_path, rows.replace("worker", "Worker"), "b.csv"))
-    preset = recognised(head)
-    found = rows_of(tmp_path / "b.csv", preset, proposed(preset, head, tmp_path / "b.csv"))
+    head = read_head(write(tmp_path, rows.replace("worker", "Worker"), "b.csv"))
+    preset = recognise_preset(head)
+    found = open_rows(tmp_path / "b.csv", preset, propose_mapping(preset, head, tmp_path / "b.csv"))
     assert [record.text for record, _ in found] == ["", "b"]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from annotations.models import Response, Worker
-from evaluation.experts.report import audit_report
+from evaluation.experts.report import build_audit_report
 from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.grading.results.report.maps import read_heat_block
 from evaluation.grading.results.report.models import build_models_report
@@ -62,7 +62,7 @@ def test_the_data_sheet_and_its_rows_leave_them_out(run):
 
 
 def test_experts_are_asked_about_the_answers_that_count(run):
-    assert audit_report(run).n_answers == 70
+    assert build_audit_report(run).n_answers == 70
 
 
 def test_answers_left_empty_by_the_excluded_are_not_counted(run):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.experts.report import audit_report, audit_table
+from evaluation.experts.report import build_audit_report, build_audit_table
 from evaluation.models import HumanJudgement, JudgementRequest
 from evaluation.runs.judging.audit import withdraw_requests
 from evaluation.runs.judging.tasks import (
@@ -97,7 +97,7 @@ def test_the_settled_grade_counts_and_else_the_mean(run, audit, people):
     assert compute_mean_judgements(run.version)[keys[0]] == 2.75  # asked is not settled
     settle(audit, people[2], 1.0)
     assert compute_mean_judgements(run.version) == {keys[0]: 1.0, keys[1]: 3.5, keys[2]: 4}
-    report = audit_report(run)
+    report = build_audit_report(run)
     assert (report.n_disputed, report.n_settled, report.n_settling) == (2, 2, 0)
     assert report.people.mean == pytest.approx((1 + 3.5 + 4) / 3)
     assert report.models.mean == 1
@@ -105,7 +105,7 @@ def test_the_settled_grade_counts_and_else_the_mean(run, audit, people):
     (pair,) = report.between
     assert (pair.one, pair.other, pair.found.n) == ("ed", "eve", 4)
     assert [one.expert for one in report.by_expert] == ["ed", "eve"]
-    rows = list(audit_table(run).rows)
+    rows = list(build_audit_table(run).rows)
     assert [(row[6], row[7], row[-1]) for row in rows[:3]] == [
         ("human:ed", 2, 0),
         ("human:eve", 3.5, 0),
@@ -115,7 +115,7 @@ def test_the_settled_grade_counts_and_else_the_mean(run, audit, people):
 
 def test_what_is_taken_back_from_a_third_can_be_asked_of_another(run, audit, people):
     ask_to_settle(audit, people[2].pk)
-    assert audit_report(run).n_settling == 2
+    assert build_audit_report(run).n_settling == 2
     assert withdraw_requests(audit, people[2].pk) == 2
-    assert audit_report(run).n_settling == 0
+    assert build_audit_report(run).n_settling == 0
     assert ask_to_settle(audit, expert(run, "ria")[0].pk) == 2
