@@ -399,22 +399,20 @@ class CollectionViewSet(ApiViewSet):
     @extend_schema(
         operation_id="collecting_admissions",
         summary="List who may take part",
-        description="It is used if the settings have `listed_only`, or if people are admitted "
-        "by an earlier score.",
+        description="Used with the setting `listed_only`, or with admission by an earlier score.",
         responses=AdmissionSerializer(many=True),
     )
     def list_admissions(self, request: Request, set_id: UUID) -> Response:
         """List the workers on the admission list, sorted by id."""
         rows = _find_collection(get_answered_set(request, set_id)).admissions.all()
         page = load_page(request, rows, BY_ID)
-        rows_shown = AdmissionSerializer(page.rows, many=True).data
-        return Response(build_page_body(request, rows_shown, page.next))
+        data = AdmissionSerializer(page.rows, many=True).data
+        return Response(build_page_body(request, data, page.next))
 
     @extend_schema(
         operation_id="collecting_admit",
         summary="Put workers on the list of who may take part",
-        description="At most 20,000 ids at once; who is on it stays. An id that is sent here stays "
-        "also when the score of its worker would no longer do.",
+        description="At most 20,000 ids at once. An id that was sent stays, whatever its score.",
         parameters=[IDEMPOTENCY_KEY],
         request=AdmittedSerializer,
         responses=AdmissionReportSerializer,
@@ -429,9 +427,9 @@ class CollectionViewSet(ApiViewSet):
         """Add worker ids to the admission list."""
         collection = _find_collection(self._load_editable_set(set_id))
         values = self.checked(AdmittedSerializer).validated_data
-        ids = values["workers"]
-        new = rules.admit(collection, ids, values.get("why", ""))
-        return Response(AdmissionReportSerializer({"given": len(ids), "new": new}).data)
+        new = rules.admit(collection, values["workers"], values.get("why", ""))
+        counts = {"given": len(values["workers"]), "new": new}
+        return Response(AdmissionReportSerializer(counts).data)
 
     @extend_schema(
         operation_id="collecting_strike",

@@ -158,8 +158,13 @@ def _read_database() -> Any:
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
         f"PRAGMA journal_size_limit={64 * 1024**2};",
     }
-    kept = {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
-    return {"ENGINE": "crowdgrade.sqlite", "NAME": database["NAME"], "OPTIONS": options, **kept}
+    return {
+        "ENGINE": "crowdgrade.sqlite",
+        "NAME": database["NAME"],
+        "OPTIONS": options,
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+    }
 
 
 HOME = _find_home()

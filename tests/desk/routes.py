@@ -37,7 +37,6 @@ from tests.desk.rules import (
     IN,
     JUDGES,
     LEAVES_TEAM,
-    LOGIN,
     MANAGES,
     MANAGES_ANSWERS,
     MANAGES_TEAM,
@@ -62,6 +61,7 @@ from tests.desk.rules import (
     post,
     put,
 )
+from tests.desk.sign_in_routes import SIGN_IN
 
 ROUTES: dict[str, Route] = {
     "home": get(PUBLIC),
@@ -86,22 +86,7 @@ ROUTES: dict[str, Route] = {
     "admin:index": get(SIGNED_IN),
     "admin:login": get(PUBLIC),
     "admin:first-account": form(NOWHERE),
-    # Sign-in, by the names of django-allauth: tests/crowdgrade/sign_in. Here nobody has a second
-    # factor, and no OpenID provider is set.
-    "account_login": get(Rule(LOGIN, LOGIN, LOGIN, LOGIN, LOGIN, LOGIN)),
-    "account_reauthenticate": form(SIGNED_IN),
-    "sign-in-again": get(SIGNED_IN),
-    "openid-begin": post(NOWHERE),
-    "openid-callback": get(NOWHERE),
-    "openid-unlink": post(ABSENT),
-    "mfa_authenticate": form(PUBLIC),
-    "mfa_reauthenticate": form(SIGNED_IN),
-    "mfa_index": get(SIGNED_IN),
-    "mfa_activate_totp": form(SIGNED_IN),
-    "mfa_deactivate_totp": form(ABSENT),
-    "mfa_view_recovery_codes": get(ABSENT),
-    "mfa_generate_recovery_codes": form(SIGNED_IN),
-    "mfa_download_recovery_codes": get(ABSENT),
+    **SIGN_IN,
     "admin:logout": post(replace(SIGNED_IN, nobody=IN, walter=IN)),
     "admin:password_change": form(SIGNED_IN),
     "admin:password_change_done": get(SIGNED_IN),

@@ -1,7 +1,7 @@
 """Recognise exports of survey tools and panels, map their columns, and read their answers.
 
 `read_head` reads the beginning of a file and `recognise_preset` finds the tool that exported it.
-`propose_mapping` proposes a role for its columns. `open_rows` yields the answers by this mapping, or
+`propose_mapping` proposes a role for its columns. `open_rows` yields the answers by this mapping or
 by a changed one: `importing` stores them, and `convert_answers` writes a table of answers.
 """
 

@@ -176,9 +176,9 @@ def _lay_out_pairs(table: Table, pairs: Sequence[tuple[int, int]]) -> None:
     first = list(islice(table.rows, COMPARED))
     rows = chain(first, table.rows)
     columns = [[cell for _, cells in first if (cell := cells[q].strip())] for q, _ in pairs]
-    asked = [set(column) for column in columns]
-    recurs = any(one & other for one, other in combinations(asked, 2))
-    if not recurs or max(map(len, asked)) < 2 or holds_for_most(is_number, [*chain(*columns)]):
+    distinct = [set(column) for column in columns]
+    recurs = any(one & other for one, other in combinations(distinct, 2))
+    if not recurs or max(map(len, distinct)) < 2 or holds_for_most(is_number, [*chain(*columns)]):
         table.rows = rows
         return
     paired = {place for pair in pairs for place in pair}
@@ -240,7 +240,7 @@ def _parse_response_texts(cell: str) -> dict[str, str]:
     except (ValueError, RecursionError):
         value = cell
     if isinstance(value, dict):
-        return {str(key): format_answer(one) for key, one in value.items()}
+        return {str(key): format_answer(part) for key, part in value.items()}
     return {"": format_answer(value)} if value not in (None, "") else {}
 
 

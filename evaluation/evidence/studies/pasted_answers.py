@@ -51,11 +51,8 @@ from evaluation.core.stats.inference.intervals import Interval, compute_t_interv
 from evaluation.core.stats.statistics.descriptive import auc, pearson
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.tables import Request, StudyTable, write_table
+from evaluation.grading.alarms.methods import survey
 from evaluation.grading.alarms.methods.pairs import Pairs
-from evaluation.grading.alarms.methods.survey import (
-    compute_model_cosines,
-    find_workers_similar_to_model,
-)
 from evaluation.runs.files.answers import read_worker_answers
 from evaluation.runs.files.metrics import refuse_to_replace
 
@@ -345,8 +342,8 @@ def compute_alarm(
     z, closed, named = np.full(m, np.nan), np.full(m, np.nan), np.zeros(m, dtype=bool)
     for own in known:
         has = np.flatnonzero(own[codes] >= 0)
-        cosines = compute_model_cosines(vote.cells, x[rows], has, x[own[codes[has]]])
-        likeness = find_workers_similar_to_model("known", pairs, vote.cells, cosines)
+        cosines = survey.compute_model_cosines(vote.cells, x[rows], has, x[own[codes[has]]])
+        likeness = survey.find_workers_similar_to_model("known", pairs, vote.cells, cosines)
         z[order] = np.fmax(z[order], likeness.statistic)
         closed[order] = np.fmax(closed[order], likeness.closed)
         named[order[likeness.workers]] = True

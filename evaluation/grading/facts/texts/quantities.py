@@ -78,10 +78,7 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class DateInText:
-    """A year, an interval of years or a month in a text, with its position.
-
-    For a month, low and high are its number (1 to 12).
-    """
+    """A year, interval of years or month (low is high, 1 to 12) in a text, with its position."""
 
     slot: str
     low: int
@@ -142,11 +139,9 @@ def format_number(value: float) -> str:
 
 def _build_date(tokens: Sequence[Token], position: int, year: Year) -> DateInText:
     """Return a parsed year as a date, with its bound and whether it is approximate."""
-    about, bound = (
-        is_approximate(tokens, position, year.end),
-        find_bound(tokens, position, year.end),
-    )
-    return DateInText("year", year.low, year.high, about, bound, position, year.end, year.shown)
+    end = year.end
+    about, bound = is_approximate(tokens, position, end), find_bound(tokens, position, end)
+    return DateInText("year", year.low, year.high, about, bound, position, end, year.shown)
 
 
 def _is_list_mark(tokens: Sequence[Token], position: int, mark: int) -> bool:

@@ -243,16 +243,14 @@ def test_redcap_is_read_with_labels():
 def test_redcap_with_events_has_each_question_in_the_row_of_its_event():
     header = ["record_id", "redcap_event_name", "bread", "salt", "science_complete"]
     people = []
-    for at, texts in enumerate(SAID, 1):
-        people.append([at, "baseline_arm_1", texts[0], "", "2"])
-        people.append([at, "follow_up_arm_1", "", texts[1], "2"])
+    for at, (bread, salt) in enumerate(SAID, 1):
+        people += [[at, "baseline_arm_1", bread, "", "2"], [at, "follow_up_arm_1", "", salt, "2"]]
     slug, found, _, _ = read("data.csv", table(header, *people))
     assert (slug, found) == ("redcap", by(("1", "2", "3"), ("bread", "salt")))
     source = make_bytes_source("data.csv", table(header, *people))
     head = read_head(source)
-    both = open_rows(
-        source, recognise_preset(head), propose_mapping(recognise_preset(head), head, source)
-    )
+    preset = recognise_preset(head)
+    both = open_rows(source, preset, propose_mapping(preset, head, source))
     # Each of the six rows lacks the question of the other event: 6 x 2 - 6 = 6 answers.
     assert (len(list(both)), both.n_people, both.n_blank, both.n_rows) == (6, 6, 6, 6)
     # One row for each person: an empty cell is an answer that was left empty.
@@ -416,9 +414,8 @@ def test_each_cell_of_a_column_of_answers_is_counted():
         ),
     )
     head = read_head(source)
-    found = open_rows(
-        source, recognise_preset(head), propose_mapping(recognise_preset(head), head, source)
-    )
+    preset = recognise_preset(head)
+    found = open_rows(source, preset, propose_mapping(preset, head, source))
     assert len(list(found)) == found.n_rows == 3 * 2
 
 
@@ -469,9 +466,8 @@ def test_qualtrics_without_its_row_of_wordings_has_no_wording():
     source = make_bytes_source("survey.csv", table(header, ids, *people))
     head = read_head(source)
     assert head.wordings == {}
-    found = open_rows(
-        source, recognise_preset(head), propose_mapping(recognise_preset(head), head, source)
-    )
+    preset = recognise_preset(head)
+    found = open_rows(source, preset, propose_mapping(preset, head, source))
     # 9 in Denver is 16 in UTC.
     assert {record.facts.started_at.hour for record, _ in found} == {16}
 
