@@ -385,5 +385,6 @@ ASKED: dict[str, list[Bad]] = {
     "admin:paying-invite": [Bad({"at_least": "9999"}, ("at_least",))],
     "admin:audit-exports": [Bad({"since": "soon"}, ("since",))],
     "admin:audit-decisions": [Bad({"until": "soon"}, ("until",))],
+    "admin:audit-sign-ins": [Bad({"since": "soon"}, ("since",))],
 }
 """The same of forms that only ask: their numbers stand in the address."""
