@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth import REDIRECT_FIELD_NAME
@@ -118,8 +118,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         view = PasswordLoginView.as_view(
             extra_context=context, authentication_form=LoginForm, template_name="admin/login.html"
         )
-        response: HttpResponse = view(request)
-        return response
+        return cast("HttpResponse", view(request))
 
     def get_urls(self) -> list[URLPattern]:  # type: ignore[override]
         """Return all URLs; the first-account page and invitation links need no login."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 from django import forms
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -108,7 +109,7 @@ def show_sign_ins(request: HttpRequest) -> HttpResponseBase:
     _require_operator(request)
     form = SignInForm(request.GET)
     values = _read(form)
-    rows = SignInEvent.objects.none()
+    rows: QuerySet[SignInEvent] = SignInEvent.objects.none()
     if values is not None:
         event = values.pop("event")
         rows = select_sign_ins(Wanted(**values), event)

@@ -72,7 +72,7 @@ class SecondFactorSessionAuthentication(SessionAuthentication):
 class SecondFactorSessionScheme(SessionScheme):  # type: ignore[no-untyped-call]
     """OpenAPI security scheme of a session."""
 
-    target_class = SecondFactorSessionAuthentication
+    target_class = "crowdgrade.rest.authentication.SecondFactorSessionAuthentication"
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -29,6 +29,7 @@ from django.urls import reverse
 
 from crowdgrade.first_account import BACKEND
 from crowdgrade.sign_in import admission
+from crowdgrade.sign_in.options import get_openid
 from crowdgrade.sign_in.second_factor import is_required
 
 logger = logging.getLogger(__name__)
@@ -47,7 +48,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def login(self, request: HttpRequest, user: AbstractBaseUser) -> None:
         """Sign a user in who passed all steps."""
-        user.backend = BACKEND  # type: ignore[attr-defined]
+        user.backend = BACKEND
         super().login(request, user)
 
     def add_message(
@@ -85,7 +86,7 @@ class AccountAdapter(DefaultAccountAdapter):
 class SecondFactorAdapter(DefaultMFAAdapter):
     """How secrets of second factors are stored, and who may remove theirs."""
 
-    error_messages: ClassVar = {
+    error_messages: ClassVar = {  # type: ignore[misc]  # allauth declares no ClassVar
         **DefaultMFAAdapter.error_messages,
         "incorrect_code": "This code is wrong, or it was used before. Wait for the next one.",
         "cannot_delete_authenticator": "This site requires a second factor of your account.",
@@ -149,7 +150,7 @@ class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
         """Return the session that asks the provider, at vetted addresses only."""
         from crowdgrade.sign_in.provider_session import ProviderSession
 
-        return ProviderSession(settings.OPENID)
+        return ProviderSession(get_openid())
 
     def on_authentication_error(
         self, request: HttpRequest, provider: Any, error: Any = None,
@@ -164,7 +165,7 @@ class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
         """Raise the page of a refusal unless the person may enter."""
         from crowdgrade.sign_in.refusals import refuse
 
-        code = admission.find_refusal(sociallogin, settings.OPENID)
+        code = admission.find_refusal(sociallogin, get_openid())
         if code:
             user = sociallogin.user if sociallogin.is_existing else None
             raise ImmediateHttpResponse(refuse(request, code, user))
@@ -177,7 +178,7 @@ class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
         """Return the new account with its name and its verified e-mail address; without a role."""
         user: Any = sociallogin.user
         claims = sociallogin.provider.claims
-        verified = admission.find_verified_email(claims, settings.OPENID)
+        verified = admission.find_verified_email(claims, get_openid())
         wanted = str(claims.get("preferred_username") or claims.get("email") or "")
         names = [wanted.partition("@")[0], str(claims.get("given_name") or ""), "user"]
         user.username = self._find_free_name(names)
@@ -191,7 +192,7 @@ class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
         """Store a new account with the role of OPENID_ROLE and what invitations offer it."""
         user: Any = sociallogin.user
         user.set_unusable_password()
-        user.is_staff = settings.OPENID.makes_requesters
+        user.is_staff = get_openid().makes_requesters
         user.save()
         sociallogin.account.user = user
         sociallogin.account.save()
@@ -204,7 +205,7 @@ class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
 
     def _find_free_name(self, wanted: list[str]) -> str:
         """Return a user name that no account has, like the first of the wanted ones."""
-        name: str = AccountAdapter().generate_unique_username(wanted)
+        name: str = AccountAdapter().generate_unique_username([*wanted])
         return name
 
 

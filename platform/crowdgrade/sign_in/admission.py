@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from allauth.socialaccount.models import SocialLogin
-from allauth.socialaccount.providers.base import AuthProcess
+from allauth.socialaccount.providers.base.constants import AuthProcess
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -35,7 +35,7 @@ def find_refusal(sociallogin: SocialLogin, openid: OpenID) -> str:
     """
     claims: Mapping[str, Any] = sociallogin.provider.claims
     email = find_verified_email(claims, openid)
-    user = sociallogin.user if sociallogin.is_existing else None
+    user = cast("User | None", sociallogin.user) if sociallogin.is_existing else None
     if _is_invited(email, user) or find_invited_link(sociallogin.state.get("next") or ""):
         return ""
     if openid.domains and not email:

@@ -13,14 +13,15 @@ from typing import Any, Final
 import jwt
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
-from allauth.socialaccount.providers.base import Provider
+from allauth.socialaccount.providers.base.provider import Provider
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
-from django.conf import settings
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+
+from crowdgrade.sign_in.options import get_openid
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384")
 """Asymmetric ones: a provider's public key never verifies a symmetric signature."""
@@ -47,7 +48,7 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
     def openid_config(self) -> dict[str, Any]:
         """Description of the provider; TokenError unless it is of the issuer and complete."""
         config: dict[str, Any] = super().openid_config
-        if not isinstance(config, dict) or config.get("issuer") != settings.OPENID.issuer:
+        if not isinstance(config, dict) or config.get("issuer") != get_openid().issuer:
             raise TokenError("issuer")
         if not all(isinstance(config.get(name), str) for name in ENDPOINTS):
             raise TokenError("incomplete")
@@ -67,17 +68,19 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
         claims = self.verify(id_token)
         if "email" not in claims and "userinfo_endpoint" in self.openid_config:
             claims = {**self._read_userinfo(token.token, claims["sub"]), **claims}
-        return self.get_provider().sociallogin_from_response(request, claims)
+        provider: OpenIDProvider = self.get_provider()  # type: ignore[no-untyped-call]  # allauth
+        return provider.sociallogin_from_response(request, claims)
 
     def verify(self, id_token: str) -> dict[str, Any]:
         """Return the claims of an ID token; TokenError unless it is the provider's, for now."""
         config = self.openid_config
+        client_id = get_openid().client_id
         try:
             claims: dict[str, Any] = jwt.decode(
                 id_token,
                 key=self._find_key(id_token),
                 algorithms=ALGORITHMS,
-                audience=settings.OPENID.client_id,
+                audience=client_id,
                 issuer=config["issuer"],
                 leeway=LEEWAY,
                 options={"require": list(NEEDED)},
@@ -90,7 +93,7 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
             raise TokenError("issuer") from None
         except (jwt.PyJWTError, ValueError, TypeError):
             raise TokenError("signature") from None
-        if claims.get("azp", settings.OPENID.client_id) != settings.OPENID.client_id:
+        if claims.get("azp", client_id) != client_id:
             raise TokenError("audience")
         nonce = str(claims.get("nonce", ""))
         if not self.nonce or not secrets.compare_digest(nonce.encode(), self.nonce.encode()):
@@ -99,7 +102,8 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
 
     def _find_key(self, id_token: str) -> Any:
         """Return the public key of the provider that a token names, or its only one."""
-        with get_adapter().get_requests_session() as session:
+        adapter: Any = get_adapter()  # allauth's has no types
+        with adapter.get_requests_session() as session:
             response = session.get(self.openid_config["jwks_uri"])
             response.raise_for_status()
             keys = jwt.PyJWKSet.from_dict(response.json()).keys
@@ -135,7 +139,7 @@ class OpenIDProvider(OpenIDConnectProvider):
     def redirect(
         self, request: HttpRequest, process: str, next_url: str | None = None, data: Any = None,
         **kwargs: Any,
-    ) -> HttpResponseBase:  # fmt: skip
+    ) -> HttpResponse:  # fmt: skip
         """Return the redirect to the provider, with a new nonce that the session holds."""
         nonce = secrets.token_urlsafe(24)
         return super().redirect(
@@ -144,10 +148,10 @@ class OpenIDProvider(OpenIDConnectProvider):
 
     def get_scope(self) -> list[str]:
         """Return what is asked for: the groups too, where they count and the provider has them."""
-        scopes = self.get_default_scope()
+        scopes: list[str] = self.get_default_scope()  # type: ignore[no-untyped-call]  # allauth
         config = self.get_oauth2_adapter(self.request).openid_config
         offered = config.get("scopes_supported") or ()
-        return [*scopes, "groups"] if settings.OPENID.groups and "groups" in offered else scopes
+        return [*scopes, "groups"] if get_openid().groups and "groups" in offered else scopes
 
     def extract_uid(self, data: Mapping[str, Any]) -> str:
         """Return the subject, which names a person for ever."""

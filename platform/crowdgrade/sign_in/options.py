@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from crowdgrade.environment import (
@@ -82,6 +83,14 @@ def read_openid() -> OpenID | None:
         trusts_email=read_flag("OPENID_TRUST_EMAIL"),
         networks=tuple(networks),
     )
+
+
+def get_openid() -> OpenID:
+    """Return the OpenID provider of the settings; ImproperlyConfigured without one."""
+    openid = settings.OPENID
+    if openid is None:
+        raise ImproperlyConfigured("OPENID_ISSUER is not set: set it to sign in by OpenID")
+    return openid
 
 
 def read_password_sign_in(openid: OpenID | None) -> bool:

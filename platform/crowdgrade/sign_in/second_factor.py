@@ -33,9 +33,10 @@ def has_second_factor(user: AnyUser) -> bool:
 def is_missing(request: HttpRequest) -> bool:
     """Return whether the session lacks a second factor that the user needs; runs no query."""
     user = request.user
-    return is_required(user) and not any(
-        record.get("method") == "mfa" for record in get_authentication_records(request, user)
-    )
+    if not user.is_authenticated or not is_required(user):
+        return False
+    records = get_authentication_records(request, user)
+    return not any(record.get("method") == "mfa" for record in records)
 
 
 def end_sessions(user: User, except_key: str | None = None) -> int:

@@ -8,7 +8,7 @@ from allauth.account.internal.flows.reauthentication import raise_if_reauthentic
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.internal.flows.connect import disconnect, validate_disconnect
 from allauth.socialaccount.models import SocialAccount
-from allauth.socialaccount.providers.base import AuthProcess
+from allauth.socialaccount.providers.base.constants import AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from django.conf import settings
 from django.contrib import messages
@@ -62,7 +62,8 @@ def return_from_openid(request: HttpRequest) -> HttpResponseBase:
         raise Http404
     from crowdgrade.sign_in.openid import OpenIDAdapter, OpenIDCallbackView
 
-    view = OpenIDCallbackView.adapter_view(OpenIDAdapter(request, settings.OPENID.issuer))
+    adapter = OpenIDAdapter(request, settings.OPENID.issuer)
+    view: Any = OpenIDCallbackView.adapter_view(adapter)  # type: ignore[no-untyped-call]  # allauth
     try:
         response: HttpResponseBase = view(request)
     except (OAuth2Error, RequestException) as error:  # of the provider's description

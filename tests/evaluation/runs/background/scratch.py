@@ -8,9 +8,13 @@ import sys
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 from kombu import Connection
+
+T = TypeVar("T")
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -93,14 +97,17 @@ class Console:
             start_new_session=True,
         )
 
-    def run(self, code: str, names: dict[str, object], seconds: float = 120) -> object:
+    def run(self, code: str, names: dict[str, object], seconds: float = 120) -> Any:
         """Run code that sets `result`; returns it."""
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin is not None
+        assert stdout is not None
         ended = threading.Timer(seconds, self.process.kill)
         ended.start()
         try:
-            self.process.stdin.write(json.dumps([code, names]) + "\n")
-            self.process.stdin.flush()
-            line = self.process.stdout.readline()
+            stdin.write(json.dumps([code, names]) + "\n")
+            stdin.flush()
+            line = stdout.readline()
         finally:
             ended.cancel()
         assert line, f"the console ended (within {seconds} s): {code}"
@@ -143,7 +150,7 @@ class Scratch:
             timeout=300,  # migrations of a machine that does much else
         ).stdout
 
-    def python(self, code: str, **names: object):
+    def python(self, code: str, **names: object) -> Any:
         """Run code that sets `result` in a process of the installation; returns it."""
         if self.console is None or self.console.environment != self.environment:
             self._end_console()
@@ -164,7 +171,7 @@ class Scratch:
         """A new run like another one."""
         return self.python(AGAIN, RUN=run)
 
-    def state(self, run: int) -> dict:
+    def state(self, run: int) -> dict[str, Any]:
         return self.python(STATE, RUN=run)
 
     def start_worker(self) -> subprocess.Popen[bytes]:
@@ -190,10 +197,10 @@ class Scratch:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
-    def ended(self, code: str, run: int, seconds: float = 120) -> dict:
+    def ended(self, code: str, run: int, seconds: float = 120) -> dict[str, Any]:
         """Wait for the end of a run, and return its state as `code` tells it."""
 
-        def state() -> dict | None:
+        def state() -> dict[str, Any] | None:
             found = self.python(code, RUN=run)
             return found if found["state"] in ("done", "failed") else None
 
@@ -211,11 +218,16 @@ class Scratch:
         broker = self.environment["CELERY_BROKER_URL"]
         if broker:
             with Connection(broker) as connection:
-                channel = connection.channel()
+                channel: Any = connection.channel()  # kombu's base class lacks `queue_delete`
                 channel.queue_delete(self.environment["CELERY_QUEUE"])
 
 
-def wait_until(condition, seconds: float, what: str, log=lambda: ""):
+def wait_until(
+    condition: Callable[[], T | None],
+    seconds: float,
+    what: str,
+    log: Callable[[], str] = lambda: "",
+) -> T:
     """Return the first true value of `condition`, asked again and again."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
