@@ -65,7 +65,7 @@ from evaluation.runs.rest.runs import RUN as RUN_BODY
 from evaluation.runs.rest.views import FORMAT, SECONDS_BETWEEN_LOOKS, FinishedRunViewSet
 from evaluation.runs.run_types import RunSummary, get_kind, get_run_kind
 from evaluation.runs.run_types.data_sheets import FORMS, build_workbook, build_zip
-from evaluation.runs.run_types.registry import list_runs
+from evaluation.runs.run_types.run_list import list_runs
 
 WATCH = {
     "Retry-After": {

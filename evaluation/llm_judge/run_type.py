@@ -23,7 +23,7 @@ JUDGE = Kind(
     pages=("evaluation.llm_judge.views.JUDGE_PAGE",),
     study="evaluation.llm_judge.arguments.STUDY",
     action="LLM judge",
-    standing="evaluation.runs.run_types.registry.STANDING",
+    standing="evaluation.runs.run_types.run_list.STANDING",
     check="evaluation.llm_judge.storage.find_start_problems",
     start="evaluation.llm_judge.views.START",
 )

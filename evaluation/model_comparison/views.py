@@ -39,7 +39,7 @@ from evaluation.model_comparison.report.scores import ScoreTable, build_group_ta
 from evaluation.models import Run
 from evaluation.runs.result_pages import Context, build_start_link, get_correction
 from evaluation.runs.run_types import list_run_kinds
-from evaluation.runs.run_types.registry import list_runs
+from evaluation.runs.run_types.run_list import list_runs
 
 MOST = 30
 

@@ -25,7 +25,7 @@ from evaluation.runs import exports
 from evaluation.runs.exports import LATEST, RECORD, ChoiceError, Export, find_run
 from evaluation.runs.reports.about import build_run_file_name
 from evaluation.runs.reports.lists import select_list_rows
-from evaluation.runs.run_types.registry import list_runs
+from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.question_set import find_draft, load_versions, select_version
 
 Draft = dict[str, Any] | None

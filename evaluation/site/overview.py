@@ -37,7 +37,7 @@ from evaluation.runs.background.progress import HOW_TO_START, count_running, is_
 from evaluation.runs.background.runs import visible_runs
 from evaluation.runs.judging.tasks import filter_requests
 from evaluation.runs.reports.lists import count_alarms, filter_unarchived, select_list_rows
-from evaluation.runs.run_types.registry import list_runs
+from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.judging import list_to_judge
 
 SETS_LOOKED_AT = 200

@@ -37,7 +37,7 @@ from evaluation.models.runs import ACTIVE, GRADING
 from evaluation.runs.background.progress import HOW_TO_START, count_running
 from evaluation.runs.judging import load_progress
 from evaluation.runs.reports.lists import select_list_rows
-from evaluation.runs.run_types.registry import list_runs
+from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.runs import build_start_links
 
 

@@ -68,7 +68,7 @@ from evaluation.runs.run_types import (
     get_run_kind,
     list_run_kinds,
 )
-from evaluation.runs.run_types.registry import list_runs
+from evaluation.runs.run_types.run_list import list_runs
 from evaluation.runs.steps.asking.preview import RequestForecast
 
 RUNS_PER_PAGE = 25

@@ -42,7 +42,7 @@ from evaluation.runs.flow.asking.summary import (
 from evaluation.runs.forms import RunLabelForm, get_form, get_initial_settings, hash_options
 from evaluation.runs.run_types import get_kind
 from evaluation.runs.run_types.kind import Page
-from evaluation.runs.run_types.registry import build_progress, list_priced
+from evaluation.runs.run_types.run_list import build_progress, list_priced
 from evaluation.runs.steps.asking.preview import (
     Estimate,
     Preview,

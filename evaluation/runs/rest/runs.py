@@ -44,7 +44,7 @@ from evaluation.runs.background.progress import compute_progress
 from evaluation.runs.background.runs import find_reserved_options
 from evaluation.runs.rest.views import MessageField
 from evaluation.runs.run_types import Kind, UnknownKindError, get_run_kind, list_run_kinds
-from evaluation.runs.run_types.registry import ListedRun, list_runs
+from evaluation.runs.run_types.run_list import ListedRun, list_runs
 
 WITHOUT_EXCLUDED = "Without it, the workers excluded from the set are left out."
 
