@@ -240,8 +240,8 @@ def elsewhere(monkeypatch):
         monkeypatch.setattr(module, "READ_HERE", 0)
     monkeypatch.setattr(table, "read_json_here", None)
     monkeypatch.setattr(table, "lay_flat", None)
-    monkeypatch.setattr(table, "flattened", None)
-    monkeypatch.setattr(own_rows, "json_lines", None)
+    monkeypatch.setattr(table, "flatten_document", None)
+    monkeypatch.setattr(own_rows, "iterate_json_lines", None)
 
 
 @pytest.mark.parametrize(

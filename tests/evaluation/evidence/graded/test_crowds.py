@@ -10,7 +10,7 @@ from annotations.exchange.graded import Labels, read_marked
 from evaluation.consensus import AQER
 from evaluation.evidence.baselines import METHODS
 from evaluation.evidence.corpus import CorpusVectors
-from evaluation.evidence.graded import run as rooms
+from evaluation.evidence.graded import crowds as rooms
 from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
 from tests.evaluation.evidence.graded.answers import corpus_of, of_nobody, of_workers
 

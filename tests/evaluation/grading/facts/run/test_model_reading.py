@@ -89,7 +89,7 @@ def test_prose_is_asked_for_once_more_and_then_counted():
     model = Model(PLACE, said)
     about, _ = read(texts, model)
     assert (about.unread, about.errors, about.facts) == (2, 1, 1)
-    assert about.build_second_request == 2
+    assert about.asked_again == 2
     again = [name for step, name in model.asked if step == "facts again"]
     assert again == ["facts/q/worker/w1/again-0", "facts/q/worker/w3/again-0"]
 
