@@ -68,7 +68,7 @@ FAULTS = {
     "401": (error(401), "unauthorized"),
     "404": (error(404), "not_found"),
     "html": (Answer(200, b"<html>hello", {"Content-Type": "text/html"}), "not_json"),
-    "invalid": (Answer(200, b'{"choices": ['), "not_json"),
+    "invalid": (Answer(200, b'{"choices": nonsense}'), "not_json"),
     "no-chat": (Answer(200, b'{"data": []}'), "no_reply"),
     "5MB": (said("a" * 5_000_000), "answer_too_long"),
     "hang": (HANG, "timeout"),

@@ -99,7 +99,7 @@ def test_the_crowds_years_and_who_contradicts_them_are_written(files, capsys):
     assert float(rows["ada"]["fact_agreement_low"]) == pytest.approx(0.5655, abs=1e-4)
     assert (rows["fay"]["facts"], rows["fay"]["fact_agreement"]) == ("5", "0.0")
     # After them: the raw score of workers alone, then three columns of question contrast.
-    assert list(rows["ada"])[-8:-4] == FACT_COLUMNS
+    assert list(rows["ada"])[-10:-6] == FACT_COLUMNS
     assert list(table(out / "models.csv")[0])[-7:-3] == FACT_COLUMNS
     summary = json.loads((out / "summary.json").read_text())
     assert summary["facts"] == {

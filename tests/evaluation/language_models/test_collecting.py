@@ -143,7 +143,7 @@ FAULTS = {
     "wrong key": (lambda body: error(401, "invalid_api_key"), "given_up", "unauthorized"),
     "unknown model": (lambda body: error(404, "model_not_found"), "given_up", "not_found"),
     "HTML": (lambda body: Answer(200, b"<html>busy</html>"), "done", "not_json"),
-    "invalid JSON": (lambda body: Answer(200, b'{"choices": ['), "done", "not_json"),
+    "invalid JSON": (lambda body: Answer(200, b'{"choices": nonsense}'), "done", "not_json"),
     "JSON that is no reply": (lambda body: Answer(200, b"{}"), "done", "no_reply"),
     "5 MB of text": (lambda body: said("x" * 5_000_000), "done", "answer_too_long"),
     "garbage in place of HTTP": (lambda body: Answer(raw=b"\x00\xff garbage"), "done", "cut"),
