@@ -69,11 +69,11 @@ def count_words(turn: Turn) -> None:
     half = len(answers) // 2
     first = turn.read_stored(ASIDE)
     if first is None:
-        turn.report("select_valid_judgements", 0, len(answers))
+        turn.report("counting", 0, len(answers))
         time.sleep(options.seconds)
         with turn.fenced():
             turn.keep(ASIDE, [dict(counted(answers[:half], options.longest)), run.attempt])
-        turn.report("select_valid_judgements", half, len(answers))
+        turn.report("counting", half, len(answers))
         raise OutOfTimeError(run.pk)  # the rest is for another turn
     turn.between_parts()
     time.sleep(options.seconds)
