@@ -310,6 +310,7 @@ def test_reasons_say_how_many_cells_are_empty_and_name_none(both):
     for rows in (
         results.workers(), results.exemplars(), results.answered(), results.model_scores(),
         results.model_answers(), results.worker_contrasts(), results.model_contrasts(),
+        results.worker_rank_bounds(),
     ):  # fmt: skip
         list(rows)
     whole = results.undefined.as_list()
