@@ -11,6 +11,7 @@ from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnName
 from annotations.exchange.importing.mturk import StagedBatch
 from annotations.exchange.importing.stage import read_extra
 from annotations.exchange.importing.survey_exports import stage_mapped
+from annotations.exchange.markup import shorten_example
 from annotations.exchange.presets import Mapping, Preset
 from annotations.exchange.presets.demographics import DemographicFile, StatusRule
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, read_model_answers
@@ -31,7 +32,6 @@ FORMAT = 1
 YES = {1: "yes", 0: "no"}
 EXAMPLES = 3
 QUESTIONS_SHOWN = 10
-LONGEST_EXAMPLE = 60
 
 
 def convert(
@@ -157,22 +157,16 @@ def _write_examples(stage: StagedBatch) -> Iterator[str]:
         if examples is None or len(examples) == EXAMPLES or not answer.text:
             continue
         worker = stage.workers[answer.worker].name
-        examples.append(f"{_shorten(worker)}: “{_shorten(answer.text)}”")
+        examples.append(f"{shorten_example(worker)}: “{shorten_example(answer.text)}”")
         missing -= 1
         if not missing:
             break
     for name, examples in shown.items():
         text = graded[name].text
-        wording = f" “{_shorten(text)}”" if text and text != name else ""
-        yield f"Question {_shorten(name)}{wording}: {'; '.join(examples) or 'no answer'}"
+        wording = f" “{shorten_example(text)}”" if text and text != name else ""
+        yield f"Question {shorten_example(name)}{wording}: {'; '.join(examples) or 'no answer'}"
     if len(graded) > len(shown):
         yield f"... and {len(graded) - len(shown):,} more questions"
-
-
-def _shorten(text: str) -> str:
-    """Return a text on one line, cut to the length of an example."""
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_EXAMPLE else f"{line[: LONGEST_EXAMPLE - 3]}..."
 
 
 def _build_rows(stage: StagedBatch) -> Iterator[Sequence[object]]:

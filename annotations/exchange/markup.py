@@ -98,7 +98,7 @@ class FormattingReader:
             return text
         self.n_formatted += 1
         if self.n_formatted == 1:
-            self.example = (_shorten(text), _shorten(plain))
+            self.example = (shorten_example(text), shorten_example(plain))
         return text if self._keeps else plain
 
     @property
@@ -115,6 +115,7 @@ class FormattingReader:
         ]
 
 
-def _shorten(text: str) -> str:
+def shorten_example(text: str) -> str:
+    """Return a text on one line, cut to the length of an example."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_EXAMPLE else f"{line[: LONGEST_EXAMPLE - 3]}..."
