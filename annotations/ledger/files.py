@@ -150,7 +150,7 @@ def _warn_unused_columns(file: DecisionFile) -> Iterator[str]:
 def _warn_bonus_of_rejected(
     version: QuestionSetVersion, rejected: Sequence[int], round_: str
 ) -> Iterator[str]:
-    """Yield a warning about bonuses for workers whom the same row rejects."""
+    """Yield a warning about bonuses of workers that the same row rejects."""
     if not rejected:
         return
     sendable, held_back = split_confirmed(load_payments(version, rejected, round_))

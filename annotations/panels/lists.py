@@ -187,7 +187,7 @@ class PanelLists:
 
     @property
     def n_all_past(self) -> int:
-        """Number of workers with a decision whom Prolific settled before."""
+        """Number of workers with a decision that Prolific already carried out."""
         return self.count_settled(rejected=True) + self.count_settled(rejected=False)
 
     def select_for_prolific(self) -> Iterator[Person]:

@@ -67,7 +67,7 @@ def select_earlier_sets(request: UserRequest, question_set: QuestionSet) -> Quer
 def select_admitted(
     collection: Collection, earlier: QuestionSet, at_least: float, end: str, score: str = RAW
 ) -> AdmittedWorkers:
-    """Return the workers whom a rule would admit now; stores nothing.
+    """Return the workers that a rule would admit now; store nothing.
 
     Workers are those of the collection's panel, and those of files that name no panel.
     """

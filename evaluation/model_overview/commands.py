@@ -157,15 +157,15 @@ def combine_folders(request: ViewsRequest, progress: Progress | None = None) -> 
             )
         made = _read_summary(path, required=not name)
         kind = name or str(made.get("signature", "")).partition("|")[0]
-        told = request.kinds.get(kind)
-        if told is None:
+        run_type = request.kinds.get(kind)
+        if run_type is None:
             raise InputError.single(
                 str(path / SUMMARY),
                 f"no view of a model is known of what made this folder ({kind or 'not given'})",
                 f"Folders of {', '.join(request.kinds)} are read; KIND=DIR names the evaluation.",
             )
-        source = Source(kind, told.title, str(path), str(made.get("signature", "")))
-        gathering.add(source, _read_observations(path, told.views, hashes))
+        source = Source(kind, run_type.title, str(path), str(made.get("signature", "")))
+        gathering.add(source, _read_observations(path, run_type.views, hashes))
     try:
         together = gathering.together()
     except NoObservationsError:

@@ -236,7 +236,7 @@ VARIABLES: Final = (
         ("OPENID_DOMAINS", "OPENID_GROUPS"),
         (
             "domains of verified e-mail addresses, and groups of the claim `groups`, separated by "
-            "commas. Whoever fits gets an account at the first sign-in. With both, both must fit"
+            "commas. A person who has one of each set variable gets an account at the first sign-in"
         ),
         "none: only linked accounts and invited people enter",
     ),

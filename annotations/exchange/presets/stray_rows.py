@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from annotations.exchange.ids import is_blank
 from annotations.exchange.presets.cells import is_number
 
-NOBODY = "rows without a worker and without an answer"
+NO_WORKER = "rows without a worker and without an answer"
 TOTALS = "rows of totals"
 NOTES = "rows with only a note in the column of the workers"
 TOTAL_NAMES = ("total", "totals", "grand total", "sum", "average", "summe", "gesamt", "итого")
@@ -21,7 +21,7 @@ def find_stray(worker: str, texts: Sequence[str], others: Sequence[str], *, are_
     `are_codes` without spaces, a text of several words alone in its row is a note.
     """
     if not worker:
-        return "" if any(not is_blank(text) for text in texts) else NOBODY
+        return "" if any(not is_blank(text) for text in texts) else NO_WORKER
     filled = [cell.strip() for cell in others if not is_blank(cell)]
     if worker.strip(" :.").casefold() in TOTAL_NAMES and all(map(is_number, filled)):
         return TOTALS

@@ -106,7 +106,7 @@ class DrawnVotes:
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """Bootstrap of a vote. A chunk of draws has the same numbers whoever computes it, and when.
+    """Bootstrap of a vote; each process computes the same numbers for a chunk of draws.
 
     Attributes
     ----------

@@ -219,7 +219,7 @@ def _format_value(option: Option, parameters: Parameters) -> str:
     return NOTHING if value is None else str(value)
 
 
-# What is wrong with a value by itself; it stands beside the option it is about.
+# Errors of a single value, by code; each is shown next to its option.
 INVALID = {
     "text": "{given!r} is no text",
     "whole": "{given!r} is no whole number",

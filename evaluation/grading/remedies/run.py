@@ -246,7 +246,7 @@ class _RemedyFlow:
         )
 
     def find_excluded(self) -> Integers:
-        """Return the codes of the excluded workers; raise `RemedyError` if nobody is left."""
+        """Return the codes of the excluded workers; raise `RemedyError` without other workers."""
         code_of = {name: code for code, name in enumerate(self.names.tolist())}
         excluded_codes = {code_of[name] for name in self.outside.excluded if name in code_of}
         if len(excluded_codes) == len(self.names):

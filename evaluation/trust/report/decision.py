@@ -201,7 +201,7 @@ class People:
 
 
 def _load_people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> People:
-    """Return the rows of the workers whom the decision page may name, by one query."""
+    """Return the rows of the workers that the decision page can list; one query."""
     workers = WorkerGrade.objects.filter(run=run)
     # Only an alarm keeps a worker off the list of the best; a notice does not.
     ringing = [worker for worker, found in marks.items() if found[0].rings]
@@ -258,8 +258,8 @@ def _filter_keys(rows: QuerySet[WorkerGrade]) -> Q:
 
 
 def _select_for_review(listed: People, marks: Marks, ranked: int) -> list[Person]:
-    """Return the workers to review: those whom alarms name, then those with the lowest ranks."""
-    # Whom one alarm names, by rank; who has none comes last.
+    """Return the workers to review: those named by alarms, then those with the lowest ranks."""
+    # Workers named by an alarm, by rank; workers without a rank come last.
     rows = sorted(
         listed.named,
         key=lambda row: (marks[row.worker][0].place, row.rank is None, row.rank, row.name),

@@ -90,7 +90,7 @@ class SetEntry:
 
 @dataclass(frozen=True)
 class Companion:
-    """Another worker whom copy alarms name together with this one, in the question sets `sets`."""
+    """Another worker that copy alarms name with this one; `sets` are the question sets."""
 
     worker: UUID
     name: str
@@ -388,7 +388,7 @@ class WorkerFilter(ListFilter):
         return rows.exclude(pk__in=named) if value == "none" else rows.filter(pk__in=named)
 
     def by_exclusion(self, rows: QuerySet[Worker], name: str, value: bool) -> QuerySet[Worker]:
-        """Select workers whom some run excluded from voting, or all others."""
+        """Select workers that a run excluded from voting, or all others."""
         left_out = Q(pk__in=self.workers.excluded())
         return rows.filter(left_out if value else ~left_out)
 

@@ -232,7 +232,7 @@ class Workers:
         return Subquery(seen)
 
     def excluded(self) -> set[int]:
-        """Return the primary keys of the workers whom a representing run excluded from voting."""
+        """Return the primary keys of workers that a representing run excluded from voting."""
         return set(self._excluded())
 
     # The rows of a page.

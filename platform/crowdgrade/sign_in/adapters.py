@@ -1,4 +1,4 @@
-"""Adapters of django-allauth: how this site signs people in, and by which provider."""
+"""Adapters of django-allauth: sign-in, second factors and the OpenID provider of this site."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """How people sign in, and how they confirm who they are before a change of the account."""
+    """Adapter of accounts: sign-in, and confirmation of the identity before a change."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Return False: accounts are made by invitations, operators and the OpenID provider."""
@@ -47,7 +47,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return str(request.META.get("REMOTE_ADDR", ""))
 
     def login(self, request: HttpRequest, user: AbstractBaseUser) -> None:
-        """Sign a user in who passed all steps."""
+        """Sign in a user who passed all steps."""
         user.backend = BACKEND
         super().login(request, user)
 
@@ -60,7 +60,7 @@ class AccountAdapter(DefaultAccountAdapter):
             super().add_message(request, level, message_template, *args, **kwargs)
 
     def respond_user_inactive(self, request: HttpRequest, user: AbstractBaseUser) -> HttpResponse:
-        """Return the way to the sign-in page, which says nothing about the account."""
+        """Redirect to the sign-in page, which shows nothing about the account."""
         return redirect("admin:login")
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
@@ -77,14 +77,14 @@ class AccountAdapter(DefaultAccountAdapter):
     def get_reauthentication_methods(
         self, user: AbstractBaseUser | AnonymousUser
     ) -> list[dict[str, Any]]:
-        """Return the ways to confirm who one is; if there is none, to sign in again."""
+        """Return the methods to confirm the identity; without any, a new sign-in."""
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         again = {"id": "again", "description": "Sign in again", "url": reverse("sign-in-again")}
         return methods or ([again] if user.is_authenticated else [])
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):
-    """How secrets of second factors are stored, and who may remove theirs."""
+    """Adapter of second factors: encrypted secrets, and the right to remove a factor."""
 
     error_messages: ClassVar = {  # type: ignore[misc]  # allauth declares no ClassVar
         **DefaultMFAAdapter.error_messages,
@@ -117,7 +117,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
 
 class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
-    """Which OpenID provider people sign in by, and which account it opens."""
+    """Adapter of the OpenID provider: its settings, and the account that a person gets."""
 
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
@@ -156,13 +156,13 @@ class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
         self, request: HttpRequest, provider: Any, error: Any = None,
         exception: Exception | None = None, extra_context: Any = None,
     ) -> NoReturn:  # fmt: skip
-        """Raise the page that says why the provider's answer is not taken."""
+        """Raise the response with the reason for refusing the provider's answer."""
         from crowdgrade.sign_in.refusals import find_code, refuse
 
         raise ImmediateHttpResponse(refuse(request, find_code(error, exception)))
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Raise the page of a refusal unless the person may enter."""
+        """Raise the response of a refusal if the person may not enter."""
         from crowdgrade.sign_in.refusals import refuse
 
         code = admission.find_refusal(sociallogin, get_openid())
@@ -171,7 +171,7 @@ class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
             raise ImmediateHttpResponse(refuse(request, code, user))
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Return True: `pre_social_login` has refused who may not enter."""
+        """Return True: `pre_social_login` has refused all others."""
         return True
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: Any) -> Any:

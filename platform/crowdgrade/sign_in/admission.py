@@ -30,8 +30,8 @@ def find_verified_email(claims: Mapping[str, Any], openid: OpenID) -> str:
 def find_refusal(sociallogin: SocialLogin, openid: OpenID) -> str:
     """Return the code of `refusals.REFUSALS` for a person who may not enter; "" for one who may.
 
-    An invitation opens the site to the address that it was mailed to, and its link to whoever has
-    it. An account is found by the subject that it was linked with, never by an e-mail address.
+    An invitation admits the address that it was mailed to, and its link admits each person who
+    opens it. An account is found by the linked subject, never by an e-mail address.
     """
     claims: Mapping[str, Any] = sociallogin.provider.claims
     email = find_verified_email(claims, openid)

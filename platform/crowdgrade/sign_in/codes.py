@@ -18,7 +18,7 @@ from django.db import transaction
 
 
 class OnceForm(BaseAuthenticateForm):
-    """Form with a code that the app or the list of recovery codes holds, each valid once.
+    """Form with a code of the app or a recovery code; each is valid once.
 
     allauth remembers used codes of the app in the cache, which may lose them. The database holds
     the last one that was used, and refuses it and those before it.

@@ -18,7 +18,7 @@ from annotations.models import SignInEvent
 from crowdgrade.sign_in.second_factor import end_sessions
 
 MOST_FAILURES: Final = 100
-"""Failed sign-ins from one address that are stored in `PERIOD`; more are only counted by axes."""
+"""Stored failures of one address in `PERIOD`; django-axes counts all of them."""
 PERIOD: Final = timedelta(minutes=15)
 METHODS: Final = {"password": "password", "socialaccount": "openid"}
 """Detail of a sign-in by the method that django-allauth records first."""
@@ -26,7 +26,7 @@ Event = SignInEvent.Event
 
 
 def log_event(event: str, user: Any, detail: str, request: HttpRequest | None) -> None:
-    """Store an entry; failures without end from one address are not stored without end."""
+    """Store an entry; of one address, store at most `MOST_FAILURES` failures in `PERIOD`."""
     address = request.META.get("REMOTE_ADDR") or None if request is not None else None
     if event in (Event.FAILED, Event.REFUSED, Event.CODE_FAILED):
         recent = SignInEvent.objects.filter(
@@ -52,7 +52,7 @@ def log_sign_in(request: HttpRequest, user: User, **sent: Any) -> None:
 
 def log_failure(credentials: dict[str, Any], request: HttpRequest | None = None, **_: Any) -> None:
     """Log a wrong password, with the name of an existing account only (signal receiver)."""
-    # What is no account's name may be a password that was typed into the wrong field.
+    # A name without an account may be a password that was typed into the wrong field.
     user = User.objects.filter(username=credentials.get("username", "")).first()
     log_event(Event.FAILED, user, "password", request)
 

@@ -61,7 +61,7 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
     def complete_login(
         self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any
     ) -> SocialLogin:
-        """Return the login of the person whom the verified ID token names."""
+        """Return the login of the person named in the verified ID token."""
         id_token = kwargs["response"].get("id_token")
         if not isinstance(id_token, str):
             raise TokenError("no_token")

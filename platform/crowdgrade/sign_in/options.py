@@ -98,7 +98,7 @@ def read_password_sign_in(openid: OpenID | None) -> bool:
     is_allowed = read_choice("PASSWORD_SIGN_IN", ("yes", "no")) == "yes"
     if not is_allowed and openid is None:
         raise ImproperlyConfigured(
-            "PASSWORD_SIGN_IN is 'no' without OPENID_ISSUER, so nobody could sign in: set an "
+            "PASSWORD_SIGN_IN is 'no' without OPENID_ISSUER, so no account could sign in: set an "
             "OpenID provider, or write yes"
         )
     return is_allowed

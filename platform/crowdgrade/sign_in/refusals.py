@@ -1,4 +1,4 @@
-"""Why a sign-in by the OpenID provider is refused, with the page that says it."""
+"""Reasons for refusing a sign-in by the OpenID provider, and the page that shows them."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ REFUSALS: Final = {
     + _OPERATOR,
     "domain": "E-mail addresses of your domain may not enter." + _OPERATOR,
     "group": "You are in no group that may enter." + _OPERATOR,
-    "unknown": "No account is linked with this identity, and nobody has invited it. If you have an "
+    "unknown": "No account is linked with this identity, and it has no invitation. If you have an "
     "account, sign in by password and link it on the page “Your account”.",
 }
 """Sentence by the code of a refusal."""
 OF_PERSON: Final = frozenset({"unverified", "domain", "group", "unknown"})
-"""Refusals of a person whom the provider has signed in."""
+"""Codes of refusals after the provider has verified the person."""
 
 
 def find_code(error: Any, exception: Exception | None) -> str:

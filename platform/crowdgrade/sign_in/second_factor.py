@@ -1,4 +1,4 @@
-"""Rules of the second factor: who needs one, who has passed one, and what ends with one."""
+"""Rules of the second factor: which users need one, and the sessions that it ends."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def begin_openid(request: HttpRequest) -> HttpResponseBase:
 
 @never_cache
 def return_from_openid(request: HttpRequest) -> HttpResponseBase:
-    """Sign in whom the OpenID provider has sent back, or say why not."""
+    """Sign in the person that the OpenID provider sent back, or show the reason of a refusal."""
     if settings.OPENID is None:
         raise Http404
     from crowdgrade.sign_in.openid import OpenIDAdapter, OpenIDCallbackView

@@ -253,7 +253,7 @@ def show_alarms(request: HttpRequest, run: Run) -> Context:
         "title": f"Alarms of {report.about.name}",
         "alarms": report,
         "outcomes": build_outcomes_report(run),
-        "rings": find_false_alarm_rates(count_crowd(run)["workers"]),
+        "false_alarm_rates": find_false_alarm_rates(count_crowd(run)["workers"]),
     }
 
 

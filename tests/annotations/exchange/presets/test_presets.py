@@ -23,7 +23,7 @@ from annotations.exchange.presets import (
 )
 from annotations.exchange.presets.declared import PANEL_STATUSES, TRIED
 from annotations.exchange.presets.refusals import refuse_answerless
-from annotations.exchange.presets.stray_rows import NOBODY
+from annotations.exchange.presets.stray_rows import NO_WORKER
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import Question, QuestionSet, Response, Submission, Worker
@@ -123,7 +123,7 @@ def test_of_prolific_the_status_tells_who_was_rejected_and_who_returned():
     assert [(r.worker, r.is_rejected) for r in records[::2]] == [
         ("5f8a", False), ("60b1", True), ("62d9", False)
     ]  # fmt: skip
-    assert dict(rows.skipped) == {PANEL_STATUSES["returned"]: 1, NOBODY: 1}
+    assert dict(rows.skipped) == {PANEL_STATUSES["returned"]: 1, NO_WORKER: 1}
 
 
 def test_the_list_of_submissions_of_prolific_holds_no_answers():

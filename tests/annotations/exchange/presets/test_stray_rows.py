@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotations.exchange.presets.stray_rows import NOBODY, NOTES, TOTALS, find_stray
+from annotations.exchange.presets.stray_rows import NO_WORKER, NOTES, TOTALS, find_stray
 from tests.annotations.exchange.presets.test_crooked_files import read_rows
 from tests.annotations.exchange.presets.test_survey_tools import (
     BREAD,
@@ -40,7 +40,7 @@ def test_a_worker_without_answers_stays_where_ids_have_spaces_or_other_cells_are
 @pytest.mark.parametrize(
     ("worker", "texts", "others", "reason"),
     [
-        ("", ["", " "], ["", "x"], NOBODY),
+        ("", ["", " "], ["", "x"], NO_WORKER),
         ("", ["an answer"], ["an answer"], ""),
         ("Total:", ["12", ""], ["12", ""], TOTALS),
         ("sum", ["12 people"], ["12 people"], ""),
