@@ -164,7 +164,7 @@ class TriageViewSet(GradingViewSet):
 
     @extend_schema(
         operation_id="results_triage",
-        summary="List who is worth looking at, the worst first",
+        summary="List the workers to review, the worst first",
         parameters=[
             OpenApiParameter("who", str, enum=["look", "everybody"], default="look"),
             OpenApiParameter("show", str, enum=["all", "open", "decided"], default="all"),
@@ -349,7 +349,7 @@ def _build_conflict(error: DecidedMeanwhileError) -> ApiProblem:
 
 
 SCOPES = ("everybody", "look")
-SCOPE_HELP = "Of everybody in the run, or of those who are worth looking at."
+SCOPE_HELP = "All workers of the run, or only those to review."
 ALARMS_HELP = "Whether workers named by an alarm or a notice are accepted too."
 TogetherSerializer = build_serializer(AcceptedBatch)
 

@@ -209,20 +209,24 @@ BRIEFLY: Mapping[str, str] = {
 }
 """Of alarms about single people: what a mark beside a name says."""
 SEVERITIES: Mapping[str, str] = {"alarm": "Alarm", "notice": "Notice", "info": "Information"}
+
+
+def _format_similarity(statistic: float, threshold: float) -> str:
+    """Return a sentence on the similarity of copied answers and the threshold of the alarm."""
+    return (
+        f"Similarity {statistic:.0%}, from 0% (workers of equal quality) to 100% (identical "
+        f"answers); alarm above {threshold:.0%}."
+    )
+
+
 MEASURED: Mapping[str, Callable[[float, float], str]] = {
-    "copies": lambda s, t: (
-        "Where 0% is as alike as workers who are as good and 100% is the same answers, they are at "
-        f"{s:.0%}; alarm above {t:.0%}."
-    ),
+    "copies": _format_similarity,
     IN_PART: lambda s, t: (
         f"{s:.0%} more shared answers than chance; notice from {t:.0%} on."
         if s > 0
         else f"No two workers share more answers than chance explains; notice from {t:.0%} more on."
     ),
-    "clique": lambda s, t: (
-        "Where 0% is as alike as workers who are as good and 100% is the same answers, they are at "
-        f"{s:.0%}; alarm above {t:.0%}."
-    ),
+    "clique": _format_similarity,
     "two_camps": lambda s, t: (
         f"The two most different halves differ no more than chance does; alarm above {t:g} times."
         if s <= 0
@@ -259,7 +263,7 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
     "unstable_ranking": lambda s, t: (
         f"Rank correlation with other questions: {s:.2f}; notice below {t:.2f}."
     ),
-    "no_convergence": lambda s, t: f"The last change was {s:.1g}; wanted was {t:.1g} or less.",
+    "no_convergence": lambda s, t: f"The last change was {s:.1g}; the limit is {t:.1g}.",
     "too_few": lambda s, t: (
         f"Workers without a rank: {s:.0f}; information from 1 on."
         if t <= 0

@@ -1,4 +1,4 @@
-"""Queue of workers to decide about: those worth looking at first, and all who are undecided."""
+"""Queue of workers to decide about: those to review first, and all undecided ones."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ ACCEPT_PROBLEMS = {
 }
 """Sentences that explain why no worker was accepted, by code."""
 
-SCOPES = {"everybody": "everybody in the run", "look": "who is worth looking at"}
+SCOPES = {"everybody": "all workers of the run", "look": "workers to review"}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -41,8 +41,8 @@ MEASURES = [
         "copies",
         0.9,
         0.5,
-        "Where 0% is as alike as workers who are as good and 100% is the same answers, they are "
-        "at 90%; alarm above 50%.",
+        "Similarity 90%, from 0% (workers of equal quality) to 100% (identical answers); "
+        "alarm above 50%.",
     ),
     ("copies_in_part", 0.3, 0.15, "30% more shared answers than chance; notice from 15% on."),
     (
@@ -55,8 +55,8 @@ MEASURES = [
         "clique",
         0.9,
         0.5,
-        "Where 0% is as alike as workers who are as good and 100% is the same answers, they are "
-        "at 90%; alarm above 50%.",
+        "Similarity 90%, from 0% (workers of equal quality) to 100% (identical answers); "
+        "alarm above 50%.",
     ),
     (
         "two_camps",
@@ -118,7 +118,7 @@ MEASURES = [
         0.5,
         "Rank correlation with other questions: 0.42; notice below 0.50.",
     ),
-    ("no_convergence", 0.012, 0.0001, "The last change was 0.01; wanted was 0.0001 or less."),
+    ("no_convergence", 0.012, 0.0001, "The last change was 0.01; the limit is 0.0001."),
     (
         "repeated",
         0.75,
