@@ -13,13 +13,14 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import EXCLUDED, EXCLUDED_SENTENCES
 from evaluation.core.options import Parameters, RegisteredModel, Whole, declare_option
 from evaluation.core.options.declaration import ADVANCED, BASIC
-from evaluation.llm_judge.methods import BETTER, TIE, WORSE
 from evaluation.runs.flow.asking.options import OF_REPLIES
 from evaluation.runs.flow.asking.plan import PASSAGE
 from evaluation.runs.flow.asking.reading import PromptWithReminder
 
 _AQER_OPTIONS = AqerParameters.options()
 MOST_SEED = 2**31 - 1
+# Scores of a verdict on the left answer; here, since the methods load all of statistics.
+BETTER, WORSE, TIE = 1.0, 0.0, 0.5
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ OPEN = {
     *("home", "admin:login", "api:root", "api:schema", "api:docs", "api:problem"),
     *("api:question-set-list", "api:language-model-list", "api:prompt-list", "api:run-list"),
     *("api:writing-list",),
+    *("mfa_index", "sign-in-again"),  # one's own second factor
 }
 SECRET = "xyzzy"
 

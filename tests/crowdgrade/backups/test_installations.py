@@ -56,17 +56,17 @@ result = [[row.worker.external_id, row.grade, row.raw] for row in rows]
 ERASE = """
 from annotations.models import Worker
 from django.utils.timezone import now
-from evaluation.deletion.storage.erasing import erase
+from evaluation.deletion.storage.erasing import request_erasure
 from evaluation.models import Run
 # Erasures wait for runs that read the answers.
 Run.objects.update(state="cancelled", finished_at=now())
 worker = Worker.objects.get(external_id="w1")
-erase(worker, worker.owner_id)
+request_erasure(worker, worker.owner_id)
 result = str(worker.public_id)
 """
 ERASED = """
 from evaluation.models import Removal
-from evaluation.deletion.storage.removals import turn
+from evaluation.deletion.storage.removals import run_turn
 from django.utils.timezone import now
 from annotations.models import Response, Worker
 from evaluation.models import Run
@@ -74,7 +74,7 @@ Run.objects.filter(finished_at=None).update(state="cancelled", finished_at=now()
 for _ in range(60):
     if not Removal.objects.filter(finished_at=None).exists():
         break
-    turn()
+    run_turn()
 rows = Response.objects.filter(submission__worker__external_id="w1")
 result = [Worker.objects.get(external_id="w1").erased_at is not None, rows.count()]
 """

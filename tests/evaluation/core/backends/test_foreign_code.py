@@ -27,7 +27,7 @@ LOADERS = {
     "M.load(FOLDER)",
     "reranker": "from evaluation.core.backends.cross_encoder import Reranker as M; M.load(FOLDER)",
     "embedder": "from evaluation.core.backends.embedding import sentences as M; "
-    "M.load_named(FOLDER)",
+    "M.load_sentence_model(FOLDER)",
 }
 
 
