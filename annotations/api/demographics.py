@@ -224,7 +224,7 @@ class DemographicViewSet(BulkViewSet):
             used = [roles["worker"], roles["status"], *roles["extra"]]
             if unknown := next((name for name in used if name and name not in known), None):
                 raise build_field_problem("mapping", f"the file has no column {unknown!r}")
-            mapping = DemographicMapping.of_dict(roles).as_dict()
+            mapping = DemographicMapping.from_dict(roles).as_dict()
         rule = values.get("statuses", staged.options["statuses"])
         staged.options = {**staged.options, "mapping": mapping, "statuses": rule}
         read_upload(staged, question_set, KINDS[DEMOGRAPHICS], dry_run=True)

@@ -67,7 +67,7 @@ class DemographicsForm(forms.Form):
 
     def __init__(self, head: Head, options: dict[str, Any], data: Any = None) -> None:
         super().__init__(data, initial={"statuses": options["statuses"]})
-        self._mapping = DemographicMapping.of_dict(options["mapping"])
+        self._mapping = DemographicMapping.from_dict(options["mapping"])
         names = [name for name in dict.fromkeys(head.header) if name][:MOST_SELECTORS]
         self.columns = [
             ColumnChoice(self, number, name, "", _list_samples(head, name))

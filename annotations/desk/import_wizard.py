@@ -293,7 +293,7 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Previ
     """Read the file's first answers with the chosen options; an error is in the preview."""
     choices = {key: options.get(key, False) for key in ("keep_unfinished", "keep_html")}
     preset = get_preset(options["preset"], **choices)
-    mapping = Mapping.of_dict(options["mapping"])
+    mapping = Mapping.from_dict(options["mapping"])
     template_text = options["question_template"]
     rule = make_rule(options["duplicates"], options.get("duplicates_of", {}))
     template = QuestionTemplate.parse(template_text) if template_text.strip() else None
@@ -380,7 +380,7 @@ def _open_source(staged: Upload) -> Source:
 
 def _load_arranged(staged: Upload) -> Arranged:
     """Return the upload's table, read at its stored sheet and header row."""
-    return Arranged.of_dict(_open_source(staged), staged.options.get("arrangement", {}))
+    return Arranged.from_dict(_open_source(staged), staged.options.get("arrangement", {}))
 
 
 def _redirect_to_upload(staged: Upload) -> HttpResponse:

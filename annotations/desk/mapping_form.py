@@ -140,7 +140,7 @@ class MappingForm(forms.Form):
 
         `fields` are the answer columns of a Mechanical Turk file, [] for other presets.
         """
-        mapping = Mapping.of_dict(options["mapping"])
+        mapping = Mapping.from_dict(options["mapping"])
         place = options.get("arrangement", {})
         placed = {
             "sheet": place.get("sheet", ""),

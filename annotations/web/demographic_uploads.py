@@ -67,7 +67,7 @@ def propose_options(arranged: Arranged, head: Head) -> dict[str, Any]:
 def open_staged(staged: Upload) -> Source:
     """Return the stored upload as a source of rows, at its stored sheet and header row."""
     stored = make_stored_source(staged.name, staged.open_file, staged.file.size)
-    return Arranged.of_dict(stored, staged.options["arrangement"]).source
+    return Arranged.from_dict(stored, staged.options["arrangement"]).source
 
 
 def preview_upload(
@@ -78,7 +78,7 @@ def preview_upload(
     `others` are the question sets in which the participants are looked up if none answered here.
     """
     try:
-        mapping = DemographicMapping.of_dict(staged.options["mapping"])
+        mapping = DemographicMapping.from_dict(staged.options["mapping"])
         file = read_demographics(open_staged(staged), mapping)
     except InputError as error:
         return JoinPreview(error)

@@ -475,7 +475,7 @@ class AqerParameters(Parameters):
         own = {name: getattr(self, name) for name in self.options() if name in known}
         return {**own, "n_draws": self.bootstrap}
 
-    def contradictions(self) -> Iterator[Problem]:
+    def find_conflicts(self) -> Iterator[Problem]:
         """Yield a problem for each pair of options that exclude each other."""
         kind = find_kind(self.embedder)
         if kind == "precomputed" and self.precision == "bfloat16":

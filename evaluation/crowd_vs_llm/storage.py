@@ -50,7 +50,7 @@ def compare_panels(turn: Turn) -> None:
     public = {str(key): str(model.public_id) for key, model in models.items()}
     summary = _replace_model_keys(comparison.summarize(), public)
     rows, input_hash = _build_question_rows(comparison), inputs.hash()
-    with turn.fenced():
+    with turn.open_fenced_transaction():
         # An attempt that was interrupted may have stored rows already.
         RunData.objects.filter(run=run, name=QUESTIONS).delete()
         RunData.objects.create(run=run, name=QUESTIONS, data=rows)
@@ -68,7 +68,7 @@ def load_parameters(run: Run) -> PanelsParameters:
     """Return the options of a run, with defaults for those that an older run did not store."""
     stored: dict[str, Any] = run.parameters
     try:
-        return PanelsParameters.of_dict(stored)
+        return PanelsParameters.from_dict(stored)
     except KeyError as error:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 

@@ -158,7 +158,7 @@ NAME = "findings"
 
 
 def store_findings(turn: Turn, findings: Findings) -> None:
-    """Store the findings of a run for its pages; call it inside `turn.fenced()`."""
+    """Store the findings of a run for its pages; call it in a fenced transaction."""
     turn.keep(
         NAME,
         {
@@ -227,13 +227,13 @@ def execute_run(turn: Turn) -> None:
     judgements = _request_judgements(study_asker, judges, items, replies, instructions, parameters)
     # The replies are stored; a turn of another lane ends here, before the embedder is loaded.
     turn.go_on_in(find_lane_of_embedder(parameters.embedder))
-    turn.between_parts()
+    turn.check_interruption()
     exclusions = Exclusions()
     embedder = open_stored_embedder(turn, parameters.embedder, parameters.precision)
     findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report, embedder)
     input_hash, usage = hash_items(items), study_asker.usage()
     cut_off = cut_off_warnings(usage, {JUDGING: "judge_max_tokens"})
-    with turn.fenced():
+    with turn.open_fenced_transaction():
         store_findings(turn, findings)
         turn.end(
             RunEnd(
@@ -344,7 +344,7 @@ def load_parameters(run: Run) -> EloquentRunOptions:
     """Return the options of a run, with defaults for those that an older run did not store."""
     stored: dict[str, Any] = run.parameters
     try:
-        return EloquentRunOptions.of_dict(stored)
+        return EloquentRunOptions.from_dict(stored)
     except KeyError as error:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 

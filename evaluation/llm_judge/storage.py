@@ -353,8 +353,8 @@ def judge_set(turn: Turn) -> None:
     usage = client.list_usage()
     warnings += cut_off_warnings(usage, dict.fromkeys((each.step for each in usage), ""))
     summary = JudgeSummary.build(findings, str(model.public_id), n_judged, usage)
-    # Another process may have claimed the run meanwhile: `fenced` stores all of it or nothing.
-    with turn.fenced():
+    # Another process may have claimed the run meanwhile: the fence stores all of it or nothing.
+    with turn.open_fenced_transaction():
         for name, rows in (
             (SCORES, tables.list_scores()),
             (PAIRS, tables.list_pairs()),
@@ -404,7 +404,7 @@ def estimate_requests(
 def load_parameters(run: Run) -> JudgeParameters:
     """Return the options of a run, with defaults for those that an older run did not store."""
     try:
-        return JudgeParameters.of_dict(run.parameters)
+        return JudgeParameters.from_dict(run.parameters)
     except KeyError as error:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 

@@ -175,7 +175,7 @@ def execute_run(turn: Turn) -> None:
         raise RunInputError("run.no_model_replied", reason=asking.find_first_fault())
     # Embedding has a lane of its own: in another lane this ends the turn, and the next continues.
     turn.go_on_in(find_lane_of_embedder(options.embedder))
-    turn.between_parts()
+    turn.check_interruption()
     parameters = options.build_evaluation_parameters()
     study = evaluate_replies(
         parameters,
@@ -191,7 +191,7 @@ def execute_run(turn: Turn) -> None:
     _ = (study.metrics, study.curves, study.bins, study.comparisons, study.small_samples)
     input_hash, usage = hash_questions(questions), asking.usage()
     warnings = [*cut_off_warnings(usage), *study.list_warnings()]
-    with turn.fenced():
+    with turn.open_fenced_transaction():
         store_study(turn, study)
         turn.end(
             RunEnd(
@@ -217,13 +217,13 @@ def load_options(run: Run) -> MaqaRunOptions:
     """Return the options of a run, with defaults for options that an older run did not store."""
     stored: dict[str, Any] = run.parameters
     try:
-        return MaqaRunOptions.of_dict(stored)
+        return MaqaRunOptions.from_dict(stored)
     except KeyError as error:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
 
 def store_study(turn: Turn, study: MaqaStudy) -> None:
-    """Store all result tables of a study; call it inside `turn.fenced()`."""
+    """Store all result tables of a study; call it inside `turn.open_fenced_transaction()`."""
     for table in STUDY_TABLES:
         keep_table(turn, table, table.rows(study))
 

@@ -63,7 +63,7 @@ def combine_runs(turn: Turn, providers: Iterable[ViewProvider]) -> None:
         raise RunInputError("run.nothing_to_view") from None
     views = compute_results(together, parameters, turn.report)
     input_hash = together.hash()
-    with turn.fenced():
+    with turn.open_fenced_transaction():
         turn.keep(CELLS, _convert_to_json(together))
         turn.end(
             RunEnd(
@@ -132,7 +132,7 @@ def load_parameters(run: Run) -> ViewsParameters:
     """Return the options of a run, with defaults for those that an older run did not store."""
     stored: dict[str, Any] = run.parameters
     try:
-        return ViewsParameters.of_dict(stored)
+        return ViewsParameters.from_dict(stored)
     except KeyError as error:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 

@@ -258,7 +258,7 @@ class MultiqaRunOptions(MultiqaParameters):
         "no_file_of_vectors": "a file of vectors cannot be used: the replies are not known yet",
     }
 
-    def contradictions(self) -> Iterator[Problem]:
+    def find_conflicts(self) -> Iterator[Problem]:
         """Yield a problem if the embedder is a file of vectors, which a run cannot use."""
         if parse_spec(self.embedder).kind == "precomputed":
             yield build_problem("no_file_of_vectors", "embedder")

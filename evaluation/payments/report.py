@@ -136,7 +136,7 @@ class PayRow:
         if self.score is None:
             return None
         counts = (self.score.fact_questions, self.score.contradicted)
-        return FactStanding(None, Estimate(None), *counts).in_short
+        return FactStanding(None, Estimate(None), *counts).summary
 
     @property
     def status_said(self) -> str:

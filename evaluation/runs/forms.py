@@ -101,7 +101,7 @@ def get_initial_settings(
         return InitialSettings(kind.options())
     title = build_title(run, kind.options).title
     try:
-        return InitialSettings(kind.options.of_dict(run.parameters), title)
+        return InitialSettings(kind.options.from_dict(run.parameters), title)
     except KeyError:  # it is of another version of the platform
         return InitialSettings(kind.options(), unreadable=title)
 

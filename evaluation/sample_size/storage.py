@@ -54,7 +54,7 @@ def execute_run(turn: Turn) -> None:
         turn.report(stage, done, total)
         # After the last subset the run can end in this turn.
         if stage == "trying" and turn.is_over() and done < total:
-            with turn.fenced():
+            with turn.open_fenced_transaction():
                 turn.keep(ASIDE, {"key": key, "parts": computed})
             raise OutOfTimeError(turn.run_id)
 
@@ -64,7 +64,7 @@ def execute_run(turn: Turn) -> None:
     except TooFewWorkersError:
         raise RunInputError("run.too_few_workers", fewest=FEWEST_VOTERS) from None
     # Deleted together with the end of the run: until then a further turn needs the parts.
-    with turn.fenced():
+    with turn.open_fenced_transaction():
         RunData.objects.filter(run=run, name=ASIDE).delete()
         turn.end(
             RunEnd(
@@ -80,6 +80,6 @@ def load_parameters(run: Run) -> CrowdSizeParameters:
     """Return the options of a run, with defaults for those that an older run did not store."""
     stored: dict[str, Any] = run.parameters
     try:
-        return CrowdSizeParameters.of_dict(stored)
+        return CrowdSizeParameters.from_dict(stored)
     except KeyError as error:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None

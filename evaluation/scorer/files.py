@@ -126,7 +126,7 @@ def load_content(given: ScorerFiles, options: ScorerOptions) -> ScorerContent:
 def _read_parameters(stored: Mapping[str, Any]) -> AqerParameters:
     """Return the options of the grading; the summary also has values that are no options."""
     known = {field.name for field in fields(AqerParameters)}
-    return AqerParameters.of_dict({name: one for name, one in stored.items() if name in known})
+    return AqerParameters.from_dict({name: one for name, one in stored.items() if name in known})
 
 
 def _read_table(path: Path) -> Iterator[dict[str, str]]:

@@ -177,9 +177,9 @@ class UmwpRunOptions(UmwpParameters):
         chosen = ((DIRECT, self.direct), (INSTRUCTION, self.instruction))
         return tuple(form for form, on in (*chosen, (IN_CONTEXT, self.in_context)) if on)
 
-    def contradictions(self) -> Iterator[Problem]:
+    def find_conflicts(self) -> Iterator[Problem]:
         """Yield a problem for each conflict between options, such as no prompt form."""
-        yield from super().contradictions()
+        yield from super().find_conflicts()
         if not self.forms:
             yield build_problem("no_form")
 

@@ -310,9 +310,12 @@ def facts_of(sentence: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """A long text's first lines and a digest: its words exactly, its numbers as sums."""
-    if len(text) <= MOST_CHARACTERS:
-        return text
+    """Return a long text's first lines and digest, and a shorter text as it is."""
+    return text if len(text) <= MOST_CHARACTERS else digest(text)
+
+
+def digest(text: str) -> str:
+    """Return a text's first lines, its words exactly as a hash, and its numbers as sums."""
     from hashlib import sha256
 
     numbers = [float(number) for number in NUMBER.findall(text)]

@@ -119,8 +119,8 @@ def import_demographics(
     are flagged as rejected, so that runs leave them out. Raises `InputError` for bad rows, for a
     file without a worker of the answers, and for statuses without a decision.
     """
-    source = Arranged.of_dict(make_source(given), arrangement or {}).source
-    file = read_demographics(source, DemographicMapping.of_dict(dict(mapping)))
+    source = Arranged.from_dict(make_source(given), arrangement or {}).source
+    file = read_demographics(source, DemographicMapping.from_dict(dict(mapping)))
     rule = StatusRule(statuses)
     with open_transaction(dry_run):
         target = find_answered_version(question_set if dry_run else lock_set(question_set))

@@ -104,9 +104,9 @@ def stage_chosen(
 ) -> MappedAnswers:
     """Read a survey export into a temporary store with the JSON options chosen on a page."""
     return stage_mapped(
-        Arranged.of_dict(make_source(path), arrangement or {}).source,
+        Arranged.from_dict(make_source(path), arrangement or {}).source,
         preset=get_preset(preset, keep_unfinished=keep_unfinished, keep_html=keep_html),
-        mapping=Mapping.of_dict(mapping),
+        mapping=Mapping.from_dict(mapping),
         panel=panel,
         duplicates=make_rule(duplicates, duplicates_of or {}),
         template=QuestionTemplate.parse(question_template) if question_template.strip() else None,

@@ -60,7 +60,7 @@ class Arranged:
     header_row: int = 0
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the table's location as JSON values, which `of_dict` reads back."""
+        """Return the table's location as JSON values, which `from_dict` reads back."""
         return {
             "sheets": list(self.sheets),
             "sheet": self.sheet,
@@ -70,7 +70,7 @@ class Arranged:
         }
 
     @classmethod
-    def of_dict(cls, source: Source, values: Mapping[str, Any]) -> Arranged:
+    def from_dict(cls, source: Source, values: Mapping[str, Any]) -> Arranged:
         """Return a file whose table location is that in a dict made by `as_dict`."""
         of_source = {name: one for name, one in values.items() if name != "sheets"}
         placed = replace(source, **of_source)

@@ -69,11 +69,11 @@ class DemographicMapping:
     extra: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the column names as JSON values, which `of_dict` reads back."""
+        """Return the column names as JSON values, which `from_dict` reads back."""
         return {**asdict(self), "extra": list(self.extra)}
 
     @classmethod
-    def of_dict(cls, values: dict[str, Any]) -> DemographicMapping:
+    def from_dict(cls, values: dict[str, Any]) -> DemographicMapping:
         """Return the mapping whose column names are in a dict made by `as_dict`."""
         return cls(values["worker"], values["status"], tuple(values["extra"]))
 

@@ -63,7 +63,7 @@ class Mapping:
         return tuple(dict.fromkeys(name for name in named if name))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the column names as JSON values, which `of_dict` reads back."""
+        """Return the column names as JSON values, which `from_dict` reads back."""
         listed: dict[str, Any] = {"answers": list(self.answers), "guessed": list(self.guessed)}
         listed["checks"] = [list(check) for check in self.checks]
         listed |= {"extra": list(self.extra), "ignored": list(self.ignored)}
@@ -71,7 +71,7 @@ class Mapping:
         return {**asdict(self), **listed}
 
     @classmethod
-    def of_dict(cls, values: dict[str, Any]) -> Mapping:
+    def from_dict(cls, values: dict[str, Any]) -> Mapping:
         """Return the mapping whose column names are in a dict made by `as_dict`."""
         names = ("answers", "guessed", "extra", "ignored")
         listed: dict[str, Any] = {name: tuple(values.get(name, ())) for name in names}

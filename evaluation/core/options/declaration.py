@@ -143,7 +143,7 @@ class Option:
         """Return the option's value as text for people."""
         return "none" if value is None else str(value)
 
-    def in_short(self, value: Any, names: Mapping[str, str]) -> str:
+    def summarize(self, value: Any, names: Mapping[str, str]) -> str:
         """Return label and value in a few words; `names` has the names of models by id."""
         words = " ".join(self.brief(value, names).split())
         if len(words) > SHORT_WORDS:
@@ -304,7 +304,7 @@ class Switch(Option):
         """Return "yes" or "no"."""
         return "yes" if value else "no"
 
-    def in_short(self, value: Any, names: Mapping[str, str]) -> str:
+    def summarize(self, value: Any, names: Mapping[str, str]) -> str:
         """Return the label, followed by "no" if the option is off."""
         return self._get_label() if value else f"{self._get_label()}: no"
 

@@ -79,9 +79,9 @@ class Parameters:
         checked = (known.check(getattr(self, name)) for name, known in self.options().items())
         problems = [wrong for wrong in checked if wrong is not None]
         # Checks between options rely on the types of the single values.
-        return problems or [*self._iterate_idle(), *self.contradictions()]
+        return problems or [*self._iterate_idle(), *self.find_conflicts()]
 
-    def contradictions(self) -> Iterator[Problem]:
+    def find_conflicts(self) -> Iterator[Problem]:
         """Yield the problems of options that are valid alone but not together."""
         yield from ()
 
@@ -113,7 +113,7 @@ class Parameters:
         }
 
     @classmethod
-    def of_dict(cls, stored: Mapping[str, Any]) -> Self:
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         """Return the options stored by `as_dict`; missing ones have their default.
 
         Raises KeyError, with the unknown names, where there are any: another version wrote them.
@@ -151,7 +151,7 @@ class Parameters:
         return [setting for setting in cls.settings(stored) if not setting.is_default]
 
     @classmethod
-    def in_short(cls, stored: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
+    def summarize_changes(cls, stored: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
         """Return the stored options that differ from the default, each in a few words.
 
         Values under unknown names are left out.
@@ -160,7 +160,7 @@ class Parameters:
         for name, known in cls.options().items():
             value = stored.get(name, known.to_json_value(known.default))
             if value != known.to_json_value(known.default):
-                differences_found.append(known.in_short(value, names))
+                differences_found.append(known.summarize(value, names))
         return differences_found
 
 

@@ -60,7 +60,7 @@ def compare_methods(turn: Turn) -> None:
             turn.report("methods", done, total)
             # After the last method the run ends in this turn, so nothing is stored.
             if turn.is_over() and done < total:
-                with turn.fenced():
+                with turn.open_fenced_transaction():
                     turn.keep(ASIDE, {"key": signature, "scores": _encode_scores(scores)})
                 raise OutOfTimeError(turn.run_id)
 
@@ -83,7 +83,7 @@ def compare_methods(turn: Turn) -> None:
         reason = SITE.format(error.message)
         raise RunInputError.from_sentence(f"{capfirst(reason)}.") from error
     summary = build_summary(graded_file, crowds, comparison, seeds, options.seed)
-    with turn.fenced():
+    with turn.open_fenced_transaction():
         # In the transaction that ends the run: a finished run keeps no intermediate scores.
         RunData.objects.filter(run=run, name=ASIDE).delete()
         turn.end(RunEnd(signature, input_hash, summary, list(summary.notes)))
@@ -93,7 +93,7 @@ def load_options(run: Run) -> GradedOptions:
     """Return the options of a run, with defaults for those that an older run lacks."""
     stored: dict[str, Any] = run.parameters
     try:
-        return GradedOptions.of_dict(stored)
+        return GradedOptions.from_dict(stored)
     except KeyError as error:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 

@@ -87,7 +87,7 @@ class FactStanding:
         return Message("facts.standing", values)
 
     @property
-    def in_short(self) -> Message | None:
+    def summary(self) -> Message | None:
         """Short message on the number of contradicted questions, for a list; None without any."""
         if not self.contradicted:
             return None

@@ -104,12 +104,12 @@ class DrawParts:
         if chunks_of_tasks:
             self._store_tasks(chunks_of_tasks)
         if over:
-            self.turn.between_parts()
+            self.turn.check_interruption()
 
     def _store(self, raw: Floats, votes: Floats) -> None:
         """Store the draws that are new since the last part."""
         stop = raw.shape[1]
-        with self.turn.fenced():
+        with self.turn.open_fenced_transaction():
             # Of other answers, or of a turn that lost its claim just now.
             others = DrawPart.objects.filter(run=self.run_id)
             others.exclude(input_hash=self.input_hash).delete()
@@ -183,7 +183,7 @@ def hash_input(grading_input: GradingInput) -> str:
 
 
 def store_part(run_id: int, input_hash: str, first: int, raw: Floats, votes: Floats) -> None:
-    """Store draws from number `first` on, in rows of bounded size; call it in `fenced`."""
+    """Store draws from number `first` on, in rows of bounded size; call it when fenced."""
     step = max(1, LARGEST // (8 * len(raw)))
     for begin, end in pairwise([*range(0, raw.shape[1], step), raw.shape[1]]):
         DrawPart.objects.create(
@@ -248,14 +248,14 @@ def compute_task_draws(turn: Turn, task: RunTask) -> None:
         return
     left: list[int] = data["chunks"]
     while left:
-        turn.between_parts()
+        turn.check_interruption()
         number, left = left[0], left[1:]
         columns = bootstrap.draws.chunks[number]
         began = turn.clock()
         raw, votes = bootstrap.compute(number)
         seconds = turn.clock() - began
         n_draws = raw.shape[1]
-        with turn.fenced():
+        with turn.open_fenced_transaction():
             # Of other answers; no other process can have stored this chunk under the same claim.
             DrawPart.objects.filter(
                 run=turn.run_id, first__gte=columns.start, first__lt=columns.stop

@@ -170,7 +170,7 @@ def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
     input_hash = grading.inputs.hash()
     # One transaction for everything: a page never shows grades without their alarms, and a turn
     # that has lost its claim leaves no row.
-    with turn.fenced():
+    with turn.open_fenced_transaction():
         # Stored draws serve another attempt only, and none follows.
         DrawPart.objects.filter(run=run).delete()
         for result in RESULTS:

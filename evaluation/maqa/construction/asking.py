@@ -258,7 +258,7 @@ def _read_replies(
 
 def reject_unreadable(asking: StudyAsker, turn: Turn, failed: Sequence[Round]) -> None:
     """Mark replies that could not be read, so that a later run sends their requests again."""
-    with turn.fenced():
+    with turn.open_fenced_transaction():
         for round_ in failed:
             if round_.items:
                 asking.reject(round_)

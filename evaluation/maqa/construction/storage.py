@@ -203,7 +203,7 @@ def execute_run(turn: Turn) -> None:
     If the turn's time ends first, a later call continues; no finished request is repeated.
     """
     run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
-    options = ConstructionOptions.of_dict(run.parameters)
+    options = ConstructionOptions.from_dict(run.parameters)
     sources = list_sources(run.version, options)
     if not sources:
         raise RunInputError("run.no_question_with_text")
@@ -356,7 +356,7 @@ def _store(
         "version": metadata.version("crowdgrade"),
     }
     signature = "|".join(["maqa-questions", *(f"{name}:{value}" for name, value in parts.items())])
-    with turn.fenced():
+    with turn.open_fenced_transaction():
         keep_table(turn, CANDIDATES, (row.build_row() for row in candidates))
         keep_table(turn, BATCHES, (_build_batch_row(each, read[each.item.id]) for each in batches))
         add_candidates(run.version, run.public_id, candidates)

@@ -228,7 +228,7 @@ def execute_run(turn: Turn) -> None:
     # With a crowd `embed_texts` chooses the lane itself.
     if loaded.crowd is None:
         turn.go_on_in(find_lane_of_embedder(options.embedder))
-    turn.between_parts()
+    turn.check_interruption()
     replies, parameters = collected.build_replies(), use_recorded_cosine(options.evaluation())
     options = replace(options, cosine=parameters.cosine)
     crowd = None
@@ -242,8 +242,8 @@ def execute_run(turn: Turn) -> None:
     input_hash = loaded.compute_hash()
     signature = _build_signature(options, result, crowd, models, rewriters, input_hash)
     summary = _build_summary(in_turns, collected, result, crowd, options, rewriters)
-    # Another process may have claimed the run meanwhile: `fenced` stores all of it or nothing.
-    with turn.fenced():
+    # Another process may have claimed the run meanwhile: the fence stores all of it or nothing.
+    with turn.open_fenced_transaction():
         _store_rows(turn, collected, result, crowd)
         warnings = _collect_warnings(result, crowd, in_turns.usage())
         turn.end(RunEnd(signature, input_hash, summary, warnings))
@@ -252,7 +252,7 @@ def execute_run(turn: Turn) -> None:
 def load_options(run: Run) -> MultiqaRunOptions:
     """Return the options of a run, with defaults for those that an older run did not store."""
     try:
-        return MultiqaRunOptions.of_dict(run.parameters)
+        return MultiqaRunOptions.from_dict(run.parameters)
     except KeyError as error:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
@@ -331,7 +331,7 @@ def _request_rewordings(
         elif texts:
             turn.go_on_in(find_lane_of_embedder(options.embedder))
             stored = checker.check(texts, attempt)
-            with turn.fenced():
+            with turn.open_fenced_transaction():
                 keep_rows(turn, CHECKED, Rewording, [*checked, *stored])
         checked.extend(stored)
         return stored
@@ -348,13 +348,13 @@ def _request_rewordings(
     }
     unusable = [conversation for conversation in conversations if conversation.id in names]
     if unusable:
-        with turn.fenced():
+        with turn.open_fenced_transaction():
             in_turns.reject(Round(rewriter, unusable, sent, options.seed))
     if not any(rewording.variant for rewording in rewordings):
         values = summarize_rejected(rewordings, ids, loaded.left_out)
         raise RunInputError("run.no_usable_rewording", **values)
     left_out = loaded.left_out.by_reason
-    with turn.fenced():
+    with turn.open_fenced_transaction():
         keep_rows(turn, CHECKED, Rewording, rewordings)
         silent = (
             {NO_REWRITER_REPLY: left_out[NO_REWRITER_REPLY]}
@@ -368,7 +368,7 @@ def _request_rewordings(
 def _store_rows(
     turn: Turn, collected: _StudyReplies, result: MultiqaEvaluation, crowd: CrowdResult | None
 ) -> None:
-    """Store all result rows of a run; call it within `turn.fenced()`."""
+    """Store all result rows of a run; call it within `turn.open_fenced_transaction()`."""
     items, judgements = collected.loaded.items, collect_reply_judgements(result)
     scores = {} if crowd is None else crowd.scores
     keep_table(turn, METRICS, [*result.rows, *(crowd.rows if crowd else ())])

@@ -117,7 +117,7 @@ def build_options_without(run: Run, verdicts: Sequence[WorkerVerdict]) -> Parame
     """Return a run's options that also leave out the workers of these decisions."""
     options: Any
     try:
-        options = get_run_kind(run).options.of_dict(run.parameters)
+        options = get_run_kind(run).options.from_dict(run.parameters)
     except LookupError:
         raise OtherSettingsError from None
     known = _WorkerIds(run.version)

@@ -83,7 +83,7 @@ class Claim:
         return Q(pk=self.run_id, attempt=self.attempt, state=Run.State.RUNNING)
 
     @contextmanager
-    def fenced(self) -> Iterator[None]:
+    def open_fenced_transaction(self) -> Iterator[None]:
         """Run the block in a transaction that first checks that the claim is valid, and renews it.
 
         The update locks the run's row until the commit, so the run cannot change hands between

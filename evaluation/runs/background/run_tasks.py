@@ -64,7 +64,7 @@ class TaskClaim:
         return task
 
     @contextmanager
-    def fenced(self) -> Iterator[None]:
+    def open_fenced_transaction(self) -> Iterator[None]:
         """Run the block in a transaction that first locks and checks the run, then the task.
 
         Raises `LeaseLostError` before the block.
@@ -109,7 +109,7 @@ class TaskClaim:
 
     def finish(self) -> bool:
         """Store the task as done; return whether it was the last one, so that the run is queued."""
-        with self.fenced():
+        with self.open_fenced_transaction():
             RunTask.objects.filter(pk=self.task_id).update(
                 state=RunTask.State.DONE, payload=None, lease_until=None, ended_at=Now()
             )

@@ -238,7 +238,7 @@ def repeat_run(run: Run, owner_id: int) -> Run:
     """
     try:
         kind = get_run_kind(run)
-        options = kind.options.of_dict(run.parameters)
+        options = kind.options.from_dict(run.parameters)
     except LookupError:  # UnknownKindError is one
         pass
     else:

@@ -162,7 +162,7 @@ def _compute(
             sign()
             heartbeat.check()
 
-        turn = Turn(claim.run_id, claim.fenced, check, deadline, clock, lane)
+        turn = Turn(claim.run_id, claim.open_fenced_transaction, check, deadline, clock, lane)
         on_turn(turn)
         compute(turn, run)
 

@@ -96,7 +96,7 @@ def build_titles(runs: Sequence[tuple[Run, type[Parameters]]]) -> list[RunTitle]
 
 def _build_title(run: Run, options: type[Parameters], names: Mapping[str, str]) -> RunTitle:
     """Return the title of a run; `names` are the names behind its ids."""
-    differs = tuple(options.in_short(run.parameters, names))
+    differs = tuple(options.summarize_changes(run.parameters, names))
     text = RunTitle("", differs).settings
     if not differs:
         text = f"Run of {run.created_at:%-d %B %Y, %H:%M} UTC"
@@ -182,7 +182,7 @@ class RunAbout:
         return self.state == Run.State.DONE
 
     @property
-    def in_short(self) -> str:
+    def summary(self) -> str:
         """The run's non-default options in one line; "" if the title already has them."""
         return RunTitle(self.called, self.differs).beside
 
@@ -217,6 +217,6 @@ def build_about(run: Run, options: type[Parameters] = AqerParameters) -> RunAbou
 def _find_score_name(run: Run) -> str:
     """Return the display name of a grading run's raw score; "" for other run types."""
     try:
-        return AqerParameters.of_dict(run.parameters).score_name if run.kind == GRADING else ""
+        return AqerParameters.from_dict(run.parameters).score_name if run.kind == GRADING else ""
     except KeyError:  # it is of another version of the platform
         return AqerParameters().score_name

@@ -57,7 +57,7 @@ def read_question_groups(version_id: int, questions: Iterable[int]) -> dict[int,
 def read_parameters(stored: dict[str, Any]) -> AqerParameters:
     """Return a run's grading options from stored ones; missing ones have their default."""
     try:
-        return AqerParameters.of_dict(stored)
+        return AqerParameters.from_dict(stored)
     except KeyError as error:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 

@@ -148,10 +148,10 @@ def load_or_embed_vectors(
         turn.go_on_in(find_lane_of_embedder(spec))
         _distribute(turn, spec, precision, embedder, missing)
     for part in _split_into_parts(missing, PART):
-        turn.between_parts()
+        turn.check_interruption()
         vectors = embed_part(embedder, part)
         cut += embedder.n_truncated_
-        with turn.fenced():
+        with turn.open_fenced_transaction():
             store_vectors(embedder, part, vectors)
             done += len(part)
             turn.report("embedding", done, len(distinct))
@@ -212,7 +212,7 @@ def embed_task_texts(turn: Turn, task: RunTask) -> None:
         )
     texts = data["texts"]
     while texts:
-        turn.between_parts()
+        turn.check_interruption()
         part, texts = texts[:PART], texts[PART:]
         version = _find_version(embedder)
         stored = _find_stored_hashes(version, list(map(text_hash, part))) if version else set()
@@ -220,7 +220,7 @@ def embed_task_texts(turn: Turn, task: RunTask) -> None:
         began = turn.clock()
         vectors = embed_part(embedder, missing) if missing else None
         seconds = turn.clock() - began
-        with turn.fenced():
+        with turn.open_fenced_transaction():
             if vectors is not None:
                 store_vectors(embedder, missing, vectors)
             store_progress(

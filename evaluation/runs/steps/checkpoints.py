@@ -4,7 +4,7 @@ Define turns: in a turn, one background process works on a run for some minutes.
 
 Store the result tables of a study's run in parts, and read them back as typed rows.
 
-    keep_table(turn, METRICS, found.metrics)      in `turn.fenced()`
+    keep_table(turn, METRICS, found.metrics)      in `turn.open_fenced_transaction()`
     for row in read_table(run, METRICS): ...      on pages, in tables, over REST
 
 Rows are named tuples or dataclasses of plain values, also nested and with enums. They are kept in
@@ -109,14 +109,14 @@ class Turn:
     Attributes
     ----------
     run_id : the run.
-    fenced : opens a transaction, and raises if the claim is lost.
+    open_fenced_transaction : opens a transaction, and raises if the claim is lost.
     check : raises if the claim is known to be lost.
     deadline : reading of `clock` after which no new part is begun.
     lane : the lane of this turn; None for a process that works on both.
     """
 
     run_id: int
-    fenced: Callable[[], AbstractContextManager[None]]
+    open_fenced_transaction: Callable[[], AbstractContextManager[None]]
     check: Callable[[], None]
     deadline: float
     clock: Callable[[], float] = time.monotonic
@@ -124,7 +124,7 @@ class Turn:
     _stage: str = field(default="", init=False)
     _reported: float = field(default=float("-inf"), init=False)
 
-    def between_parts(self) -> None:
+    def check_interruption(self) -> None:
         """Raise if the claim on the run is lost or the turn's time is up; call it often."""
         self.check()
         if self.is_over():
@@ -145,8 +145,8 @@ class Turn:
     def report(self, stage: str, done: int, total: int) -> None:
         """Store the run's progress, at most once a second; raises if the claim is lost.
 
-        Inside `fenced` the run's row is locked already; outside, a lost claim does no harm, because
-        only progress is written.
+        Inside a fenced transaction the run's row is locked already; outside,
+        a lost claim does no harm, because only progress is written.
         """
         self.check()
         now = self.clock()
@@ -169,7 +169,7 @@ class Turn:
         )
 
     def keep(self, name: str, data: Any) -> None:
-        """Store JSON with the run under a name; call it inside `fenced`."""
+        """Store JSON with the run under a name; call it inside `open_fenced_transaction`."""
         RunData.objects.update_or_create(run_id=self.run_id, name=name, defaults={"data": data})
 
     def read_stored(self, name: str) -> Any:
@@ -178,7 +178,7 @@ class Turn:
         return rows.first()
 
     def end(self, ending: RunEnd) -> None:
-        """Store the run as done with its summary; call it inside `fenced`.
+        """Store the run as done with its summary; call it inside `open_fenced_transaction`.
 
         The first finished run of its type becomes the official run of its question set.
         """
@@ -244,7 +244,7 @@ def read_tables(run: Run, tables: Iterable[ResultTable[Any]]) -> dict[str, list[
 
 
 def keep_rows(turn: Turn, table: str, row_type: type[RowT], rows: Iterable[RowT]) -> int:
-    """Store a table's rows, replacing earlier ones, in `fenced`; return the number of rows.
+    """Store a table's rows, replacing earlier ones, when fenced; return the number of rows.
 
     `table` has at most 30 characters.
     """

@@ -35,7 +35,7 @@ WORKERS: Mapping[str, str] = {
 }
 """Dotted name of the function that computes a task, by kind: (turn, task) -> None.
 
-It commits parts in `turn.fenced()` by `store_progress` and may be called again for the rest.
+It commits parts in fenced transactions by `store_progress` and may be called again for the rest.
 """
 
 
@@ -90,8 +90,8 @@ def store_tasks(
     # In an order of its own for each run: two runs over the same texts begin with different tasks,
     # and each skips what the other has stored. The speed of the first tasks is then that of all.
     order = np.random.default_rng(turn.run_id).permutation(len(payloads))
-    with turn.fenced():
-        # `fenced` has locked the row, so this attempt is the one of the turn.
+    with turn.open_fenced_transaction():
+        # `open_fenced_transaction` has locked the row, so this attempt is the one of the turn.
         attempt = Run.objects.values_list("attempt", flat=True).get(pk=turn.run_id)
         before = RunTask.objects.filter(run=turn.run_id, run_attempt=attempt).count()
         RunTask.objects.bulk_create(
@@ -117,7 +117,7 @@ def store_tasks(
 def store_progress(
     task: RunTask, n_items: int, payload: Any, work: float, seconds: float, n_truncated: int = 0
 ) -> None:
-    """Store that `n_items` of a task are done and `payload` is left; call it in `fenced`."""
+    """Store that `n_items` of a task are done and `payload` is left; call it when fenced."""
     task.work += work
     task.seconds += seconds
     task.n_truncated += n_truncated

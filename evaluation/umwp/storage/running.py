@@ -113,7 +113,7 @@ def store_findings(
     replies: Sequence[ReplyRow],
     sizes: tuple[Sequence[SizeRow], Sequence[TrendRow]],
 ) -> None:
-    """Store the rows of all result tables; call it within `turn.fenced()`."""
+    """Store the rows of all result tables; call it within `turn.open_fenced_transaction()`."""
     for table in (*STUDY_TABLES, PERSONS, PROBLEMS):
         keep_table(turn, table, table.rows(study))
     size_table, trends = sizes
@@ -176,7 +176,7 @@ def ask_and_classify(turn: Turn) -> None:
         raise RunInputError("run.no_model_replied", reason=asking.find_first_fault())
     # All replies are stored by now: the next turn, in that lane, reads them and asks nothing.
     turn.go_on_in(find_lane_of_embedder(parameters.encoder))
-    turn.between_parts()
+    turn.check_interruption()
     answers = list(list_people_answers(run.version, parameters.exclude_workers))
     people = list(build_people_replies(answers, exclusions))
     study = evaluate_replies(
@@ -191,7 +191,7 @@ def ask_and_classify(turn: Turn) -> None:
     ]
     usage = asking.usage()
     # The fence checks the claim: if another process has taken over the run, nothing is written.
-    with turn.fenced():
+    with turn.open_fenced_transaction():
         store_findings(turn, study, rows, (sizes, build_trend_rows(sizes)))
         turn.end(
             RunEnd(
@@ -228,7 +228,7 @@ def load_options(run: Run) -> UmwpRunOptions:
     """
     stored: dict[str, Any] = run.parameters
     try:
-        return UmwpRunOptions.of_dict(stored)
+        return UmwpRunOptions.from_dict(stored)
     except KeyError as error:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 

@@ -172,7 +172,7 @@ def test_a_run_of_before_these_options_is_still_read(question_set, small):
         run.parameters.pop(name)
     run.save()
     version = question_set.latest_version()
-    again = EloquentRunOptions.of_dict(run.parameters)
+    again = EloquentRunOptions.from_dict(run.parameters)
     assert (again.budget, again.questions_after) == (None, ())
     started = runs.queue_run(version, question_set.owner_id, again, "eloquent")
     while work_one_turn():

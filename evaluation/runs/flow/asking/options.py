@@ -133,7 +133,7 @@ class ModelOptions(Parameters):
         ),
     )
 
-    def contradictions(self) -> Iterator[Problem]:
+    def find_conflicts(self) -> Iterator[Problem]:
         """Yield problems of fields that do not fit together: prices, parameters, key."""
         if (self.price_in is None) != (self.price_out is None):
             missing = "price_in" if self.price_in is None else "price_out"

@@ -75,7 +75,7 @@ def ask_models(turn: Turn) -> None:
 def _build_askings(run: Run) -> list[ModelAsking]:
     """Return what to ask each model of a run. Raises RunInputError for invalid stored options."""
     try:
-        options = AskOptions.of_dict(run.parameters)
+        options = AskOptions.from_dict(run.parameters)
     except KeyError as error:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
     problems = find_problems(run.version, run.owner, options)
@@ -241,7 +241,7 @@ def _end(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
     }
     parts["version"] = collect_versions()["crowdgrade"]
     signature = "|".join(["ask", *(f"{name}:{value}" for name, value in parts.items())])
-    with turn.fenced():
+    with turn.open_fenced_transaction():
         for asking in askings:
             # What this run found stored was asked for by it as well: it is the latest asking.
             select_stored_answers(asking).exclude(status=ERROR).update(asked_at=Now())

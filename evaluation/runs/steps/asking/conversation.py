@@ -204,7 +204,7 @@ def read_progress(run_id: int) -> list[ModelProgress]:
 
 
 def keep_progress(turn: Turn, models: Sequence[ModelProgress]) -> None:
-    """Store the progress of the run's models; call it inside `Turn.fenced`."""
+    """Store the progress of the run's models; call it inside `Turn.open_fenced_transaction`."""
     turn.keep(NAME, [model.as_dict() for model in models])
 
 
@@ -276,7 +276,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
 
     @abstractmethod
     def report(self, seconds: float) -> None:
-        """Store the progress, inside `Turn.fenced`, `seconds` after the asking began."""
+        """Store the progress, in a fenced transaction, `seconds` after the asking began."""
 
     def is_over(self) -> bool:
         """Return whether no further request may begin in this turn."""
@@ -305,7 +305,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
             thread.join()
         if self._error is not None:
             raise self._error
-        with self.turn.fenced():
+        with self.turn.open_fenced_transaction():
             self._report()
 
     def _run(self) -> None:
@@ -350,7 +350,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
         """Write replies, and progress if due, in a fenced transaction with up to 3 tries."""
         for trial in range(1, TRIES + 1):
             try:
-                with self.turn.fenced():
+                with self.turn.open_fenced_transaction():
                     self.write(posts)
                     if due:
                         self._report()

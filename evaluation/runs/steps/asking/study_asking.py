@@ -131,7 +131,7 @@ class StudyAsker:
         RunInputError
             The budget does not reach further.
         """
-        self.turn.between_parts()
+        self.turn.check_interruption()
         works = [self._prepare_work(step, one) for one in rounds]
         conversation = _InTurns(self, works)
         conversation.tell()
@@ -146,7 +146,7 @@ class StudyAsker:
     def reject(self, round_: Round) -> None:
         """Mark one model's replies in a step as rejected, so that no later run reuses them.
 
-        Call it in `fenced`.
+        Call it in `open_fenced_transaction`.
         """
         mark_rejected(self.run.pk, plan_round(round_, self._chats[round_.model.pk]))
 
@@ -177,7 +177,7 @@ class StudyAsker:
         )
 
     def keep_progress(self) -> None:
-        """Store the progress of all models; call it inside `Turn.fenced`."""
+        """Store the progress of all models; call it inside `Turn.open_fenced_transaction`."""
         keep_progress(self.turn, list(self._progress.values()))
 
     def _prepare_work(self, step: str, round_: Round) -> _StepWork:
@@ -190,7 +190,7 @@ class StudyAsker:
         names = list(reused)
         for first in range(0, len(names), QUERIED):
             # Stored with this run as well, so that it stays complete if the other run is deleted.
-            with self.turn.fenced():
+            with self.turn.open_fenced_transaction():
                 part = {name: reused[name] for name in names[first : first + QUERIED]}
                 write_replies(self.run.pk, part)
         work.replies = own | reused
@@ -208,7 +208,7 @@ class StudyAsker:
             for work in works:
                 work.progress = self._progress[work.id]
                 self.note(work)
-            with self.turn.fenced():
+            with self.turn.open_fenced_transaction():
                 self.turn.keep(GAVE_UP, self._given_up)
                 self.keep_progress()
         outcomes = [work.outcome for work in works if work.outcome is not None]

@@ -89,7 +89,7 @@ def test_a_check_is_named_by_hand():
     assert mapping.checks == (("a=b", "yes, it is"),)
     assert mapping.answers == ("c",)
     assert mapping.changed(["check="], header, "file.csv").checks == ()
-    assert Mapping.of_dict(mapping.as_dict()) == mapping
+    assert Mapping.from_dict(mapping.as_dict()) == mapping
     with pytest.raises(ValueError, match="right answer"):
         mapping.changed(["check=c"], header, "file.csv")
     with pytest.raises(InputError) as caught:

@@ -247,7 +247,7 @@ def test_a_time_is_a_start_an_end_or_a_duration_by_its_name_and_its_cells():
     _, records = read("wide", mapping=mapping, source=source)
     assert {(one.facts.started_at, one.facts.work_seconds) for one in records} == {(None, None)}
     chosen = mapping.changed(["time=took", "time=first seen", "time=left"], header, "table.csv")
-    assert Mapping.of_dict(chosen.as_dict()) == chosen
+    assert Mapping.from_dict(chosen.as_dict()) == chosen
     _, records = read("wide", mapping=chosen, source=source)
     nine = datetime(2026, 3, 4, 9, tzinfo=UTC)
     assert {(one.facts.started_at, one.facts.submitted_at.minute) for one in records} == {(nine, 3)}

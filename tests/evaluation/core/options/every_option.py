@@ -70,7 +70,7 @@ class EveryOption(Parameters):
 
     sentences: ClassVar = {"loud": "{quiet} contradicts {careful}"}
 
-    def contradictions(self):
+    def find_conflicts(self):
         if self.quiet and self.careful:
             yield build_problem("loud", "quiet")
 

@@ -70,7 +70,7 @@ def test_valid_values_are_the_same_object_through_every_door(values):
     assert by_form(values) == expected
     assert by_request(values) == expected
     assert by_arguments(values) == expected
-    assert EveryOption.of_dict(expected.as_dict()) == expected
+    assert EveryOption.from_dict(expected.as_dict()) == expected
 
 
 @settings(deadline=None, suppress_health_check=list(HealthCheck))
@@ -153,7 +153,7 @@ def test_settings_say_what_differs_from_the_default_in_words():
 
 def test_stored_options_of_another_version_are_named():
     with pytest.raises(KeyError) as error:
-        EveryOption.of_dict({"samples": 2, "gone": 1, "away": 2})
+        EveryOption.from_dict({"samples": 2, "gone": 1, "away": 2})
     assert error.value.args == ("away", "gone")
 
 
@@ -167,7 +167,7 @@ def test_every_option_of_every_kind_is_told_without_its_code_name():
         for name, known in kind.options.options().items():
             other = next(value for value in (True, ["x"], "x", 7) if _takes(known, value))
             other = not known.default if other is True else other
-            [said] = kind.options.in_short({name: other}, {})
+            [said] = kind.options.summarize_changes({name: other}, {})
             assert said, (kind.name, name)
             assert name == name.replace("_", "") or name not in said, (kind.name, name)
 

@@ -76,4 +76,4 @@ def test_each_door_tells_a_contradiction_in_its_words(values, told):
 )
 def test_what_differs_is_told_in_a_few_words_with_names_for_ids(kind, changed, told):
     options = list_run_kinds()[kind].options
-    assert options.in_short(changed, {"id of one": "small"}) == told
+    assert options.summarize_changes(changed, {"id of one": "small"}) == told

@@ -174,7 +174,7 @@ def test_who_lost_a_run_can_neither_renew_nor_write_nor_release_nor_fail_it(queu
     assert not lost.renew()
     assert not lost.release()
     lost.fail("too late")
-    with pytest.raises(LeaseLostError), lost.fenced():
+    with pytest.raises(LeaseLostError), lost.open_fenced_transaction():
         pytest.fail("the block must not run")
     run.refresh_from_db()
     assert (run.state, run.lease_owner, run.error) == (Run.State.RUNNING, "bob", "")
@@ -184,7 +184,7 @@ def test_a_lease_that_ran_out_still_writes_while_nobody_took_it_over(queue):
     run = queue()
     claim = claim_oldest("ann")
     let_it_run_out(run)
-    with claim.fenced():
+    with claim.open_fenced_transaction():
         pass
     assert claim_oldest("bob") is None  # the fence renewed it
 
@@ -194,7 +194,7 @@ def test_what_is_written_in_a_fence_is_dropped_if_the_block_fails(queue):
     claim = claim_oldest("ann")
 
     def write_and_fail() -> None:
-        with claim.fenced():
+        with claim.open_fenced_transaction():
             Run.objects.filter(pk=run.pk).update(stage="half done")
             raise ZeroDivisionError
 
@@ -208,7 +208,7 @@ def test_a_cancelled_run_is_lost_to_its_worker(queue):
     run = queue()
     claim = claim_oldest("ann")
     Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, finished_at=Now())
-    with pytest.raises(LeaseLostError), claim.fenced():
+    with pytest.raises(LeaseLostError), claim.open_fenced_transaction():
         pytest.fail("the block must not run")
     assert claim_oldest("bob") is None
 
@@ -327,10 +327,10 @@ def test_a_paused_run_is_nobodys_and_is_not_claimed_until_it_is_resumed(queue):
 def test_a_run_that_is_paused_under_a_worker_is_lost_to_it_at_its_next_fence(queue):
     run = queue()
     claim = claim_oldest("ann")
-    with claim.fenced():
+    with claim.open_fenced_transaction():
         Run.objects.filter(pk=run.pk).update(done=0, total=7)
     assert pause_run(run)
-    with pytest.raises(LeaseLostError), claim.fenced():
+    with pytest.raises(LeaseLostError), claim.open_fenced_transaction():
         pytest.fail("the block must not run")
     assert not claim.renew()
     assert not claim.release()
@@ -349,7 +349,7 @@ def test_the_worker_that_had_a_run_before_its_pause_stays_out_after_it_was_resum
     assert not before.renew()
     after = claim_oldest("bob")
     assert after == Claim(run.pk, attempt=2)
-    with pytest.raises(LeaseLostError), before.fenced():
+    with pytest.raises(LeaseLostError), before.open_fenced_transaction():
         pytest.fail("the block must not run")
     assert after.renew()
     run.refresh_from_db()

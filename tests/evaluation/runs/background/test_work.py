@@ -81,7 +81,7 @@ def test_a_turn_has_its_run_its_clock_and_its_end(run, rung, monkeypatch):
     now[0] = 1030.0
     assert turn.is_over()
     turn.check()
-    with turn.fenced():
+    with turn.open_fenced_transaction():
         pass
     run.refresh_from_db()
     assert (run.lease_owner, run.attempt) == (get_process_name(), 1)

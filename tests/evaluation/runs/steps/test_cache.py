@@ -99,13 +99,13 @@ class Told:
     def report(self, *what):
         self.reports.append(what)
 
-    def between_parts(self):
+    def check_interruption(self):
         self.parts += 1
 
     def go_on_in(self, lane):
         """It goes on at once in any lane."""
 
-    def fenced(self):
+    def open_fenced_transaction(self):
         self.fences += 1
         return nullcontext()
 

@@ -57,11 +57,11 @@ def told(run):
 def test_the_time_is_up_at_the_deadline_and_not_before(run):
     turn = turn_of(run, deadline=100.5)
     assert not turn.is_over()
-    turn.between_parts()
+    turn.check_interruption()
     turn.clock.now = 100.5
     assert turn.is_over()
     with pytest.raises(OutOfTimeError) as caught:
-        turn.between_parts()
+        turn.check_interruption()
     assert caught.value.args == (run.pk,)
 
 
@@ -71,7 +71,7 @@ def test_a_lost_claim_stops_a_turn_between_parts_and_at_a_report(run):
 
     turn = turn_of(run, check=lost)
     with pytest.raises(LostError):
-        turn.between_parts()
+        turn.check_interruption()
     with pytest.raises(LostError):
         turn.report("embedding", 1, 2)
     assert told(run) == ("", 0, None)

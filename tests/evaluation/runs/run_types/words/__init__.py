@@ -58,7 +58,7 @@ def counted(answers, longest):
 
 def count_words(turn: Turn) -> None:
     run = Run.objects.get(pk=turn.run_id)
-    options = WordOptions.of_dict(run.parameters)
+    options = WordOptions.from_dict(run.parameters)
     answers = list(
         Response.objects.filter(question__version=run.version_id, status="text")
         .order_by("pk")
@@ -71,14 +71,14 @@ def count_words(turn: Turn) -> None:
     if first is None:
         turn.report("counting", 0, len(answers))
         time.sleep(options.seconds)
-        with turn.fenced():
+        with turn.open_fenced_transaction():
             turn.keep(ASIDE, [dict(counted(answers[:half], options.longest)), run.attempt])
         turn.report("counting", half, len(answers))
         raise OutOfTimeError(run.pk)  # the rest is for another turn
-    turn.between_parts()
+    turn.check_interruption()
     time.sleep(options.seconds)
     total = Counter(first[0]) + counted(answers[half:], options.longest)
-    with turn.fenced():
+    with turn.open_fenced_transaction():
         turn.keep(ROWS, sorted(total.items()))
         RunData.objects.filter(run=run, name=ASIDE).delete()
         summary = WordSummary(1, len(answers), len(total), turns=(first[1], run.attempt))

@@ -43,8 +43,8 @@ def model_of(run, chat, name="small", **more):
     return LanguageModel.objects.create(owner=run.owner, name=name, spec=spec, **more)
 
 
-def turn_of(run, deadline=float("inf"), fenced=nullcontext):
-    return Turn(run.pk, fenced, lambda: None, deadline)
+def turn_of(run, deadline=float("inf"), open_fenced_transaction=nullcontext):
+    return Turn(run.pk, open_fenced_transaction, lambda: None, deadline)
 
 
 def items(*words, samples=1):
@@ -231,7 +231,7 @@ def test_what_was_under_way_when_the_claim_was_lost_is_kept_all_the_same(run, ch
         raise GoneError
         yield
 
-    turn = turn_of(run, fenced=lost)
+    turn = turn_of(run, open_fenced_transaction=lost)
     with pytest.raises(GoneError):
         StudyAsker(turn, run, [small]).ask("asking", [Round(small, items("a", "b"))])
     assert len(list(read_replies(run.pk))) == len(chat.bodies) == 2
