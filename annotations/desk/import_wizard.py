@@ -205,6 +205,7 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
             "question_template": "",
             "keep_unfinished": False,
             "keep_html": False,
+            "keep_ids": False,
             "create_questions": True,
             "update_flags": False,
         },
@@ -291,7 +292,7 @@ def _read_answer_columns(source: Source) -> list[AnswerColumn]:
 
 def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Preview:
     """Read the file's first answers with the chosen options; an error is in the preview."""
-    choices = {key: options.get(key, False) for key in ("keep_unfinished", "keep_html")}
+    choices = {key: options.get(key, False) for key in ("keep_unfinished", "keep_html", "keep_ids")}
     preset = get_preset(options["preset"], **choices)
     mapping = Mapping.from_dict(options["mapping"])
     template_text = options["question_template"]

@@ -123,6 +123,12 @@ class MappingForm(forms.Form):
         help_text="Ticked: <p>Paris</p> is stored as typed, for questions about code. Otherwise "
         "formatting tags are removed and entities decoded.",
     )
+    keep_ids = forms.BooleanField(
+        label="Keep ids as typed",
+        required=False,
+        help_text="Ticked: 101 and 101.0 are two ids. Otherwise both are read as 101 if all ids of "
+        "the column are whole numbers.",
+    )
     panel = UploadForm.base_fields["panel"]
     create_questions = forms.BooleanField(
         label="Add questions that the set does not have yet", required=False
@@ -163,7 +169,8 @@ class MappingForm(forms.Form):
         self._add_role_fields(fields)
         if self._preset == "mturk":
             # The other columns of Mechanical Turk have fixed names.
-            del self.fields["rows_are_workers"], self.fields["keep_html"]
+            for name in ("rows_are_workers", "keep_html", "keep_ids"):
+                del self.fields[name]
         else:
             del self.fields["question_template"]
         if self._preset not in PRESETS_WITH_FLAGS:
@@ -350,6 +357,7 @@ class MappingForm(forms.Form):
             "arrangement": self._place,
             "keep_unfinished": values.get("keep_unfinished", False),
             "keep_html": values.get("keep_html", False),
+            "keep_ids": values.get("keep_ids", False),
             "mapping": self._build_mapping().as_dict(),
             "panel": values["panel"].strip(),
             "duplicates": values["duplicates"],

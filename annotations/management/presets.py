@@ -83,15 +83,21 @@ def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
         action="store_true",
         help="read the rows of people who broke off, too; without it they are left out and counted",
     )
-    _add_keep_html(parser)
+    _add_keep_as_typed(parser)
 
 
-def _add_keep_html(parser: argparse.ArgumentParser) -> None:
+def _add_keep_as_typed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep-html",
         action="store_true",
         help="store answers with their HTML, such as <p>Paris</p>, as typed; without it formatting "
         "tags are removed and entities decoded, and the answers are counted",
+    )
+    parser.add_argument(
+        "--keep-ids",
+        action="store_true",
+        help="read 101 and 101.0 as two ids; without it both are read as 101 if all ids of the "
+        "column are whole numbers, and the rows are counted",
     )
 
 
@@ -144,7 +150,7 @@ def read_chosen_demographics(options: dict[str, Any]) -> DemographicFile | None:
         mapping = mapping.changed(options["map_demographics"], head.header, head.name)
     except ValueError as error:
         raise CommandError(f"--map-demographics: {error}", returncode=USAGE) from error
-    return read_demographics(source, mapping)
+    return read_demographics(source, mapping, keep_ids=options["keep_ids"])
 
 
 def _parse_row(text: str) -> int:
@@ -178,7 +184,7 @@ def _read_mapping(path: Source, options: dict[str, Any]) -> tuple[Preset, Mappin
     refuse_answerless(head)
     name = options["preset"]
     slug = recognise_preset(head).slug if name in (None, AUTO) else name
-    choices = {key: options[key] for key in ("keep_unfinished", "keep_html")}
+    choices = {key: options[key] for key in ("keep_unfinished", "keep_html", "keep_ids")}
     preset = get_preset(slug, **choices)
     try:
         mapping = propose_mapping(preset, head, path).changed(

@@ -104,7 +104,8 @@ WIZARD = "import"
 """The kind of file whose columns are mapped on a page of its own."""
 CHOICES = (
     *("preset", "mapping", "panel", "duplicates", "duplicates_of", "question_template"),
-    *("arrangement", "keep_unfinished", "keep_html", "create_questions", "update_flags"),
+    *("arrangement", "keep_unfinished", "keep_html", "keep_ids", "create_questions"),
+    "update_flags",
 )
 """The options of that page."""
 STORING = ("create_questions", "update_flags")

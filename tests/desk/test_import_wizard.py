@@ -382,6 +382,27 @@ def test_html_and_decimals_are_shown_as_stored_and_html_stays_after_a_tick(wizar
     }
 
 
+def test_ids_with_and_without_decimals_are_named_and_kept_apart_after_a_tick(wizard):
+    rows = ["101.0,Yeast makes gas", "101,It swells up", "102,So that it rises"]
+    content = "\n".join(["Participant ID,Why does bread rise?", *rows]).encode()
+    wizard.send("survey.csv", content)
+    # One of three rows has the ending.
+    assert "(rows: 1 and 2)" in wizard.page.context["preview"].notes[0]
+    # 101 has two answers now; beside this problem is its cause.
+    wizard.say("check")
+    codes = [problem["code"] for problem in wizard.upload.problems]
+    assert codes == ["ids_mixed", "answers_differ"]
+    wizard.page = wizard.client.get(wizard.address("import-columns"))
+    wizard.say("show", keep_ids="on")
+    wizard.page = wizard.client.get(wizard.address("import-columns"))
+    (question,) = wizard.page.context["preview"].questions
+    assert [answer.worker for answer in question.answers] == ["101.0", "101", "102"]
+    assert wizard.text.count("data-read-otherwise") == 1
+    wizard.say("check", keep_ids="on")
+    wizard.confirm()
+    assert set(Worker.objects.values_list("external_id", flat=True)) == {"101", "101.0", "102"}
+
+
 def test_personal_columns_are_named_before_anything_is_stored(wizard):
     rows = [f"w{i},Ann {i} Lee,ann{i}@example.org,Water runs down {i}." for i in range(4)]
     wizard.send("people.csv", "\n".join(["ID,Name,Email,Why do rivers run?", *rows]).encode())

@@ -101,11 +101,14 @@ def stage_chosen(
     arrangement: dict[str, Any] | None = None,
     keep_unfinished: bool = False,
     keep_html: bool = False,
+    keep_ids: bool = False,
 ) -> MappedAnswers:
     """Read a survey export into a temporary store with the JSON options chosen on a page."""
     return stage_mapped(
         Arranged.from_dict(make_source(path), arrangement or {}).source,
-        preset=get_preset(preset, keep_unfinished=keep_unfinished, keep_html=keep_html),
+        preset=get_preset(
+            preset, keep_unfinished=keep_unfinished, keep_html=keep_html, keep_ids=keep_ids
+        ),
         mapping=Mapping.from_dict(mapping),
         panel=panel,
         duplicates=make_rule(duplicates, duplicates_of or {}),

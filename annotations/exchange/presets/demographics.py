@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from itertools import chain, islice
 from typing import Any
 
 from annotations.exchange.column_names import is_demographic, normalise_name, normalise_names
@@ -21,7 +20,7 @@ from annotations.exchange.presets.declared import (
     is_list_of_submissions,
 )
 from annotations.exchange.presets.mapping import list_names, match_columns
-from annotations.exchange.presets.table import PEEKED, Head, open_foreign
+from annotations.exchange.presets.table import Head, open_foreign
 from annotations.exchange.presets.whole_ids import WholeIds
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.prolific import REJECTED, RETURNED, STATUSES, TIMED_OUT, find_status
@@ -184,7 +183,9 @@ def propose_demographics(head: Head) -> DemographicMapping:
     return DemographicMapping(worker, status, tuple(extra))
 
 
-def read_demographics(given: Readable, mapping: DemographicMapping) -> DemographicFile:
+def read_demographics(
+    given: Readable, mapping: DemographicMapping, *, keep_ids: bool = False
+) -> DemographicFile:
     """Read the participants of a demographic export with the roles of its columns.
 
     Cells that Prolific deleted are missing. A participant may have several rows that agree.
@@ -194,15 +195,14 @@ def read_demographics(given: Readable, mapping: DemographicMapping) -> Demograph
     problems, ids = Problems(make_source(given).name), IdNotes()
     table = open_foreign(given, problems)
     at = _locate(table.header, mapping, table.name)
-    first = list(islice(table.rows, PEEKED))
     whole = WholeIds(
         {mapping.worker: at[mapping.worker]},
-        (cells for _, cells in first),
         lambda: (cells for _, cells in open_foreign(given, Problems("")).rows),
+        keeps=keep_ids,
     )
     rows: dict[str, DemographicRow] = {}
     n_deleted = n_withheld = 0
-    for line, raw in chain(first, table.rows):
+    for line, raw in table.rows:
         cells = ["" if is_withheld(cell) or is_blank(cell) else cell.strip() for cell in raw]
         is_deleted = is_withheld(raw[at[mapping.worker]])
         worker = ids.clean(whole.read(cells, at[mapping.worker]))

@@ -12,7 +12,8 @@ from annotations.exchange.ids import read_as_wording
 from annotations.exchange.markup import FormattingReader
 from annotations.exchange.presets.laying_flat import iterate_json_lines
 from annotations.exchange.presets.mapping import Mapping
-from annotations.exchange.presets.table import LAYING_FLAT, PEEKED, convert_to_json_lines
+from annotations.exchange.presets.preset import Preset
+from annotations.exchange.presets.table import LAYING_FLAT, convert_to_json_lines
 from annotations.exchange.presets.whole_ids import WholeIds
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import AnswerRows
@@ -48,16 +49,15 @@ class OwnRows(AnswerRows):
         given: Readable,
         mapping: Mapping,
         duplicates: DuplicateRule,
-        *,
-        keeps_html: bool = False,
+        preset: Preset,
     ) -> None:
         names = ColumnNames(mapping.worker, mapping.question, mapping.answers[0])
         super().__init__(given, names, duplicates)
         self.questions: dict[str, MturkQuestion] = {}
         self._ignored = frozenset(mapping.ignored)
-        self._source, self._mapping = given, mapping
-        self.formatting = FormattingReader(keeps_html)
-        self.whole_ids = WholeIds({}, (), tuple)
+        self._source, self._mapping, self._preset = given, mapping, preset
+        self.formatting = FormattingReader(preset.keeps_html)
+        self.whole_ids = WholeIds({}, tuple)
 
     @property
     def notes(self) -> list[str]:
@@ -77,15 +77,21 @@ class OwnRows(AnswerRows):
                 self.questions[record.question] = MturkQuestion(text, {}, record.line)
             yield record, key
 
+    def finish(self) -> None:
+        """Raise `InputError` if any row was bad or the file has no data row."""
+        self.whole_ids.explain(self.problems)
+        super().finish()
+
     def _clean(self, rows: Iterator[Row]) -> Iterator[Row]:
         """Yield rows with ids and answers in their stored form; those of our export unchanged."""
-        first = list(islice(rows, PEEKED))
+        first = list(islice(rows, 1))  # of_export is known once a row was read
+        rows = chain(first, rows)
         if self.of_export:
-            yield from chain(first, rows)
+            yield from rows
             return
         ids = {self._mapping.worker: WORKER, self._mapping.question: QUESTION}
-        self.whole_ids = WholeIds(ids, (cells for _, cells, _ in first), self._read_again)
-        for line, cells, extra in chain(first, rows):
+        self.whole_ids = WholeIds(ids, self._read_again, keeps=self._preset.keeps_ids)
+        for line, cells, extra in rows:
             worker, question = (
                 self.whole_ids.read(cells, WORKER),
                 self.whole_ids.read(cells, QUESTION),

@@ -46,7 +46,8 @@ class Preset:
     several rows, each with some of the questions: there an empty cell is no answer.
     is_fixed : whether the form of the file states which columns hold what, so that its mapping is
     no guess. wording : the wording in the heading of a column of answers. keeps_html : whether
-    answers and wordings stay as typed, with the HTML of a rich-text field.
+    answers and wordings stay as typed, with the HTML of a rich-text field. keeps_ids : whether
+    ids such as 101.0 stay as typed.
     """
 
     slug: str
@@ -65,6 +66,7 @@ class Preset:
     is_fixed: bool = False
     wording: Callable[[str], str] = str
     keeps_html: bool = False
+    keeps_ids: bool = False
 
     def reason_left_out(self, row: Row) -> str:
         """Return why a row is not read, as a plural noun for a count; "" if it is read."""
@@ -74,10 +76,6 @@ class Preset:
     def keeping_unfinished(self) -> Preset:
         """Return a copy of the preset that also reads unfinished responses."""
         return replace(self, unfinished=None)
-
-    def keeping_html(self) -> Preset:
-        """Return a copy of the preset that reads answers with their HTML."""
-        return replace(self, keeps_html=True)
 
 
 def get_named_cell(row: Row, *names: str) -> str:

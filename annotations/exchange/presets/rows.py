@@ -153,7 +153,7 @@ def open_rows(
         return MturkRows(given, template or _find_input_template(given), chosen, duplicates)
     is_own = preset.slug == "own" and mapping.question and len(mapping.answers) == 1
     if is_own and mapping.times is None and not mapping.text:
-        return OwnRows(convert_json_list(given), mapping, duplicates, keeps_html=preset.keeps_html)
+        return OwnRows(convert_json_list(given), mapping, duplicates, preset)
     return MappedRows(given, preset, mapping, duplicates)
 
 
@@ -195,7 +195,7 @@ class MappedRows:
         self.problems, self._ids = Problems(make_source(given).name), IdNotes()
         self._foreign = foreign = open_foreign(given, self.problems)
         self._source, self.formatting = given, FormattingReader(preset.keeps_html)
-        self.whole_ids = WholeIds({}, (), tuple)
+        self.whole_ids = WholeIds({}, tuple)
         self.table = OpenTable(
             foreign.name, foreign.sha256, None, iter(()), [], set(), foreign.warnings
         )
@@ -253,7 +253,7 @@ class MappedRows:
         workers = head.values(mapping.worker)
         is_part = bool(head.named(*preset.parts)) and len(set(workers)) < len(workers)
         rows = chain(first_rows, self._foreign.rows)
-        self.whole_ids = self._find_whole_ids(at, cells_of_first)
+        self.whole_ids = self._open_whole_ids(at)
         worker_place = at.get(mapping.worker)
         has_codes = worker_place is not None and are_ids_codes(cells_of_first, worker_place)
         for n_before, (line, cells) in enumerate(rows):
@@ -304,17 +304,17 @@ class MappedRows:
                 yield AnswerRecord(number, line, worker, question, text, facts=facts), number
             yield from self._checks_of(line, worker, cells, at, facts)
 
-    def _find_whole_ids(self, places: dict[str, int], first: Sequence[Sequence[str]]) -> WholeIds:
-        """Return the reader of the ids, which reads the file once more if they seem decimals."""
+    def _open_whole_ids(self, places: dict[str, int]) -> WholeIds:
+        """Return the reader of the ids, which reads the file once more if one is a decimal."""
         mapping, wordings = self._mapping, self._foreign.wordings
         named = {
             name: places[name] for name in (mapping.worker, mapping.question) if name in places
         }
         return WholeIds(
             named,
-            first,
             lambda: (cells for _, cells in open_foreign(self._source, Problems("")).rows),
             lambda cells: is_header_again(cells, places, wordings),
+            keeps=self._preset.keeps_ids,
         )
 
     def _read_answer(self, cell: str) -> str:
@@ -476,6 +476,7 @@ class MappedRows:
         """Raise `InputError` if a row was bad or the file has no answers."""
         self._note_conflicts()
         self.problems.by_line()
+        self.whole_ids.explain(self.problems)
         if not self.n_rows and not self.problems.total:
             said = "; ".join(f"{count} {reason}" for reason, count in self.skipped.items())
             if said:
@@ -485,9 +486,11 @@ class MappedRows:
         finish_ids(self._ids, self.problems, self.table)
 
 
-def get_preset(slug: str, *, keep_unfinished: bool = False, keep_html: bool = False) -> Preset:
+def get_preset(
+    slug: str, *, keep_unfinished: bool = False, keep_html: bool = False, keep_ids: bool = False
+) -> Preset:
     """Return the preset with this slug; ValueError, listing all slugs, for an unknown one."""
     if slug not in PRESETS:
         raise ValueError(f"there is no preset {slug!r}; there are {', '.join(PRESETS)}")
-    preset = PRESETS[slug].keeping_html() if keep_html else PRESETS[slug]
+    preset = replace(PRESETS[slug], keeps_html=keep_html, keeps_ids=keep_ids)
     return preset.keeping_unfinished() if keep_unfinished else preset

@@ -4,68 +4,133 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-_DECIMAL = re.compile(r"(0|[1-9]\d{0,14})[.,]0")
+from annotations.exchange.problem_messages import PROBLEM_MESSAGES
+from annotations.exchange.problems import Problems
+
+_WHOLE = re.compile(r"0|[1-9]\d{0,14}")
+_DECIMAL = re.compile(rf"({_WHOLE.pattern})[.,]0")
 
 Cells = Sequence[str]
 
 
-class WholeIds:
-    """Reads the ids of columns in which each id is a whole number with “.0” without that ending.
+@dataclass
+class _Column:
+    """Counts of the rows of one column of ids, by how the id is typed."""
 
-    `first` are the first rows of a file and `others` reads all of them once more, which is done
-    only if the first ones are such ids. `columns` are the positions of the columns of ids, by name.
-    Rows that `is_skipped` hold no ids.
+    n_decimal: int = 0
+    n_whole: int = 0
+    n_other: int = 0
+    example: str = ""
+
+    def add(self, cell: str) -> None:
+        """Count the id of one row."""
+        if _DECIMAL.fullmatch(cell):
+            self.n_decimal += 1
+            self.example = self.example or cell
+        elif _WHOLE.fullmatch(cell):
+            self.n_whole += 1
+        else:
+            self.n_other += 1
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether some whole numbers are typed with “.0” and others without."""
+        return bool(self.n_decimal and self.n_whole)
+
+
+class WholeIds:
+    """Reads the ids of columns that hold only whole numbers without the ending “.0”.
+
+    `columns` are the positions of the columns of ids, by name. `read_rows` reads all rows of the
+    file once more, which is done at the first id with “.0”. Rows that `is_skipped` hold no ids.
+    With `keeps` all ids stay as typed; that a column mixes 101 and 101.0 is reported all the same.
     """
 
     def __init__(
         self,
         columns: dict[str, int],
-        first: Iterable[Cells],
-        others: Callable[[], Iterable[Cells]],
+        read_rows: Callable[[], Iterable[Cells]],
         is_skipped: Callable[[Cells], bool] = lambda cells: False,
+        *,
+        keeps: bool = False,
     ) -> None:
         self._names = {position: name for name, position in columns.items()}
+        self._read_rows, self._is_skipped, self._keeps = read_rows, is_skipped, keeps
+        self._columns: dict[int, _Column] = {}
         self._read: dict[int, dict[str, str]] = {}
-        decimal = self._select(self._names, first, is_skipped)
-        if decimal:
-            decimal = self._select(decimal, others(), is_skipped)
-        self._read = {position: {} for position in decimal}
 
-    @staticmethod
-    def _select(
-        positions: Iterable[int], rows: Iterable[Cells], is_skipped: Callable[[Cells], bool]
-    ) -> list[int]:
-        """Return the positions at which there is an id in some row, and no other id in any."""
-        left, filled = set(positions), set[int]()
-        for cells in rows:
-            if not left:
-                break
-            if is_skipped(cells):
-                continue
-            for position in list(left):
-                if cell := cells[position].strip():
-                    filled.add(position)
-                    if not _DECIMAL.fullmatch(cell):
-                        left.discard(position)
-        return sorted(left & filled)
+    def _count(self) -> None:
+        """Count the ids of all rows, and find the columns whose ids are read as whole numbers."""
+        self._columns = {position: _Column() for position in self._names}
+        for cells in self._read_rows():
+            if not self._is_skipped(cells):
+                for position, column in self._columns.items():
+                    if cell := cells[position].strip():
+                        column.add(cell)
+        if not self._keeps:
+            self._read = {
+                position: {}
+                for position, column in self._columns.items()
+                if column.n_decimal and not column.n_other
+            }
 
     def read(self, cells: Cells, position: int) -> str:
-        """Return the id in a cell of a row, without “.0” if its column holds such ids."""
+        """Return the id in a cell of a row, without “.0” if its column holds whole numbers."""
         cell, typed = cells[position], cells[position].strip()
-        if position not in self._read or not _DECIMAL.fullmatch(typed):
+        if position not in self._names or not _DECIMAL.fullmatch(typed):
+            return cell
+        if not self._columns:
+            self._count()
+        if position not in self._read:
             return cell
         return self._read[position].setdefault(typed, typed[:-2])
 
     @property
     def notes(self) -> list[str]:
-        """Return a sentence for each column of ids without “.0”, complete when all were read."""
-        sentences = []
-        for position, known in self._read.items():
-            if known:
-                typed, whole = next(iter(known.items()))
-                sentences.append(
-                    f"Ids of {self._names[position]} that were stored as decimals: {len(known):,}, "
-                    f"such as {typed}, read as {whole}"
-                )
-        return sentences
+        """Return a sentence for each column with ids such as 101.0, complete when all were read.
+
+        A column without such ids has none, nor has one in which each other id is a text.
+        """
+        return [
+            self._describe(position, column)
+            for position, column in self._columns.items()
+            if column.is_mixed or self._read.get(position)
+        ]
+
+    def _describe(self, position: int, column: _Column) -> str:
+        """Return what was done with the ids of a column, and how to have it otherwise."""
+        name, typed = self._names[position], column.example
+        if not column.is_mixed:
+            n_ids = len(self._read[position])
+            return (
+                f"Ids of {name} that were stored as decimals: {n_ids:,}, "
+                f"such as {typed}, read as {typed[:-2]}"
+            )
+        code = "ids_mixed"
+        if position not in self._read:
+            code = "ids_mixed_as_typed" if self._keeps else "ids_mixed_with_texts"
+        reason, remedy, _ = PROBLEM_MESSAGES[code].texts(self._collect_values(position, column))
+        return f"{reason}. {remedy}"
+
+    def explain(self, problems: Problems) -> None:
+        """Put the columns that mixed 101 and 101.0 before problems of the file, if it has any.
+
+        A worker may have two answers to a question only because two ids became one.
+        """
+        for position in self._read if problems.total else ():
+            column = self._columns[position]
+            if column.is_mixed:
+                problems.put_first_code("ids_mixed", **self._collect_values(position, column))
+
+    def _collect_values(self, position: int, column: _Column) -> dict[str, Any]:
+        return {
+            "column": self._names[position],
+            "n_decimal": column.n_decimal,
+            "n_whole": column.n_whole,
+            "n_other": column.n_other,
+            "typed": column.example,
+            "whole": column.example[:-2],
+        }

@@ -154,6 +154,23 @@ ANSWERS = {
         "Several ids may have become one: export the file again, and let the spreadsheet read"
         " the column as text.",
     ),
+    "ids_mixed": ProblemMessage(
+        "Ids of {column} are whole numbers with and without “.0” (rows: {n_decimal:,} and"
+        " {n_whole:,}). All were read without it, such as {typed} as {whole}",
+        "--keep-ids (on the site: “Keep ids as typed” when answers are imported) reads them as"
+        " different ids",
+    ),
+    "ids_mixed_as_typed": ProblemMessage(
+        "Ids of {column} are whole numbers with and without “.0” (rows: {n_decimal:,} and"
+        " {n_whole:,}). They stay as typed, so that {typed} and {whole} are two ids",
+        "Without --keep-ids (on the site: “Keep ids as typed”) they are one",
+    ),
+    "ids_mixed_with_texts": ProblemMessage(
+        "Ids of {column} are whole numbers with and without “.0”, and other ids (rows:"
+        " {n_decimal:,}, {n_whole:,} and {n_other:,}). They stay as typed, so that {typed} and"
+        " {whole} are two ids",
+        "To make them one, remove “.0” in the file",
+    ),
     "longer_than": ProblemMessage(
         "it has {size} characters, more than {most}",
     ),

@@ -9,6 +9,7 @@ from annotations.exchange.presets import get_preset, propose_mapping, read_head,
 from annotations.exchange.presets.demographics import DemographicMapping, read_demographics
 from annotations.exchange.presets.rows import open_rows
 from annotations.exchange.presets.whole_ids import WholeIds
+from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.exchange.reading.source import make_bytes_source
 from tests.annotations.exchange.presets.test_survey_tools import BREAD, SALT, read, table
 
@@ -20,6 +21,7 @@ TYPED = {
 }
 """Answers as typed and as read. Three of the four change."""
 CHANGED = 3
+OWN = ("worker", "question", "answer")
 
 
 def wide(ending=".0"):
@@ -81,7 +83,7 @@ def test_html_stays_if_it_is_to_stay(name):
     assert found.formatting.n_formatted == CHANGED
 
 
-@pytest.mark.parametrize("last", ["103", "103.5", "007.0", "p1", "1.0E2"])
+@pytest.mark.parametrize("last", ["103.5", "007.0", "p1", "1.0E2"])
 def test_ids_stay_as_typed_if_one_is_no_such_decimal(last):
     content = table(
         ["Participant ID", BREAD, SALT],
@@ -93,19 +95,81 @@ def test_ids_stay_as_typed_if_one_is_no_such_decimal(last):
     assert found.whole_ids.notes == []
 
 
-def test_the_file_is_read_again_only_if_its_first_ids_are_decimals():
+def read_ids(*cells, **options):
+    """Return the reader of a column of ids, and its ids as read."""
+    ids = WholeIds({"id": 0}, lambda: [(cell,) for cell in cells], **options)
+    return ids, [ids.read((cell,), 0) for cell in cells]
+
+
+def test_the_file_is_read_again_only_if_an_id_is_a_decimal():
     def refuse():
         raise AssertionError("read again")
 
-    ids = WholeIds({"id": 0}, [("7.0",), ("8",)], refuse)
-    assert ids.read(("7.0",), 0) == "7.0"
-    ids = WholeIds({"id": 0}, [("7.0",), ("",)], lambda: [("7.0",), ("",), ("9.0",)])
-    assert [ids.read((cell,), 0) for cell in ("7.0", "", "9.0")] == ["7", "", "9"]
+    ids = WholeIds({"id": 0}, refuse)
+    assert [ids.read((cell,), 0) for cell in ("7", "p8", "7.5", "")] == ["7", "p8", "7.5", ""]
+    assert ids.notes == []
+    ids, read_as = read_ids("7.0", "", "9.0")
+    assert read_as == ["7", "", "9"]
     assert "2" in ids.notes[0]
     # A header row that is repeated in the file holds no id.
-    again = [("id",), ("7.0",)]
-    ids = WholeIds({"id": 0}, again, lambda: again, lambda cells: cells == ("id",))
-    assert ids.read(("7.0",), 0) == "7"
+    ids, read_as = read_ids("id", "7.0", is_skipped=lambda cells: cells == ("id",))
+    assert read_as == ["id", "7"]
+
+
+MIXED = ("101", "101.0", " 102 ", "", "103,0", "101.0")
+"""Three rows with a decimal ending, two without, one empty."""
+
+
+@pytest.mark.parametrize(
+    ("cells", "options", "code", "read_as"),
+    [
+        (MIXED, {}, "ids_mixed", ["101", "101", " 102 ", "", "103", "101"]),
+        (MIXED, {"keeps": True}, "ids_mixed_as_typed", list(MIXED)),
+        ((*MIXED, "p1"), {}, "ids_mixed_with_texts", [*MIXED, "p1"]),
+    ],
+)
+def test_a_column_with_and_without_decimals_is_named_in_one_note(cells, options, code, read_as):
+    ids, found = read_ids(*cells, **options)
+    assert found == read_as
+    values = {"n_decimal": 3, "n_whole": 2, "n_other": 1, "typed": "101.0", "whole": "101"}
+    reason, remedy, _ = PROBLEM_MESSAGES[code].texts({"column": "id", **values})
+    assert ids.notes == [f"{reason}. {remedy}"]
+
+
+def test_texts_with_a_decimal_among_them_have_no_note():
+    assert read_ids("p1", "7.0")[0].notes == []
+    # All ids are decimals, and stay so at the user's wish.
+    assert read_ids("7.0", "8.0", keeps=True)[0].notes == []
+
+
+HALVES = [["101", BREAD, "Yeast makes gas"], ["101.0", SALT, "Ice melts at once"]]
+"""Two answers of one worker, whose id a spreadsheet stored in two ways."""
+
+
+@pytest.mark.parametrize("names", [["Participant ID", "Item", "Response"], list(OWN)])
+@pytest.mark.parametrize(("keep", "workers"), [(False, {"101"}), (True, {"101", "101.0"})])
+def test_a_worker_in_two_spellings_is_one_unless_ids_are_kept(tmp_path, names, keep, workers):
+    source = make_bytes_source("answers.csv", table(names, *HALVES))
+    head = read_head(source)
+    preset = get_preset(recognise_preset(head).slug, keep_ids=keep)
+    mapping = propose_mapping(preset, head, source)
+    notes = convert(source, tmp_path / "out.csv", preset=preset, mapping=mapping)
+    rows = (tmp_path / "out.csv").read_text().splitlines()[1:]
+    assert {row.split(",")[0] for row in rows} == workers
+    # One row with the ending and one without, of the worker's column.
+    (note,) = [note for note in notes if "--keep-ids" in note]
+    values = {"n_decimal": 1, "n_whole": 1, "typed": "101.0", "whole": "101"}
+    message = PROBLEM_MESSAGES["ids_mixed_as_typed" if keep else "ids_mixed"]
+    assert note.startswith(message.texts({"column": names[0], **values})[0])
+
+
+def test_demographics_join_ids_of_both_spellings():
+    content = table(["Participant id", "Age"], ["101.0", "31"], ["102", "45"])
+    mapping = DemographicMapping(worker="Participant id", extra=("Age",))
+    file = read_demographics(make_bytes_source("people.csv", content), mapping)
+    assert {who: row.cells["Age"] for who, row in file.rows.items()} == {"101": "31", "102": "45"}
+    kept = read_demographics(make_bytes_source("people.csv", content), mapping, keep_ids=True)
+    assert set(kept.rows) == {"101.0", "102"}
 
 
 def test_an_export_of_our_own_is_read_as_it_is(tmp_path):
