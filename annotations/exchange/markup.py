@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+from argparse import ArgumentParser
 from collections import Counter
 from html.entities import html5
 
@@ -108,11 +109,21 @@ class FormattingReader:
             return []
         typed, plain = self.example
         if self._keeps:
-            return [f"Answers with HTML, stored as typed: {self.n_formatted:,}, such as “{typed}”"]
+            return [f"Answers with HTML, read as typed: {self.n_formatted:,}, such as “{typed}”"]
         return [
             f"HTML removed from answers: {self.n_formatted:,}, such as “{typed}”, read as “{plain}”"
-            ". --keep-html (“Keep HTML in answers” on the page) stores them as typed"
+            ". --keep-html (“Keep HTML in answers” on the page) reads them as typed"
         ]
+
+
+def add_keep_html(parser: ArgumentParser) -> None:
+    """Add the option --keep-html to a command line parser."""
+    parser.add_argument(
+        "--keep-html",
+        action="store_true",
+        help="read answers with their HTML, such as <p>Paris</p>, as typed; without it formatting "
+        "tags are removed and entities decoded, and the answers are counted",
+    )
 
 
 def shorten_example(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotations.exchange.markup import add_keep_html
 from annotations.exchange.presets import (
     PRESETS,
     Arranged,
@@ -83,16 +84,7 @@ def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
         action="store_true",
         help="read the rows of people who broke off, too; without it they are left out and counted",
     )
-    _add_keep_as_typed(parser)
-
-
-def _add_keep_as_typed(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--keep-html",
-        action="store_true",
-        help="store answers with their HTML, such as <p>Paris</p>, as typed; without it formatting "
-        "tags are removed and entities decoded, and the answers are counted",
-    )
+    add_keep_html(parser)
     parser.add_argument(
         "--keep-ids",
         action="store_true",

@@ -58,6 +58,7 @@ class PanelsRequest:
     parameters: PanelsParameters
     output: Path
     duplicates: Duplicates = Duplicates.REFUSE
+    keep_html: bool = False
     keep_thinking: bool = False
 
 
@@ -134,7 +135,9 @@ def compare_files(request: PanelsRequest, progress: Progress | None = None) -> F
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
     refuse_to_replace(request.output, FILES, (request.answers, request.models, vectors))
-    answers = read_worker_answers(request.answers, request.columns, request.duplicates)
+    answers = read_worker_answers(
+        request.answers, request.columns, request.duplicates, keep_html=request.keep_html
+    )
     models = read_model_answers(request.models, request.columns, request.keep_thinking)
     inputs = select_graded_answers(
         request.parameters.grading(), convert_answers(answers), convert_model_answers(models)
@@ -162,6 +165,7 @@ def evaluate(parameters: PanelsParameters, arguments: Mapping[str, Any], progres
     request = PanelsRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
+        keep_html=arguments["keep_html"],
         models=arguments["models"],
         keep_thinking=arguments["keep_thinking"],
         columns=arguments["columns"],

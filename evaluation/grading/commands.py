@@ -331,6 +331,7 @@ def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Pr
     request = GradingRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
+        keep_html=arguments["keep_html"],
         overwrite=arguments["overwrite"],
         questions=arguments["questions"],
         models=arguments["models"],

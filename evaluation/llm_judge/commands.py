@@ -95,6 +95,7 @@ class JudgeRequest:
     score: PromptWithReminder = SCORE
     compare: PromptWithReminder = COMPARE
     duplicates: Duplicates = Duplicates.REFUSE
+    keep_html: bool = False
 
 
 @dataclass(frozen=True)
@@ -238,7 +239,9 @@ def _read_inputs(request: JudgeRequest) -> _Inputs:
 
     Raises `InputError` if a file is invalid.
     """
-    answers = read_worker_answers(request.answers, request.columns, request.duplicates)
+    answers = read_worker_answers(
+        request.answers, request.columns, request.duplicates, keep_html=request.keep_html
+    )
     hashes = answers.hashes
     warnings: list[Message | str] = [*answers.warnings]
     models = None
@@ -343,6 +346,7 @@ def run_study(
     request = JudgeRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
+        keep_html=arguments["keep_html"],
         # The budget of a study is that of its asking.
         parameters=replace(parameters, budget=None),
         asking=asking,

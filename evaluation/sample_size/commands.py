@@ -75,6 +75,7 @@ class TrialRequest:
     parameters: CrowdSizeParameters
     output: Path
     duplicates: Duplicates = Duplicates.REFUSE
+    keep_html: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,9 @@ def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTri
     refuse_to_replace(
         request.output, (TABLE, SUMMARY), (request.answers, request.judgements, vectors)
     )
-    answers = read_worker_answers(request.answers, request.columns, request.duplicates)
+    answers = read_worker_answers(
+        request.answers, request.columns, request.duplicates, keep_html=request.keep_html
+    )
     inputs = select_graded_answers(request.parameters.grading(), convert_answers(answers))
     check_not_empty(answers, inputs)
     hashes = answers.hashes
@@ -192,6 +195,7 @@ class PlanRequest:
     parameters: PlanParameters
     output: Path
     duplicates: Duplicates = Duplicates.REFUSE
+    keep_html: bool = False
 
 
 @dataclass(frozen=True)
@@ -249,6 +253,7 @@ def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePla
             parameters=request.parameters.grading(),
             output=request.output,
             duplicates=request.duplicates,
+            keep_html=request.keep_html,
             # This command's own files are checked above; the grading itself writes none.
             overwrite=True,
         ),
@@ -293,6 +298,7 @@ def run_crowd_size(
     request = TrialRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
+        keep_html=arguments["keep_html"],
         judgements=arguments["judgements"],
         columns=arguments["columns"],
         parameters=parameters,
@@ -347,6 +353,7 @@ def run_plan(parameters: PlanParameters, arguments: Mapping[str, Any], progress:
         parameters=parameters,
         output=arguments["output"],
         duplicates=arguments["duplicates"],
+        keep_html=arguments["keep_html"],
     )
     with OutputFolder(request.output) as folder:
         file_plan = plan_file(request, progress)

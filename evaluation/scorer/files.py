@@ -193,8 +193,10 @@ def _read_facts(
         return {}, WordCounts(), "read_by_model"
     if given.answers is None:
         return {}, WordCounts(), "no_answers_file"
-    rule = summary["parameters"].get("duplicates", Duplicates.REFUSE)
-    file = read_worker_answers(given.answers, given.columns, Duplicates(rule))
+    options = summary["parameters"]
+    rule = Duplicates(options.get("duplicates", Duplicates.REFUSE))
+    keep_html = options.get("keep_html", False)
+    file = read_worker_answers(given.answers, given.columns, rule, keep_html=keep_html)
     if file.sha256 != summary["input_hashes"]["answers"]:
         raise NotExportableError("answers_differ", file=given.answers.name)
     inputs = select_graded_answers(parameters, convert_answers(file), None)

@@ -20,6 +20,7 @@ from annotations.exchange.facts import (
 )
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
 from annotations.exchange.ids import IdNotes, is_blank
+from annotations.exchange.markup import FormattingReader
 from annotations.exchange.model_replies import THINKING_KEPT, describe_thinking, read_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.duplicates import (
@@ -98,6 +99,7 @@ def read_answers(
     path: Readable,
     columns: ColumnNames = DEFAULT_COLUMNS,
     duplicates: Duplicates | None = None,
+    formatting: FormattingReader | None = None,
 ) -> AnswerFile:
     """Read workers' answers from a CSV, TSV, JSON Lines or XLSX file, checking every row.
 
@@ -105,8 +107,11 @@ def read_answers(
     question with another text (unless `duplicates` selects one; None where the caller offers no
     such choice), an answer over 100,000 bytes, what the format forbids; or with one problem, if
     the whole file cannot be read.
+
+    `formatting` reads the texts of answers, which stay as typed without it and in exports of this
+    application; its notes are among the warnings.
     """
-    rows = AnswerRows(path, columns, duplicates)
+    rows = AnswerRows(path, columns, duplicates, formatting)
     seen: dict[int, AnswerRecord] = {}
     panels: dict[str, str] = {}
     n_repeated = n_superseded = 0
@@ -131,6 +136,8 @@ def read_answers(
     n_empty = sum(not record.text for record in records)
     facts = _build_file_facts(rows.table, rows.n_rows, n_empty, n_repeated)
     facts[-1].extend(describe_superseded(n_superseded, duplicates))
+    if formatting is not None:
+        facts[-1].extend(f"{note}." for note in formatting.notes)
     return AnswerFile(*facts, records, n_superseded, duplicates)
 
 
@@ -148,9 +155,10 @@ class AnswerRows:
         path: Readable,
         columns: ColumnNames = DEFAULT_COLUMNS,
         duplicates: DuplicateRule | None = None,
+        formatting: FormattingReader | None = None,
     ) -> None:
         self._checks = _Checks(make_source(path).name, "worker")
-        self._choosable = duplicates is not None
+        self._choosable, self._formatting = duplicates is not None, formatting
         self.problems = self._checks.problems
         wanted = (*columns.for_answers(), *list_answer_columns())
         self.table = open_table(path, wanted, self.problems)
@@ -178,6 +186,8 @@ class AnswerRows:
             text = "" if is_blank(cells[2]) else cells[2]
             facts = None
             sound = True
+            if self._formatting is not None and not self.of_export:
+                text = self._formatting.read(text)
             if self.of_export:
                 before = self.problems.total
                 note = partial(self.problems.add_code, line)

@@ -170,7 +170,9 @@ def study_prompting(
         )
     questions = read_questions(request.questions)
     asked = questions.records[: request.first]
-    answers = read_worker_answers(request.answers, request.columns, Duplicates.FIRST)
+    answers = read_worker_answers(
+        request.answers, request.columns, Duplicates.FIRST, keep_html=True
+    )
     workers = [
         (record.worker, record.question, record.text)
         for record in answers.records

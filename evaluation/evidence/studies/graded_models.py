@@ -84,7 +84,7 @@ def load_graded_models(request: Request) -> GradedModels:
     assert request.file is not None
     assert request.models is not None
     assert request.judgements is not None
-    answers = read_worker_answers(request.file, DEFAULT_COLUMNS, Duplicates.FIRST)
+    answers = read_worker_answers(request.file, DEFAULT_COLUMNS, Duplicates.FIRST, keep_html=True)
     replies = read_model_answers(request.models)
     judged = read_answer_grades(request.judgements)
     means = {(model, question): grade for (_, model, question), grade in judged.means().items()}

@@ -182,7 +182,7 @@ def _read_answers(request: Request) -> tuple[list[Row], str]:
             )
         records = marked.graded(Labels(request.labels))
         return [(row.worker, row.question, row.text, row.grade) for row in records], marked.sha256
-    answers = read_worker_answers(request.file, DEFAULT_COLUMNS, Duplicates.FIRST)
+    answers = read_worker_answers(request.file, DEFAULT_COLUMNS, Duplicates.FIRST, keep_html=True)
     return [
         (record.worker, record.question, record.text, None)
         for record in answers.records

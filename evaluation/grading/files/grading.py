@@ -222,6 +222,7 @@ class GradingRequest:
     collapse_workers: str | None = None
     anchors: Path | None = None
     duplicates: Duplicates = Duplicates.REFUSE
+    keep_html: bool = False
     overwrite: bool = False
     questions: Path | None = None
     facts_model: AskSettings | None = None
@@ -291,7 +292,9 @@ def _refuse_to_replace_inputs(request: GradingRequest) -> None:
 
 def grade_files(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
     """Read and grade the input files; write no file. Raises as `grade_file`."""
-    answers = read_worker_answers(request.answers, request.columns, request.duplicates)
+    answers = read_worker_answers(
+        request.answers, request.columns, request.duplicates, keep_html=request.keep_html
+    )
     models = None
     if request.models is not None:
         models = read_model_answers(request.models, request.columns, request.keep_thinking)
@@ -356,4 +359,4 @@ def grade_files(request: GradingRequest, progress: Progress | None = None) -> Fi
         raise InputError.single(
             answers.name, TERMINAL.format(Message(error.code, error.values))
         ) from error
-    return FileGrading(grading, answers, models, hashes)
+    return FileGrading(grading, answers, models, hashes, keep_html=request.keep_html)

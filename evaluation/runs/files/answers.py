@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import AnswerFile, ColumnNames, InputError, ModelAnswerFile, read_answers
+from annotations.exchange.markup import FormattingReader
 from annotations.exchange.presets.advice import add_export_hint
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.consensus.inputs import Answers, Embedded, EmbedTexts, GradingInput, ModelAnswers
@@ -124,10 +125,15 @@ def _find_faults(part: Values, parameters: AqerParameters) -> list[tuple[Any, st
 CONVERT = "manage.py convert_answers {file} --preset {preset} --output answers.csv"
 
 
-def read_worker_answers(path: Path, columns: ColumnNames, duplicates: Duplicates) -> AnswerFile:
-    """Return a file's worker answers; for another tool's export, the error names the import."""
+def read_worker_answers(
+    path: Path, columns: ColumnNames, duplicates: Duplicates, *, keep_html: bool
+) -> AnswerFile:
+    """Return a file's worker answers; for another tool's export, the error names the import.
+
+    Unless `keep_html`, answers lose the HTML of rich-text fields, as in `convert_answers`.
+    """
     try:
-        return read_answers(path, columns, duplicates)
+        return read_answers(path, columns, duplicates, FormattingReader(keep_html))
     except InputError as error:
         raise add_export_hint(error, path, CONVERT) from error
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from annotations.exchange import ColumnNames
+from annotations.exchange.markup import add_keep_html
 from annotations.exchange.model_replies import KEEP_THINKING
 from annotations.exchange.reading.duplicates import add_duplicates
 
@@ -14,7 +15,7 @@ WITHOUT_MODELS = "worker=NAME,question=NAME,answer=NAME"
 
 
 def add_answers(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments for the file of workers' answers and the rule for repeated answers."""
+    """Add the arguments for the file of workers' answers and how its rows are read."""
     parser.add_argument(
         "answers",
         type=Path,
@@ -22,6 +23,7 @@ def add_answers(parser: argparse.ArgumentParser) -> None:
         help="CSV, TSV, JSONL or XLSX with the columns worker, question and answer",
     )
     add_duplicates(parser)
+    add_keep_html(parser)
 
 
 def add_models(parser: argparse.ArgumentParser, *, required: bool = False) -> None:

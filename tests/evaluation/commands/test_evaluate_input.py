@@ -8,7 +8,11 @@ import numpy as np
 import openpyxl
 import pytest
 
+from annotations.exchange.facts import FACTS
+from annotations.exchange.header import OF_ANSWERS, ColumnNames
+from annotations.exchange.markup import FormattingReader
 from annotations.exchange.reading.duplicates import Duplicates, describe_superseded
+from evaluation.runs.files.answers import read_worker_answers
 from tests.annotations.exchange.presets.exports import SUBMISSIONS
 from tests.annotations.exchange.presets.test_presets import FILES
 from tests.evaluation.commands.crowd import answer_rows, summary_of, table, write_csv
@@ -314,6 +318,49 @@ def test_of_two_answers_of_one_worker_the_chosen_one_is_graded_and_counted(tmp_p
     assert first != last  # another text was graded
     assert made["first"]["input_hash"] != made["last"]["input_hash"]
     assert made["first"]["signature"] != made["last"]["signature"]
+
+
+def test_answers_are_graded_without_the_html_of_rich_text_fields(tmp_path):
+    # One answer as a rich-text field stores it; another is about HTML and is read as it is.
+    # The embedder has words of two letters and more, so "strong" would be a word of the text.
+    about = (*answer_rows()[2][:2], "use <script> and a < b")
+    plain = [about if row[:2] == about[:2] else row for row in dict.fromkeys(answer_rows())]
+    formatted = [(*plain[0][:2], f"<strong>{plain[0][2]}</strong>"), *plain[1:]]
+    write_csv(tmp_path / "plain.csv", HEADER, plain)
+    write_csv(tmp_path / "formatted.csv", HEADER, formatted)
+    made = {}
+    for name, *options in (("plain",), ("formatted",), ("formatted", "--keep-html")):
+        where = tmp_path / "-".join((name, *options))
+        fast = ("--embedder", "tfidf-word", "--bootstrap", "0")
+        ran = evaluate(tmp_path / f"{name}.csv", "--output", where, *fast, *options)
+        assert ran.code == 0, ran.err
+        made[where.name] = table(where / "answers.csv"), summary_of(where), ran.out
+    scores = {name: scored for name, (scored, _, _) in made.items()}
+    assert scores["plain"] == scores["formatted"]
+    assert scores["plain"] != scores["formatted---keep-html"]
+    for name, keeps in (("formatted", False), ("formatted---keep-html", True)):
+        reader = FormattingReader(keeps)
+        reader.read(formatted[0][2])
+        _, summary, printed = made[name]
+        (note,) = reader.notes
+        assert "1, such as" in note
+        assert f"{note}." in summary["warnings"]
+        assert " ".join(note.split()) in " ".join(printed.split())
+        assert summary["parameters"].get("keep_html", False) is keeps
+    assert "keep_html" not in made["plain"][1]["parameters"]
+
+
+def test_an_export_of_our_own_is_graded_as_it_is(tmp_path):
+    # The answers of an export were stored with their HTML only because the user wanted it.
+    header = (*HEADER, *FACTS, OF_ANSWERS)
+    cells = ("", "text", *[""] * (len(FACTS) - 2), "1")
+    rows = [(who, asked, f"<p>{text}</p>", *cells) for who, asked, text in answer_rows()]
+    write_csv(tmp_path / "answers.csv", header, rows)
+    read_plain = read_worker_answers(
+        tmp_path / "answers.csv", ColumnNames(), Duplicates.REFUSE, keep_html=False
+    )
+    assert read_plain.records[0].text == rows[0][2]
+    assert read_plain.warnings == []
 
 
 FOREIGN = {
