@@ -368,7 +368,7 @@ def test_the_pages_that_tell_of_it_have_no_fault(browser, live_server, book, loo
             part = section(page, "Assistive technology")
             part.get_by_role("checkbox").set_checked(used)
             part.get_by_role("button").click()
-            page.get_by_text("It is kept that" if used else "It is not kept that").wait_for()
+            page.get_by_text("It is stored that" if used else "It is not stored that").wait_for()
             opened.check(f"data, assistive, {used}")
         assert "\n".join(opened.found) == ""
 
