@@ -19,7 +19,7 @@ from annotations.ledger import bonuses, decisions
 from annotations.models import AuditEntry, ExportRead, Response
 from crowdgrade.audit.entries import Wanted, build_sources, read_decisions
 from crowdgrade.audit.middleware import LineCounter
-from crowdgrade.audit.views import KINDS
+from crowdgrade.audit.views import KINDS, AuditForm
 from crowdgrade.models.tokens import make_token
 from evaluation.deletion.storage import removals
 from evaluation.models import Alarm, AlarmReview, Run, WorkerVerdict
@@ -245,3 +245,10 @@ def test_the_log_is_for_operators_and_says_why_it_is_empty(world, name):
     assert list(wrong.context_data["form"].errors) == ["since"]
     assert 'data-state="not_searched"' in wrong.content.decode()
     assert client.get(address, {"since": "soon", "format": "csv"}).status_code == 400
+
+
+def test_a_date_field_holds_no_text_that_is_no_date():
+    form = AuditForm({"since": "soon", "until": "2026-11-29"})
+    assert not form.is_valid()
+    assert 'value="2026-11-29"' in str(form["until"])
+    assert "soon" not in str(form["since"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from itertools import islice
 from typing import Any, Final
 
@@ -44,6 +45,27 @@ DECISION_COLUMNS: Final = ("time", "user", "kind", "choice", "set", "subject")
 SIGN_IN_COLUMNS: Final = ("time", "user", "event", "detail", "address")
 
 
+class DayInput(forms.DateInput):
+    """Date field of the browser, empty where a posted text is no date."""
+
+    input_type = "date"
+
+    def format_value(self, value: Any) -> str | None:
+        """Return the date as YYYY-MM-DD; None for a text that is none."""
+        # A browser shows nothing for such a text either, and reports an error of the page.
+        if isinstance(value, str) and parse_day(value) is None:
+            return None
+        return super().format_value(value)
+
+
+def parse_day(text: str) -> date | None:
+    """Return the date of YYYY-MM-DD, or None."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
 class AuditForm(forms.Form):
     """Filter of the audit log; empty fields do not filter."""
 
@@ -51,12 +73,8 @@ class AuditForm(forms.Form):
 
     user = forms.CharField(label="User name", required=False, max_length=150)
     name = forms.CharField(label="Part of the question set's name", required=False, max_length=200)
-    since = forms.DateField(
-        label="From", required=False, widget=forms.DateInput(attrs={"type": "date"})
-    )
-    until = forms.DateField(
-        label="Until", required=False, widget=forms.DateInput(attrs={"type": "date"})
-    )
+    since = forms.DateField(label="From", required=False, widget=DayInput)
+    until = forms.DateField(label="Until", required=False, widget=DayInput)
 
 
 class DecisionForm(AuditForm):
