@@ -103,6 +103,11 @@ class FormattingReader:
         return text if self._keeps else plain
 
     @property
+    def keeps_formatted(self) -> bool:
+        """Whether there were answers with formatting, which stay as typed."""
+        return self._keeps and self.n_formatted > 0
+
+    @property
     def notes(self) -> list[str]:
         """Return a sentence on the answers with formatting, if there are any."""
         if not self.n_formatted:

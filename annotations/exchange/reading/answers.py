@@ -69,18 +69,22 @@ class AnswerFile(_FileFacts):
 
     `n_superseded` counts the rows that gave way to another answer of the same worker to the same
     question, as `duplicates` specifies: n_rows == len(records) + n_repeated + n_superseded.
+    `keeps_html` is True if answers with HTML were read as typed.
     """
 
     records: list[AnswerRecord]
     n_superseded: int = 0
     duplicates: Duplicates | None = None
+    keeps_html: bool = False
 
     @property
     def hashes(self) -> dict[str, str]:
-        """Return the SHA-256 of the file, and of the rule for duplicates if one was chosen."""
+        """Return the SHA-256 of the file, and of each choice by which it was read differently."""
         hashes = {"answers": self.sha256}
         if self.duplicates not in (None, Duplicates.REFUSE):
             hashes["duplicates"] = hashlib.sha256(self.duplicates.encode()).hexdigest()
+        if self.keeps_html:
+            hashes["keep_html"] = hashlib.sha256(b"keep_html").hexdigest()
         return hashes
 
 
@@ -138,7 +142,8 @@ def read_answers(
     facts[-1].extend(describe_superseded(n_superseded, duplicates))
     if formatting is not None:
         facts[-1].extend(f"{note}." for note in formatting.notes)
-    return AnswerFile(*facts, records, n_superseded, duplicates)
+    keeps_html = formatting is not None and formatting.keeps_formatted
+    return AnswerFile(*facts, records, n_superseded, duplicates, keeps_html)
 
 
 class AnswerRows:

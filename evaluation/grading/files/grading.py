@@ -359,4 +359,4 @@ def grade_files(request: GradingRequest, progress: Progress | None = None) -> Fi
         raise InputError.single(
             answers.name, TERMINAL.format(Message(error.code, error.values))
         ) from error
-    return FileGrading(grading, answers, models, hashes, keep_html=request.keep_html)
+    return FileGrading(grading, answers, models, hashes)

@@ -57,7 +57,7 @@ class FileGrading:
     ----------
     answers, models : the files as they were read. input_hashes : SHA-256 of each input file.
     asked : what a chat model was asked, by step: requests, tokens, cost. is_complete : whether each
-        of these has its reply. keep_html : whether answers were read with their HTML, as typed.
+        of these has its reply.
     """
 
     grading: Grading
@@ -66,7 +66,6 @@ class FileGrading:
     input_hashes: dict[str, str]
     asked: Sequence[Mapping[str, Any]] = ()
     is_complete: bool = True
-    keep_html: bool = False
 
     @property
     def input_hash(self) -> str:
@@ -97,7 +96,7 @@ def build_summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
         "parameters": {
             **parameters.as_dict(),
             **_describe_duplicates(graded.answers),
-            **({"keep_html": True} if graded.keep_html else {}),
+            **({"keep_html": True} if graded.answers.keeps_html else {}),
             "precision": info.precision,
             "precision_requested": parameters.precision,
         },

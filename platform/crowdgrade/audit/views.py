@@ -51,19 +51,12 @@ class DayInput(forms.DateInput):
     input_type = "date"
 
     def format_value(self, value: Any) -> str | None:
-        """Return the date as YYYY-MM-DD; None for a text that is none."""
-        # A browser shows nothing for such a text either, and reports an error of the page.
-        if isinstance(value, str) and parse_day(value) is None:
+        """Return the date as YYYY-MM-DD; None without one."""
+        # A browser shows nothing for another text either, and reports an error of the page.
+        try:
+            return date.fromisoformat(str(value)).isoformat()
+        except ValueError:
             return None
-        return super().format_value(value)
-
-
-def parse_day(text: str) -> date | None:
-    """Return the date of YYYY-MM-DD, or None."""
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None
 
 
 class AuditForm(forms.Form):

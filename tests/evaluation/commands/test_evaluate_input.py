@@ -348,6 +348,9 @@ def test_answers_are_graded_without_the_html_of_rich_text_fields(tmp_path):
         assert " ".join(note.split()) in " ".join(printed.split())
         assert summary["parameters"].get("keep_html", False) is keeps
     assert "keep_html" not in made["plain"][1]["parameters"]
+    removed, kept = (made[name][1] for name in ("formatted", "formatted---keep-html"))
+    assert removed["input_hashes"].keys() ^ kept["input_hashes"].keys() == {"keep_html"}
+    assert removed["signature"] != kept["signature"]
 
 
 def test_an_export_of_our_own_is_graded_as_it_is(tmp_path):
