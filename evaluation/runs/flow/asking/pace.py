@@ -83,6 +83,10 @@ class Pace:
         # Those of a second at once: a fast model would need a transaction for each request.
         count = max(1, int(1.0 / self._request))
         async with self._reserving:
+            # A turn that was not used in its time is lost: sent later, beside the turns of the
+            # other processes, it would exceed the limit.
+            late = time.monotonic() - self._request
+            self._reserved = [turn for turn in self._reserved if turn >= late]
             if not self._reserved:
                 wait = await self._reserve(count, self._request)
                 first = time.monotonic() + wait
