@@ -42,7 +42,7 @@ ANSWERS = Response.objects.filter(
 
 
 def count_per_row(rows: QuerySet[Any, Any], field: str, *, distinct: bool = False) -> Coalesce:
-    """Return an SQL expression for the number of `rows` whose `field` is the listed row.
+    """Return an SQL expression that counts, for each listed row, the `rows` that refer to it.
 
     `rows` name the grouping column in `values`.
     """

@@ -287,7 +287,7 @@ def _shorten(text: str) -> str:
 
 
 def format_run_report(run: Run) -> str:
-    """Return the terminal text of a finished run of the database."""
+    """Return the terminal text of a finished run that is stored in the database."""
     summary, counts = read_summary(run), count_crowd(run)
     return format_grading(
         GradingRows(

@@ -85,7 +85,7 @@ def add_version(parser: CommandParser) -> None:
 def select_version(
     stdout: OutputWrapper, question_set: QuestionSet, number: int | None, answered: bool
 ) -> QuestionSetVersion:
-    """Return the version of a number, else the default one; print which, if there are several.
+    """Return a set's version by its number, or the default one; print which if there are several.
 
     `answered` as in `default_version`. Exit status 2 if there is none.
     """

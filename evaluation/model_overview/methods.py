@@ -130,7 +130,10 @@ class DrawnRanks:
         self._made: dict[tuple[int, bytes], tuple[Floats, Floats]] = {}
 
     def compute_correlation(self, one: int, other: int, among: Booleans) -> Floats:
-        """Return Spearman's correlation of two views per draw; 0 if all values of one are equal."""
+        """Return Spearman's correlation of two measures of the models in each bootstrap draw.
+
+        0 in a draw in which all values of a measure are equal.
+        """
         times, key = self._times[:, among], among.tobytes()
         (a, of_a), (b, of_b) = (
             self._compute_ranks(view, among, key, times) for view in (one, other)

@@ -38,7 +38,7 @@ SUPPORTED = "ok"
 
 @dataclass(frozen=True)
 class ScorerFiles:
-    """The folder of a graded file's results, and the further files and facts that an export needs.
+    """Paths and options of an export: the folder of a graded file's results, and further files.
 
     Attributes
     ----------

@@ -349,7 +349,7 @@ def _build_mirrored(
             yield WorkerVerdict(
                 worker_id=worker, kind=Kind.ACCEPT, decided_by_id=decision.decided_by_id
             )
-    elif not (newest and newest.rejects and _is_told(newest, decision)):
+    elif not (newest and newest.rejects and _agrees_with_payment_log(newest, decision)):
         yield WorkerVerdict(
             worker_id=worker,
             kind=Kind.EXCLUDE,
@@ -360,8 +360,8 @@ def _build_mirrored(
         )
 
 
-def _is_told(verdict: WorkerVerdict, decision: Decision) -> bool:
-    """Return whether a rejection in the payment log states the same as a verdict."""
+def _agrees_with_payment_log(verdict: WorkerVerdict, decision: Decision) -> bool:
+    """Return whether the payment log's rejection agrees with a verdict."""
     if verdict.reason == decision.reason:
         return True
     proposed = propose_decision(verdict)

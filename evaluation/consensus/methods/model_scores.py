@@ -108,7 +108,11 @@ def _count_silent_answers(
 
 
 def _find_lowest_contrasts(crowd: FittedCrowd) -> Floats:
-    """Return the lowest question contrast of a worker's answer to each question, at most 0."""
+    """Return for each question the lowest question contrast of its answers, or 0 if that is above.
+
+    An answer's question contrast is its agreement with answers to its own question less that with
+    answers to other questions.
+    """
     cells = crowd.vote.cells
     lowest = np.fmin.reduceat(crowd.contrasts.answers[cells.row], cells.starts)
     return np.asarray(np.minimum(cells.to_questions(lowest), 0.0))

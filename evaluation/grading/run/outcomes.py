@@ -228,7 +228,11 @@ class _OutcomeJudge:
         return None
 
     def _find_settled_side(self, alarm: Alarm) -> str:
-        """Return whether experts' grades confirmed an alarm's camp, as an outcome code."""
+        """Return the outcome code of an alarm on camps after experts' grades.
+
+        "settled_won" if the grades follow the camp that the alarm names, "settled_lost" if they
+        follow another, "settled" if none or no camp.
+        """
         side = self._find_camp(alarm)
         if side is None or not any(camp.follows for camp in self.camps):
             return "settled"

@@ -159,7 +159,7 @@ _guard = _GuardPipe()
 
 
 def start_guard() -> None:
-    """Start the process that guards this one; without it no stuck process is killed."""
+    """Start a second process that kills this one if it hangs."""
     _guard.start()
 
 

@@ -265,7 +265,7 @@ class UndecidedWorkers:
 
     @property
     def n(self) -> int:
-        """Number of workers who would be accepted."""
+        """Number of workers that this step accepts."""
         return len(self.workers)
 
     @property

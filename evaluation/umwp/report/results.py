@@ -53,7 +53,7 @@ class Number(Estimate):
 
 @dataclass(frozen=True)
 class Noticed:
-    """Detection rates and counts of one model in one prompt form.
+    """Rates and counts of unanswerable problems that a model recognised in one prompt form.
 
     `noticed` of `without_answer` questions it said that there is no answer, and of `with_answer`
     questions it said so `wrongly`; replies that were refused are in none of these. `pairs`: of a

@@ -230,7 +230,7 @@ class _Asker:
     async def _end_when_stopped(
         self, stop: asyncio.Event, workers: list[asyncio.Task[None]]
     ) -> None:
-        """End the asking and cancel its tasks when the event `stop` is set."""
+        """Stop asking and cancel its tasks when the event `stop` is set."""
         await stop.wait()
         self._end(End.INTERRUPTED, "interrupted")
         for worker in workers:
