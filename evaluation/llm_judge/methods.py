@@ -18,7 +18,6 @@ from evaluation.core.stats.inference.clustered import ClusteredEstimate, compute
 from evaluation.core.stats.inference.prediction_powered import PoweredMean, estimate_powered_mean
 from evaluation.core.stats.statistics.agreement import cohen_kappa
 from evaluation.core.stats.statistics.descriptive import pearson, spearman
-from evaluation.llm_judge.options import TIE
 
 # Scores that differ by less are equal.
 SAME = 1e-9
@@ -26,6 +25,8 @@ SAME = 1e-9
 FEWEST_WORKERS = 5
 TOO_FEW_WORKERS, TOO_FEW_JUDGED = "fewer_than_5_workers", "fewer_than_5_judged_workers"
 ASKED_ONCE = "asked_once"
+
+BETTER, WORSE, TIE = 1.0, 0.0, 0.5
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ An ambiguous reply gives no score. A missing score is never replaced by a number
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -19,8 +18,6 @@ from evaluation.runs.flow.asking.reading import PromptWithReminder
 
 _AQER_OPTIONS = AqerParameters.options()
 MOST_SEED = 2**31 - 1
-# Scores of a verdict on the left answer; here, since the methods load all of statistics.
-BETTER, WORSE, TIE = 1.0, 0.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -133,55 +130,3 @@ COMPARE = PromptWithReminder(
     "Reply with A, B or tie and nothing else.",
     COMPARE_FIELDS,
 )
-
-NO_NUMBER, SEVERAL_NUMBERS, OUT_OF_RANGE = "no_number", "several_numbers", "out_of_range"
-NO_VERDICT, SEVERAL_VERDICTS = "no_verdict", "several_verdicts"
-
-# Reasons for a second request.
-UNREADABLE = (NO_NUMBER, SEVERAL_NUMBERS, OUT_OF_RANGE, NO_VERDICT, SEVERAL_VERDICTS)
-
-# "/5" and "out of 5" name the scale and are no second number.
-_OUT_OF_FIVE = re.compile(
-    r"(?<=\d)\W{0,4}(?:/|\bout of\b|\bof\b)\s*5(?:[.,]0+)?(?![\w.,]*\d)", re.I
-)
-_NUMBER = re.compile(r"(?<![\w.,])[-−]?\d+(?:[.,]\d+)?(?!\w|[.,]\d)")
-
-# A lower-case "a" is an article, unless it is the whole reply.
-_VERDICT = re.compile(r"(?<![\w'])(?:A|B|[Tt]ie|TIE|[Ee]qual)(?![\w'])")
-_VERDICTS = {"a": BETTER, "b": WORSE, "tie": TIE, "equal": TIE}
-
-
-def read_score(reply: str) -> tuple[float | None, str | None]:
-    """Return the judge's score in a reply, 0 to 5, and None; or None and the reason.
-
-    The reply must have one number: "4", "4.5", "**4**", "Score: 4", "4/5" or "4 out of 5". The same
-    number may occur twice. Two different numbers, such as the range "3-4", give no score.
-    """
-    text = _OUT_OF_FIVE.sub("", reply)
-    # Many languages write a decimal comma, and some models U+2212 as the minus sign.
-    matches = {match.replace(",", ".").replace("−", "-") for match in _NUMBER.findall(text)}
-    numbers = {float(match) for match in matches}
-    if not numbers:
-        return None, NO_NUMBER
-    if len(numbers) > 1:
-        return None, SEVERAL_NUMBERS
-    (score,) = numbers
-    if not LOWEST <= score <= HIGHEST:
-        return None, OUT_OF_RANGE
-    return score, None
-
-
-def read_verdict(reply: str) -> tuple[float | None, str | None]:
-    """Return the judge's verdict in a reply: 1 for answer A, 0 for B, 0.5 for a tie.
-
-    Without a verdict return None and the reason.
-    """
-    bare = reply.strip().strip("*_`\"'.()[] ").lower()
-    if bare in _VERDICTS:
-        return _VERDICTS[bare], None
-    verdicts = {_VERDICTS[match.lower()] for match in _VERDICT.findall(reply)}
-    if not verdicts:
-        return None, NO_VERDICT
-    if len(verdicts) > 1:
-        return None, SEVERAL_VERDICTS
-    return verdicts.pop(), None

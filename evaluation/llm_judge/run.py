@@ -7,6 +7,7 @@ and returns their replies; stored replies are reused.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,21 +19,66 @@ from evaluation.core.stats.cells import Floats, convert_nan_to_none
 from evaluation.core.stats.inference.clustered import ClusteredEstimate
 from evaluation.core.stats.inference.prediction_powered import PoweredMean
 from evaluation.core.stats.statistics.agreement import compare_experts
-from evaluation.llm_judge.methods import JudgeAnalysis, PairVerdicts
+from evaluation.llm_judge.methods import BETTER, TIE, WORSE, JudgeAnalysis, PairVerdicts
 from evaluation.llm_judge.options import (
     COMPARE,
     HIGHEST,
     LOWEST,
-    NO_NUMBER,
-    NO_VERDICT,
     SCORE,
     JudgeParameters,
-    read_score,
-    read_verdict,
 )
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, read_replies
 from evaluation.runs.flow.metrics import MetricRow
+
+NO_NUMBER, SEVERAL_NUMBERS, OUT_OF_RANGE = "no_number", "several_numbers", "out_of_range"
+NO_VERDICT, SEVERAL_VERDICTS = "no_verdict", "several_verdicts"
+
+# "/5" and "out of 5" name the scale and are no second number.
+_OUT_OF_FIVE = re.compile(
+    r"(?<=\d)\W{0,4}(?:/|\bout of\b|\bof\b)\s*5(?:[.,]0+)?(?![\w.,]*\d)", re.I
+)
+_NUMBER = re.compile(r"(?<![\w.,])[-−]?\d+(?:[.,]\d+)?(?!\w|[.,]\d)")
+
+# A lower-case "a" is an article, unless it is the whole reply.
+_VERDICT = re.compile(r"(?<![\w'])(?:A|B|[Tt]ie|TIE|[Ee]qual)(?![\w'])")
+_VERDICTS = {"a": BETTER, "b": WORSE, "tie": TIE, "equal": TIE}
+
+
+def read_score(reply: str) -> tuple[float | None, str | None]:
+    """Return the judge's score in a reply, 0 to 5, and None; or None and the reason.
+
+    The reply must have one number: "4", "4.5", "**4**", "Score: 4", "4/5" or "4 out of 5". The same
+    number may occur twice. Two different numbers, such as the range "3-4", give no score.
+    """
+    text = _OUT_OF_FIVE.sub("", reply)
+    # Many languages write a decimal comma, and some models U+2212 as the minus sign.
+    matches = {match.replace(",", ".").replace("−", "-") for match in _NUMBER.findall(text)}
+    numbers = {float(match) for match in matches}
+    if not numbers:
+        return None, NO_NUMBER
+    if len(numbers) > 1:
+        return None, SEVERAL_NUMBERS
+    (score,) = numbers
+    if not LOWEST <= score <= HIGHEST:
+        return None, OUT_OF_RANGE
+    return score, None
+
+
+def read_verdict(reply: str) -> tuple[float | None, str | None]:
+    """Return the judge's verdict in a reply: 1 for answer A, 0 for B, 0.5 for a tie.
+
+    Without a verdict return None and the reason.
+    """
+    bare = reply.strip().strip("*_`\"'.()[] ").lower()
+    if bare in _VERDICTS:
+        return _VERDICTS[bare], None
+    verdicts = {_VERDICTS[match.lower()] for match in _VERDICT.findall(reply)}
+    if not verdicts:
+        return None, NO_VERDICT
+    if len(verdicts) > 1:
+        return None, SEVERAL_VERDICTS
+    return verdicts.pop(), None
 
 
 @dataclass(frozen=True)

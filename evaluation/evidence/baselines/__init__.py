@@ -31,7 +31,7 @@ from evaluation.evidence.baselines import entailment, overlap, weighting
 from evaluation.evidence.baselines.corpus import Corpus, Crowd, MeanAnswer, UnavailableError
 from evaluation.evidence.baselines.weighting import VARIANTS, Standardised, Variant
 from evaluation.llm_judge.options import SCORE
-from evaluation.llm_judge.options import read_score as read_score
+from evaluation.llm_judge.run import read_score as read_score
 from evaluation.runs.flow.asking.asker import Settings, ask
 from evaluation.runs.flow.asking.plan import Item, MemoryStore, plan_requests
 

@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.llm_judge.options import read_score, read_verdict
+from evaluation.llm_judge.run import read_score, read_verdict
 
 
 @pytest.mark.parametrize(
