@@ -1,5 +1,7 @@
 """Every form of the site, filled in wrongly: what is wrong, and where, is told to everybody."""
 
+from datetime import date
+
 import pytest
 
 from tests.desk.bad_posts import ASKED, BAD
@@ -78,6 +80,14 @@ def wrong_with(shown):
     yield from ways(page, len(bad.marks))
 
 
+def is_date(text):
+    """Return whether `text` is a date as a date field holds it."""
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
 def told_on(page):
     """What the page alerts to, in one line."""
     return " ".join(page.alerts.split())
@@ -115,6 +125,9 @@ def lost(shown):
     form = shown.form
     for name, values in shown.sent.items():
         typed = [one for one in values if isinstance(one, str)]
+        if form.kinds.get(name) == "date":
+            # A browser's date field holds a date or nothing: no other text can be typed there.
+            typed = [one if is_date(one) else "" for one in typed]
         kept = name in form.asked and form.kinds[name] not in NOT_KEPT
         if typed and kept and form.held.get(name) != typed:
             yield f"{name} was {str(typed)[:60]} and is {str(form.held.get(name))[:60]}"
