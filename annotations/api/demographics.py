@@ -255,7 +255,9 @@ class DemographicViewSet(BulkViewSet):
                 raise Http404("it was discarded") from None
             staged.refresh_from_db()
         if staged.state != Upload.State.DONE:
-            reasons = " ".join(f"{one['reason']}. {one['remedy']}" for one in staged.problems)
+            reasons = " ".join(
+                f"{problem['reason']}. {problem['remedy']}" for problem in staged.problems
+            )
             raise ApiProblem("conflict", reasons or "The file would change nothing.")
         return Response(self._describe(request, question_set, staged))
 
@@ -316,19 +318,19 @@ class DemographicViewSet(BulkViewSet):
         """Return the preview of a stored file, and its columns."""
         sets: Any = select_visible(request, QuestionSet.objects.exclude(pk=question_set.pk))
         editable = sets.filter(archived_at=None).annotate_right_to_change(request.user)
-        found = preview_upload(staged, question_set, editable.filter(may_change=True))
+        preview = preview_upload(staged, question_set, editable.filter(may_change=True))
         try:
             columns = [name for name in read_head(open_staged(staged)).header if name]
         except InputError:
             columns = []
         return {
             "columns": list(dict.fromkeys(columns)),
-            "preview": found.join,
+            "preview": preview.join,
             "examples": [
-                {"worker": worker, "cells": dict(cells)} for worker, cells in found.examples
+                {"worker": worker, "cells": dict(cells)} for worker, cells in preview.examples
             ],
             "other_sets": [
-                {"id": one.public_id, "name": one.name, "n": n} for one, n in found.others
+                {"id": one.public_id, "name": one.name, "n": n} for one, n in preview.others
             ],
-            "version": found.version.number if found.version else None,
+            "version": preview.version.number if preview.version else None,
         }

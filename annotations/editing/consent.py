@@ -187,7 +187,7 @@ def is_about_data_use(text: str, is_counting: bool) -> bool:
     only if something is (`is_counting`). The consent page then does not repeat it.
     """
     plain = " ".join(text.split())
-    return any(all(part in plain for part in _list_parts(one, is_counting)) for one in PARTS)
+    return any(all(part in plain for part in _list_parts(parts, is_counting)) for parts in PARTS)
 
 
 def _list_parts(parts: Parts, is_counting: bool) -> list[str]:

@@ -135,7 +135,7 @@ def apply_rules_of_set(earlier: QuestionSet | int) -> int:
         return 0
     counts = choose_official_or_newest(select_gradings(earlier))
     # A rule of the same grading would give the same list; it is not applied again.
-    stale = [one for one in rules if counts is None or one.run_id != counts.pk]
+    stale = [score_rule for score_rule in rules if counts is None or score_rule.run_id != counts.pk]
     for rule in stale:
         apply_rule(rule)
     return len(stale)

@@ -187,12 +187,16 @@ class JudgingViewSet(ApiViewSet):
         """Return the expert's tasks of all sets."""
         sets = select_visible(request, QuestionSet.objects.all())
         rows = []
-        for one in load_inbox(sets, get_user_id(request)):
+        for entry in load_inbox(sets, get_user_id(request)):
             try:
-                judging = find_judging(one.declared)
+                judging = find_judging(entry.declared)
             except UnknownKindError:
                 continue
-            row = {"question_set": one.question_set, "judging": judging, "progress": one.progress}
+            row = {
+                "question_set": entry.question_set,
+                "judging": judging,
+                "progress": entry.progress,
+            }
             rows.append(row)
         return Response(InboxSerializer({"results": rows}).data)
 
@@ -237,7 +241,7 @@ class JudgingViewSet(ApiViewSet):
         question_set, judging, _ = self._task(request, set_id, task_id)
         choice = judging.choice(self.checked(JudgementSerializer).validated_data["choice"])
         if choice is None:
-            codes = ", ".join(one.code for one in judging.choices)
+            codes = ", ".join(choice.code for choice in judging.choices)
             raise build_field_problem("choice", f"Choose one of: {codes}.")
         try:
             following = door.store_judgement(question_set, get_user_id(request), task_id, choice)

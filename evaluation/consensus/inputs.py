@@ -289,11 +289,11 @@ def embed(
         of_models = embedder.embed(model_answers, report_after(len(answers)))
         cut += embedder.n_truncated_
     info = embedder.describe()
-    found = [
+    messages = [
         build_truncation_warning(cut, info),
         check_language([*answers, *(model_answers or ())], info),
     ]
-    return Embedded(vectors, of_models, info, [warning for warning in found if warning])
+    return Embedded(vectors, of_models, info, [warning for warning in messages if warning])
 
 
 def build_truncation_warning(cut: int, info: EmbedderInfo) -> Message | None:

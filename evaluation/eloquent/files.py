@@ -128,14 +128,14 @@ def evaluate_files(request: EloquentRequest, progress: Progress | None = None) -
         hashes[_number_name("replies", number)] = reply_files[-1].sha256
         warnings += reply_files[-1].warnings
     matched_replies = match_replies(
-        prompts.items, [reply for one in reply_files for reply in one.replies], exclusions
+        prompts.items, [reply for file in reply_files for reply in file.replies], exclusions
     )
     judgements: list[Judgement] = []
     for number, path in enumerate(request.judgements, 1):
         judgement_file = read_judgements(path)
         hashes[_number_name("judgements", number)] = judgement_file.sha256
         warnings += judgement_file.warnings
-        judgements += [read_judgement(one) for one in judgement_file.judgements]
+        judgements += [read_judgement(judgement) for judgement in judgement_file.judgements]
     findings = evaluate(
         prompts.items, matched_replies.replies, judgements, request.parameters, exclusions, progress
     )
@@ -162,10 +162,10 @@ def _describe_reply_files(
     entries: dict[str, Any] = {}
     if matched_replies.numbering is not None:
         entries["variant_numbers"] = matched_replies.numbering.as_dict()
-    facts = [facts for one in reply_files for facts in one.submissions]
+    facts = [facts for file in reply_files for facts in file.submissions]
     if facts:
         names = facts[0].__dataclass_fields__
-        entries["submissions"] = [{name: getattr(one, name) for name in names} for one in facts]
+        entries["submissions"] = [{name: getattr(fact, name) for name in names} for fact in facts]
     return entries
 
 
@@ -242,11 +242,13 @@ def build_summary(evaluated: FileEvaluation) -> dict[str, Any]:
             "systems": len(findings.systems),
             "replies": len(findings.replies),
             "no_answer": sum(row.n_no_answer for row in findings.sets if row.language),
-            "changed_prompts": sum(one.changed for one in findings.replies),
-            "follow_up_turns": sum(len(one.turns) - 1 for one in findings.replies),
+            "changed_prompts": sum(reply.changed for reply in findings.replies),
+            "follow_up_turns": sum(len(reply.turns) - 1 for reply in findings.replies),
             "judges": len(findings.judges),
             "judgements": len(findings.judgements),
-            "judgements_without_score": sum(one.score is None for one in findings.judgements),
+            "judgements_without_score": sum(
+                judgement.score is None for judgement in findings.judgements
+            ),
             "sets_scored": sum(row.score is not None for row in findings.sets),
         },
         evaluated.exclusions,
@@ -260,22 +262,26 @@ def build_summary(evaluated: FileEvaluation) -> dict[str, Any]:
                 "variations": prompts.variations,
                 "repeated_prompts": prompts.n_repeated,
                 "repairs": [
-                    {name: getattr(one, name) for name in one.__dataclass_fields__}
+                    {name: getattr(repair, name) for name in repair.__dataclass_fields__}
                     | {"repair": "added a comma"}
-                    for one in prompts.repairs
+                    for repair in prompts.repairs
                 ],
             },
             "systems": list(findings.systems),
             "judges": [
                 {
                     "judge": judge,
-                    "human": any(one.by_human for one in findings.judgements if one.judge == judge),
+                    "human": any(
+                        judgement.by_human
+                        for judgement in findings.judgements
+                        if judgement.judge == judge
+                    ),
                 }
                 for judge in findings.judges
             ],
             "no_answer": NO_ANSWER,
             "embedding": None if info is None else info.as_dict(),
-            "comparisons": [one.__dict__ for one in findings.comparisons],
+            "comparisons": [comparison.__dict__ for comparison in findings.comparisons],
             **evaluated.more,
         },
     )

@@ -240,7 +240,7 @@ def execute_run(turn: Turn) -> None:
                 _build_signature(parameters, findings, models, judges, input_hash),
                 input_hash,
                 _build_summary(usage, items, findings, exclusions),
-                [one.as_dict() for one in [*cut_off, *findings.warnings]],
+                [message.as_dict() for message in [*cut_off, *findings.warnings]],
             )
         )
 

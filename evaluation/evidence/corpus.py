@@ -74,11 +74,11 @@ class CorpusVectors:
         """Return model, revision and precision of each embedder used so far, by specification."""
         return {
             spec: {
-                "model": found.info.model,
-                "revision": found.info.revision,
-                "precision": found.info.precision,
+                "model": embedded.info.model,
+                "revision": embedded.info.revision,
+                "precision": embedded.info.precision,
             }
-            for spec, found in self._made.items()
+            for spec, embedded in self._made.items()
         }
 
 
@@ -190,7 +190,7 @@ def _load_contradiction(
             ) as error:  # it knows entailment only, which `entails` is fine with
                 raise UnavailableError("no_class_for_contradiction") from error
         probabilities, _ = model.compute_contradictions(
-            [(texts[one], texts[other]) for one, other in pairs],
+            [(texts[first], texts[second]) for first, second in pairs],
             progress and (lambda done, total: progress("contradiction", done, total)),
         )
         return probabilities

@@ -167,14 +167,14 @@ def load_beetle(folder: Path) -> StudentAnswers:
 
 def load_labelled_beetle(folder: Path) -> StudentAnswers:
     """Read beetle2013/answers.csv; raises InputError for unknown labels or no answers."""
-    found = load_beetle(folder)
-    unknown = sorted(set(found.labels.tolist()) - set(BEETLE_LABELS))
+    beetle = load_beetle(folder)
+    unknown = sorted(set(beetle.labels.tolist()) - set(BEETLE_LABELS))
     if unknown:
         labels = {"label": unknown[0], "known": ", ".join(BEETLE_LABELS)}
         raise _build_data_set_error(folder / BEETLE, "data_set_label_unknown", **labels)
-    if not found.texts:
+    if not beetle.texts:
         raise _build_data_set_error(folder / BEETLE, "data_set_empty")
-    return found
+    return beetle
 
 
 def load_beetle_questions(folder: Path) -> dict[str, str]:

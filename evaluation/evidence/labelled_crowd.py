@@ -312,8 +312,8 @@ def compute_agreements(
     rows = build_rows(setting, scored, truth, seed)
     reason = _find_undefined_reason(truth)
     return [
-        _compute_agreement(row, one, of_halves, trials, truth, seed, reason)
-        for row, one, of_halves in zip(rows, scored, halves, strict=True)
+        _compute_agreement(row, scores, of_halves, trials, truth, seed, reason)
+        for row, scores, of_halves in zip(rows, scored, halves, strict=True)
     ]
 
 

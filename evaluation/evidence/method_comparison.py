@@ -92,8 +92,8 @@ def measure_answer_scores(
     mean); and of each contrast the AUC over all its pairs of answers, of any questions. Intervals:
     questions drawn with replacement, the scores as they are.
     """
-    for measure, found in _compute_measures(trial, values, method, contrasts, seed):
-        yield AnswerMeasure(setting, method.name, measure, found)
+    for measure, estimate in _compute_measures(trial, values, method, contrasts, seed):
+        yield AnswerMeasure(setting, method.name, measure, estimate)
 
 
 def _compute_measures(

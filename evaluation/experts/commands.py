@@ -84,7 +84,7 @@ def evaluate_experts(request: ExpertsRequest) -> ExpertFindings:
 
 def _group_grades(grades: GradeFile, answers: list[Answer]) -> list[GradedAnswer]:
     """Return the graded answers in file order; several settling grades of one are averaged."""
-    answer_of = {_build_key(one): one for one in answers}
+    answer_of = {_build_key(answer): answer for answer in answers}
     own: dict[tuple[str, str, str], dict[str, float]] = {}
     settled: dict[tuple[str, str, str], list[float]] = {}
     weight_of = {record.answer: record.weight for record in grades.records}

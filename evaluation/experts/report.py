@@ -164,7 +164,7 @@ def build_audit_report(run: Run) -> AuditReport:
     """Return the expert check of a finished grading."""
     audit = find_audit(run)
     judged = load_judged_answers(run, audit) if audit else []
-    people = [one for one in judged if not one.of_model]
+    people = [answer for answer in judged if not answer.of_model]
     drawable = load_drawable(run)
     own = audit if audit and audit.run_id == run.pk else None
     experts = list_audit_progress(own) if own else []
@@ -177,7 +177,7 @@ def build_audit_report(run: Run) -> AuditReport:
     accepted = [(user, name) for user, name, pending in shares if not pending]
     covered, workers = _correlate_workers(run, people)
     disputed = list_disputes(own) if own else []
-    open_ones = [one for one in disputed if one.settled is None]
+    open_ones = [dispute for dispute in disputed if dispute.settled is None]
     return AuditReport(
         about=build_about(run),
         design=audit.design if audit else None,
@@ -190,11 +190,11 @@ def build_audit_report(run: Run) -> AuditReport:
         strata=list(_iterate_strata(audit, judged)) if audit else [],
         n_drawn=audit.items.count() if audit else 0,
         n_judged=len(judged),
-        n_by_two=sum(len(one.grades) > 1 for one in judged),
-        n_given=sum(len(one.grades) + (one.settled is not None) for one in judged),
+        n_by_two=sum(len(answer.grades) > 1 for answer in judged),
+        n_given=sum(len(answer.grades) + (answer.settled is not None) for answer in judged),
         step=audit.step if audit else None,
         n_disputed=len(disputed),
-        n_settling=sum(one.adjudicator is not None for one in open_ones),
+        n_settling=sum(dispute.adjudicator is not None for dispute in open_ones),
         n_settled=len(disputed) - len(open_ones),
         parties=list_parties(disputed),
         experts=experts,
@@ -203,7 +203,7 @@ def build_audit_report(run: Run) -> AuditReport:
         waiting=[name for _, name, pending in shares if pending][:MOST_EXPERTS],
         check=build_check(run, audit, judged),
         people=_summarise_grades("", people, audit),
-        models=_summarise_grades("", [one for one in judged if one.of_model], audit),
+        models=_summarise_grades("", [answer for answer in judged if answer.of_model], audit),
         by_expert=list(_iterate_expert_grades(people, audit)),
         workers=workers,
         n_covered=covered,
@@ -237,13 +237,13 @@ def build_audit_table(run: Run) -> Table:
         header,
         (
             (
-                one.question_name,
-                *(("", one.author) if one.of_model else (one.author, "")),
-                *(one.stratum, weights[index], one.score),
-                *(f"human:{expert}", grade, one.judged_at.isoformat(), settles),
+                answer.question_name,
+                *(("", answer.author) if answer.of_model else (answer.author, "")),
+                *(answer.stratum, weights[index], answer.score),
+                *(f"human:{expert}", grade, answer.judged_at.isoformat(), settles),
             )
-            for index, one in enumerate(judged)
-            for expert, grade, settles in _iterate_grades(one)
+            for index, answer in enumerate(judged)
+            for expert, grade, settles in _iterate_grades(answer)
         ),
     )
 
@@ -261,7 +261,7 @@ def _summarise_grades(
 ) -> GradeSummary:
     mean = None
     if judged:
-        grades = [one.grade for one in judged]
+        grades = [answer.grade for answer in judged]
         mean = float(np.average(grades, weights=compute_weights(judged, audit)))
     return GradeSummary(expert, len(judged), mean, compute_correlation(judged, audit))
 
@@ -305,7 +305,7 @@ def _correlate_workers(
 def _iterate_strata(audit: Audit, judged: Sequence[JudgedAnswer]) -> Iterator[StratumCounts]:
     drawn = list(audit.items.values_list("stratum", flat=True))
     for code in (code for code in STRATA if code in audit.strata):
-        grades = [one.grade for one in judged if one.stratum == code]
+        grades = [answer.grade for answer in judged if answer.stratum == code]
         mean = float(np.mean(grades)) if grades else None
         yield StratumCounts(code, audit.strata[code], drawn.count(code), len(grades), mean)
 
@@ -344,14 +344,14 @@ def build_experts_report(run: Run) -> ExpertsReport:
     judged = load_judged_answers(run, audit)
     weights = compute_weights(judged, audit)
     graded = [
-        GradedAnswer(_build_answer(one), one.grades, one.settled, weight)
-        for one, weight in zip(judged, weights, strict=True)
+        GradedAnswer(_build_answer(answer), answer.grades, answer.settled, weight)
+        for answer, weight in zip(judged, weights, strict=True)
     ]
     answers = list(_load_answers(run, judged)) if judged else []
     findings = compute_findings(graded, answers, ExpertsParameters(), random=audit is not None)
     # Ids of workers repeat among panels, so that they are told apart by their own here.
-    names = {_get_author_id(one): one.author for one in judged}
-    means = [replace(one, name=names[one.name]) for one in findings.means]
+    names = {_get_author_id(answer): answer.author for answer in judged}
+    means = [replace(mean, name=names[mean.name]) for mean in findings.means]
     findings = replace(findings, means=means)
     return ExpertsReport(build_about(run), audit is not None, findings)
 
@@ -371,7 +371,7 @@ def _get_author_id(judged_answer: JudgedAnswer) -> str:
 
 def _load_answers(run: Run, judged: Sequence[JudgedAnswer]) -> Iterator[Answer]:
     """Yield all scored answers of the workers and models that have a judged one; two queries."""
-    workers = {one.worker for one in judged if one.worker is not None}
+    workers = {answer.worker for answer in judged if answer.worker is not None}
     of_people = AnswerScore.objects.filter(
         run=run,
         response__submission__worker__public_id__in=workers,
@@ -383,7 +383,7 @@ def _load_answers(run: Run, judged: Sequence[JudgedAnswer]) -> Iterator[Answer]:
         "score_leave_one_out",
     ):
         yield Answer(str(author), False, question, score)
-    models = {one.model for one in judged if one.model is not None}
+    models = {answer.model for answer in judged if answer.model is not None}
     of_models = LLMAnswerScore.objects.filter(
         run=run, llm_response__model__public_id__in=models, score__isnull=False
     )

@@ -194,27 +194,43 @@ def compute_findings(
     random : whether the graded answers were drawn at random; otherwise no mean grades of all
         answers are estimated.
     """
-    experts = sorted({name for one in graded for name in one.grades})
+    experts = sorted({name for graded_answer in graded for name in graded_answer.grades})
     ratings = np.array(
-        [[one.grades.get(name, np.nan) for name in experts] for one in graded], dtype=np.float64
+        [[graded_answer.grades.get(name, np.nan) for name in experts] for graded_answer in graded],
+        dtype=np.float64,
     ).reshape(len(graded), len(experts))
     draws, seed = parameters.bootstrap, parameters.seed
-    panel = compute_panel_agreement(ratings, [one.answer.question for one in graded], draws, seed)
+    panel = compute_panel_agreement(
+        ratings, [graded_answer.answer.question for graded_answer in graded], draws, seed
+    )
     known = list(answers)
-    standing = [one for one in graded if one.weight > 0]
+    standing = [graded_answer for graded_answer in graded if graded_answer.weight > 0]
     means = estimate_true_means(standing, known) if random else []
     return ExpertFindings(
         experts,
         len(graded),
-        sum(one.settled is not None for one in graded),
+        sum(graded_answer.settled is not None for graded_answer in graded),
         panel,
         classify_agreement(panel),
         [
-            Coefficient(name, one.value, one.low, one.high, one.n, one.n_clusters, one.reason)
-            for name, one in panel.coefficients()
+            Coefficient(
+                name,
+                estimate.value,
+                estimate.low,
+                estimate.high,
+                estimate.n,
+                estimate.n_clusters,
+                estimate.reason,
+            )
+            for name, estimate in panel.coefficients()
         ],
-        _compute_correlation([one for one in graded if not one.answer.of_model], parameters),
-        _compute_correlation([one for one in graded if one.answer.of_model], parameters),
+        _compute_correlation(
+            [graded_answer for graded_answer in graded if not graded_answer.answer.of_model],
+            parameters,
+        ),
+        _compute_correlation(
+            [graded_answer for graded_answer in graded if graded_answer.answer.of_model], parameters
+        ),
         compute_difficulties(standing, known),
         means,
         None if random else NOT_RANDOM,
@@ -240,9 +256,9 @@ def compute_difficulties(
 ) -> list[Difficulty]:
     """Return the difficulty of each question with a graded worker answer, hardest first."""
     answers_by_question: dict[str, list[GradedAnswer]] = {}
-    for one in graded:
-        if not one.answer.of_model:
-            answers_by_question.setdefault(one.answer.question, []).append(one)
+    for graded_answer in graded:
+        if not graded_answer.answer.of_model:
+            answers_by_question.setdefault(graded_answer.answer.question, []).append(graded_answer)
     counts: dict[str, int] = {}
     for answer in answers:
         if not answer.of_model:
@@ -259,7 +275,7 @@ def _compute_difficulty(
     question: str, graded_answers: Sequence[GradedAnswer], n_answers: int
 ) -> Difficulty:
     mean = compute_weighted_mean(
-        [one.grade for one in graded_answers], [one.weight for one in graded_answers]
+        [answer.grade for answer in graded_answers], [answer.weight for answer in graded_answers]
     )
     # Difficulty falls where grades rise: the interval's ends change places.
     low, high = (
@@ -280,19 +296,24 @@ def estimate_true_means(
     mean.
     """
     answer_by_key = {
-        (one.answer.of_model, one.answer.author, one.answer.question): one for one in graded
+        (
+            graded_answer.answer.of_model,
+            graded_answer.answer.author,
+            graded_answer.answer.question,
+        ): graded_answer
+        for graded_answer in graded
     }
     result: list[TrueMean] = []
     for of_model in (False, True):
-        mine = [one for one in answers if one.of_model == of_model]
-        grades = [answer_by_key.get((of_model, one.author, one.question)) for one in mine]
+        mine = [answer for answer in answers if answer.of_model == of_model]
+        grades = [answer_by_key.get((of_model, answer.author, answer.question)) for answer in mine]
         groups = estimate_powered_group_means(
-            [np.nan if one is None else one.grade for one in grades],
-            [np.nan if one.score is None else one.score for one in mine],
-            [one.author for one in mine],
-            weights=[1.0 if one is None else one.weight for one in grades],
+            [np.nan if graded is None else graded.grade for graded in grades],
+            [np.nan if answer.score is None else answer.score for answer in mine],
+            [answer.author for answer in mine],
+            weights=[1.0 if graded is None else graded.weight for graded in grades],
         )
-        means = [_build_true_mean(MODEL if of_model else WORKER, one) for one in groups]
+        means = [_build_true_mean(MODEL if of_model else WORKER, group) for group in groups]
         result += sorted(means, key=lambda one: -one.mean)
     return result
 
@@ -324,14 +345,18 @@ def _clip_grade(grade: float | None) -> float | None:
 def _compute_correlation(
     graded: Sequence[GradedAnswer], parameters: ExpertsParameters
 ) -> ClusteredEstimate:
-    known = [(one, one.answer.score) for one in graded if one.answer.score is not None]
+    known = [
+        (graded_answer, graded_answer.answer.score)
+        for graded_answer in graded
+        if graded_answer.answer.score is not None
+    ]
     if not known:
         return ClusteredEstimate(reason=NO_ROWS)
     return estimate_correlation(
         [score for _, score in known],
-        [one.grade for one, _ in known],
-        [one.answer.question for one, _ in known],
-        [one.weight for one, _ in known],
+        [graded_answer.grade for graded_answer, _ in known],
+        [graded_answer.answer.question for graded_answer, _ in known],
+        [graded_answer.weight for graded_answer, _ in known],
         parameters.bootstrap,
         parameters.seed,
     )
@@ -350,9 +375,17 @@ Rows = Iterator[tuple[object, ...]]
 def iterate_agreement_rows(findings: ExpertFindings) -> Rows:
     """Yield the rows of the agreement table; columns as in `AGREEMENT`."""
     yield from map(astuple, findings.agreement)
-    for name, one in zip(CORRELATIONS, (findings.people, findings.models), strict=True):
-        if one.n:
-            yield (name, one.value, one.low, one.high, one.n, one.n_clusters, one.reason)
+    for name, estimate in zip(CORRELATIONS, (findings.people, findings.models), strict=True):
+        if estimate.n:
+            yield (
+                name,
+                estimate.value,
+                estimate.low,
+                estimate.high,
+                estimate.n,
+                estimate.n_clusters,
+                estimate.reason,
+            )
 
 
 def iterate_difficulty_rows(findings: ExpertFindings) -> Rows:

@@ -189,7 +189,7 @@ def _build_context(request: HttpRequest, run: Run, form: AuditForm | None) -> Co
     me = get_user_id(request)
     report = build_audit_report(run)
     people = _add_requester(request, [one for one in report.of_set if one[0] != me])
-    thirds = [one for one in people if one[0] not in report.parties]
+    thirds = [person for person in people if person[0] not in report.parties]
     return {
         "title": "Expert check",
         "subtitle": f"{report.about.name}, version {report.about.version}",
@@ -206,7 +206,7 @@ def _build_context(request: HttpRequest, run: Run, form: AuditForm | None) -> Co
         "fewest_workers": FEWEST_WORKERS,
         "may": may.edit,
         "sharing": may.manage,
-        "own": next((one for one in report.experts if one.user == me), None),
+        "own": next((expert for expert in report.experts if expert.user == me), None),
     }
 
 
@@ -231,7 +231,7 @@ def _draw_sample(request: HttpRequest, run: Run, form: AuditForm) -> HttpRespons
     except CannotDrawError as error:
         messages.error(request, str(error))
         return redirect(_build_link(run))
-    experts = [int(one) for one in data["experts"]]
+    experts = [int(expert) for expert in data["experts"]]
     for expert in experts:
         ask_for_audit(drawn, expert)
     if experts == [get_user_id(request)]:
@@ -310,7 +310,9 @@ def show_experts(request: HttpRequest, run: Run) -> Context:
     audit = Audit.objects.filter(run=run).first()
     me = get_user_id(request)
     own = (
-        next((one for one in list_audit_progress(audit) if one.user == me), None) if audit else None
+        next((progress for progress in list_audit_progress(audit) if progress.user == me), None)
+        if audit
+        else None
     )
     report = build_experts_report(run)
     findings = report.findings
@@ -322,11 +324,11 @@ def show_experts(request: HttpRequest, run: Run) -> Context:
         "grading": own is not None and not own.is_done,
         "level": LEVELS[findings.level],
         "coefficients": [
-            (*COEFFICIENTS[one.metric], one, _describe_reason(one.reason))
-            for one in findings.agreement
+            (*COEFFICIENTS[coefficient.metric], coefficient, _describe_reason(coefficient.reason))
+            for coefficient in findings.agreement
         ],
         "difficulty": findings.difficulty[:MAX_SHOWN],
-        "means": [(one, _describe_reason(one.reason)) for one in findings.means[:MAX_SHOWN]],
+        "means": [(mean, _describe_reason(mean.reason)) for mean in findings.means[:MAX_SHOWN]],
     }
 
 

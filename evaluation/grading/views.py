@@ -85,8 +85,8 @@ def build_language_warning(version: QuestionSetVersion | None) -> Beforehand | N
         status=Response.Status.TEXT,
         question__role__in=GRADED,
     ).exclude(question__kind=Question.Kind.CHOICE)
-    found = free.order_by().values_list("language").annotate(n=Count("pk"))
-    counts = sorted(found, key=lambda item: (-item[1], item[0]))
+    counted = free.order_by().values_list("language").annotate(n=Count("pk"))
+    counts = sorted(counted, key=lambda item: (-item[1], item[0]))
     if len(counts) < 2:
         return None
     languages = ", ".join(

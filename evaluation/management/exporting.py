@@ -96,7 +96,7 @@ def select_version(
     others = question_set.versions.exclude(pk=version.pk).order_by("number")
     if number is None and (versions := list(others)):
         named = ", ".join(
-            f"{one.number}{'' if one.is_published else ' (draft)'}" for one in versions
+            f"{other.number}{'' if other.is_published else ' (draft)'}" for other in versions
         )
         print_report(
             stdout, f"version {version.number} is used; --in-version N reads another: {named}"

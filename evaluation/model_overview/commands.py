@@ -127,7 +127,8 @@ class FileViews:
                 "model_views": plain["model_views"],
                 "missing": [str(side) for side in summary.missing],
                 "answered": {
-                    one.name: TERMINAL.format(one.said) for one in answer_questions(summary)
+                    question.name: TERMINAL.format(question.said)
+                    for question in answer_questions(summary)
                 },
             },
         )
@@ -325,9 +326,9 @@ def format_summary(views_summary: ViewsSummary) -> str:
 
 
 def _format_model(views_summary: ViewsSummary, place: int) -> str:
-    one = build_portrait(views_summary, place)
-    lines = [remove_control_characters(one.model)]
-    for claim in one.claims:
+    portrait = build_portrait(views_summary, place)
+    lines = [remove_control_characters(portrait.model)]
+    for claim in portrait.claims:
         lines.append(f"  {CLAIMS[claim.name]}")
         lines += [f"    {TERMINAL.format(evidence.said)}" for evidence in claim.evidence]
         if claim.missing:

@@ -78,9 +78,9 @@ def compute_correlations(
         [_correlate_of_model(views, known, pair, index) for index in range(views.shape[1])]
         for pair in pairs
     ]
-    counted = np.array([[one is not None for one in row] for row in single], dtype=np.bool_)
-    means = [_compute_mean([one for one in row if one is not None]) for row in single]
-    both = [known[one] & known[other] for one, other in pairs]
+    counted = np.array([[cell is not None for cell in row] for row in single], dtype=np.bool_)
+    means = [_compute_mean([cell for cell in row if cell is not None]) for row in single]
+    both = [known[first] & known[second] for first, second in pairs]
     # Questions and answers of the models that count.
     counts = [cells[row].any(axis=0).sum() for cells, row in zip(both, counted, strict=True)]
 
@@ -288,7 +288,7 @@ def compute_standings(
     m = len(own)
     means = compute_means(np.concatenate([own, own - _compute_means_of_others(own)]), n_draws, seed)
     mean, gain = means[:m], means[m:]
-    known = [one.value for one in mean if one.value is not None]
+    known = [estimate.value for estimate in mean if estimate.value is not None]
 
     def better(one: float, than: float) -> bool:
         return one > than if higher_is_better else one < than

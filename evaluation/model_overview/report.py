@@ -381,7 +381,11 @@ class _Texts:
             )
         }
         source = next(
-            (one for one in ViewsSummary.from_json(run.summary).sources if one.kind == GRADING),
+            (
+                source
+                for source in ViewsSummary.from_json(run.summary).sources
+                if source.kind == GRADING
+            ),
             None,
         )
         nearest = ExemplaryAnswer.objects.none()

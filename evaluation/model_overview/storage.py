@@ -159,7 +159,7 @@ def _convert_to_json(together: AlignedMetrics) -> dict[str, Any]:
 
 
 def _convert_nan_to_none(values: Floats) -> list[list[float | None]]:
-    return [[None if np.isnan(one) else one for one in row] for row in values.tolist()]
+    return [[None if np.isnan(cell) else cell for cell in row] for row in values.tolist()]
 
 
 def load_values(run: Run, summary: ViewsSummary) -> AlignedMetrics:
@@ -170,13 +170,13 @@ def load_values(run: Run, summary: ViewsSummary) -> AlignedMetrics:
     values = [np.broadcast_to(np.array(rows, dtype=np.float64), shape) for rows in stored["values"]]
     return AlignedMetrics(
         summary.sources,
-        tuple(one.view for one in summary.views),
-        tuple(one.source for one in summary.views),
+        tuple(about.view for about in summary.views),
+        tuple(about.source for about in summary.views),
         summary.models,
         tuple(stored["questions"]),
         np.stack(values),
         {(view, model, index): reason for view, model, index, reason in stored["reasons"]},
-        tuple((one.view, one.source) for one in summary.model_views),
+        tuple((about.view, about.source) for about in summary.model_views),
         summary.of_models,
         summary.repeated,
     )

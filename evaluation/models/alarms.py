@@ -371,7 +371,11 @@ class WorkerVerdict(AppendOnly):
         of_set = cls.list_excluding(run.version.question_set)
         cls.record_applied(
             run,
-            [one for one in of_set if {one.worker.external_id, str(one.worker.public_id)} & ids],
+            [
+                verdict
+                for verdict in of_set
+                if {verdict.worker.external_id, str(verdict.worker.public_id)} & ids
+            ],
         )
 
     @classmethod

@@ -87,7 +87,7 @@ def _iterate_datasheet(content: ScorerContent) -> Iterator[str]:
     """Yield the sections of the datasheet, after Gebru et al., Datasheets for Datasets."""
     origin, options, embedder = content.origin, content.options, content.embedder
     left_out = [f"{n:,} ({LEFT_OUT[code]})" for code, n in content.left_out.items()]
-    n_facts = sum(one.facts is not None for one in content.questions)
+    n_facts = sum(question.facts is not None for question in content.questions)
     facts = NO_FACTS[content.facts_reason] if content.facts_reason else f"on {n_facts:,} questions"
     yield from _iterate_section(
         "Motivation",

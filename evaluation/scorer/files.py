@@ -171,11 +171,11 @@ def _read_questions(
     records = read_questions(given.questions).records
     known: dict[str, str] = {}
     if given.passages is not None:
-        known = {one.passage: one.text for one in read_passages(given.passages).records}
+        known = {record.passage: record.text for record in read_passages(given.passages).records}
     return (
-        {one.question: one.text for one in records if one.text},
-        {one.question: known[one.passage] for one in records if one.passage in known},
-        {one.question: (one.category, one.language) for one in records},
+        {record.question: record.text for record in records if record.text},
+        {record.question: known[record.passage] for record in records if record.passage in known},
+        {record.question: (record.category, record.language) for record in records},
     )
 
 

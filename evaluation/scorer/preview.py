@@ -50,9 +50,9 @@ class ScorerPreview:
     def lines(self) -> Iterator[str]:
         """Yield the preview as lines for a terminal."""
         yield f"Task {self.name}: {format_count(self.questions, 'question')}"
-        for one in self.left_out:
-            reason = LEFT_OUT[one.reason]
-            yield f"Left out: {format_count(one.questions, 'question')} ({reason})"
+        for out in self.left_out:
+            reason = LEFT_OUT[out.reason]
+            yield f"Left out: {format_count(out.questions, 'question')} ({reason})"
         yield f"Embedder: {self.embedder}, revision {self.revision}"
         yield (
             f"Facts: {NO_FACTS[self.facts_reason]}"
@@ -80,11 +80,11 @@ def build_preview(content: ScorerContent) -> ScorerPreview:
         left_out=[LeftOut(reason, n) for reason, n in content.left_out.items()],
         embedder=content.embedder["spec"],
         revision=content.embedder["revision"],
-        fact_questions=sum(one.facts is not None for one in questions),
+        fact_questions=sum(question.facts is not None for question in questions),
         facts_reason=content.facts_reason,
         worker_scores=len(content.worker_scores),
-        answer_scores=sum(len(one.worker_scores) for one in questions),
-        answers=sum(bool(one.consensus) for one in questions),
+        answer_scores=sum(len(question.worker_scores) for question in questions),
+        answers=sum(bool(question.consensus) for question in questions),
         words=len({*words.inside, *words.first, *words.small}),
         consents=origin.n_consents,
         withdrawn=origin.n_withdrawn,

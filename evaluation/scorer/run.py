@@ -156,18 +156,18 @@ def select_questions(
     """
     kept: list[ScoredQuestion] = []
     left_out: dict[str, int] = {}
-    for one in questions:
+    for question in questions:
         reason = (
             "few_answers"
-            if one.n_answers < options.fewest_answers
+            if question.n_answers < options.fewest_answers
             else "no_wording"
-            if not one.text.strip()
+            if not question.text.strip()
             else ""
         )
         if reason:
             left_out[reason] = left_out.get(reason, 0) + 1
         else:
-            kept.append(one)
+            kept.append(question)
     if not kept:
         raise NotExportableError(
             "no_question_to_export",

@@ -136,7 +136,7 @@ def show_scorer(request: HttpRequest, run: Run) -> Context:
         "preview": preview,
         "left_out": []
         if preview is None
-        else [(one.questions, LEFT_OUT[one.reason]) for one in preview.left_out],
+        else [(out.questions, LEFT_OUT[out.reason]) for out in preview.left_out],
         "no_facts": "" if preview is None else NO_FACTS.get(preview.facts_reason, ""),
         "query": request.GET.urlencode(),
         "has_pyarrow": has_pyarrow(),

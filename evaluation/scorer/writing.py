@@ -296,7 +296,7 @@ def _encode_question(one: ScoredQuestion) -> bytes:
 def _encode_vectors(content: ScorerContent) -> bytes:
     """Return the exemplary answers' vectors as an .npy file, a row for each question."""
     file = io.BytesIO()
-    np.save(file, np.stack([one.vector for one in content.questions]), allow_pickle=False)
+    np.save(file, np.stack([question.vector for question in content.questions]), allow_pickle=False)
     return file.getvalue()
 
 
@@ -307,23 +307,27 @@ def _encode_parquet(content: ScorerContent) -> bytes:
 
     rows = [
         {
-            "question": one.question,
-            "text": one.text,
-            "passage": one.passage,
-            "category": one.category,
-            "language": one.language,
-            "n_answers": one.n_answers,
-            "dispersion": one.dispersion,
-            "exemplary_vector": one.vector.astype(np.float32).tolist(),
-            "worker_scores": list(one.worker_scores),
+            "question": scored_question.question,
+            "text": scored_question.text,
+            "passage": scored_question.passage,
+            "category": scored_question.category,
+            "language": scored_question.language,
+            "n_answers": scored_question.n_answers,
+            "dispersion": scored_question.dispersion,
+            "exemplary_vector": scored_question.vector.astype(np.float32).tolist(),
+            "worker_scores": list(scored_question.worker_scores),
             "facts": [
                 {"slot": slot["slot"], **{key: value[key] for key in ("shown", "backed", "state")}}
-                for slot in ([] if one.facts is None else one.facts.to_json()["slots"])
+                for slot in (
+                    []
+                    if scored_question.facts is None
+                    else scored_question.facts.to_json()["slots"]
+                )
                 for value in slot["values"]
             ],
-            "consensus": one.consensus or None,
+            "consensus": scored_question.consensus or None,
         }
-        for one in content.questions
+        for scored_question in content.questions
     ]
     fact = [("slot", pyarrow.string()), ("shown", pyarrow.string())]
     fact += [("backed", pyarrow.int64()), ("state", pyarrow.string())]
@@ -407,13 +411,15 @@ def _build_promptfoo_tests(content: ScorerContent) -> list[dict[str, Any]]:
     """Return a test of promptfoo for each question."""
     return [
         {
-            "description": one.question,
+            "description": scored_question.question,
             "vars": {
-                "question": one.question,
-                "prompt": f"{one.passage}\n\n{one.text}" if one.passage else one.text,
+                "question": scored_question.question,
+                "prompt": f"{scored_question.passage}\n\n{scored_question.text}"
+                if scored_question.passage
+                else scored_question.text,
             },
         }
-        for one in content.questions
+        for scored_question in content.questions
     ]
 
 

@@ -83,7 +83,7 @@ def to_judge(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, Pro
 
     Sets of which nothing is asked are not in it. By two queries, however many sets there are.
     """
-    question_sets = QuestionSet.objects.filter(pk__in=[one.pk for one in sets])
+    question_sets = QuestionSet.objects.filter(pk__in=[question_set.pk for question_set in sets])
     return sum_by_set(load_inbox(question_sets, get_user_id(request)))
 
 

@@ -181,10 +181,10 @@ def evaluate_umwp(
             name: label_replies(study.judged, file.labels, draws, study.failed)
             for name, file in labels.items()
         }
-        for name, found in labelled.items():
-            study.exclusions.merge(found.exclusions)
+        for name, labelled_replies in labelled.items():
+            study.exclusions.merge(labelled_replies.exclusions)
             annotators = "annotators" if name == "labels" else f"annotators_{name}"
-            counts |= {name: len(labels[name].labels), annotators: len(found.annotators)}
+            counts |= {name: len(labels[name].labels), annotators: len(labelled_replies.annotators)}
         if request.people is not None:
             counts["people"] = len(study.people)
             counts["peoples_answers"] = sum(map(len, study.people.values()))

@@ -282,7 +282,7 @@ def record_if_full(submission: Submission) -> None:
     # The last two workers may submit at once, and neither transaction sees the other. So the second
     # waits here. The row of the collection would not do: whoever takes a place locks it before the
     # submission.
-    rows = Webhook.objects.select_for_update().filter(pk__in=[one.pk for one in webhooks])
+    rows = Webhook.objects.select_for_update().filter(pk__in=[webhook.pk for webhook in webhooks])
     list(rows.order_by("pk").values_list("pk"))
     if count_free_places(collection, NO_RESERVATIONS) > 0:
         return

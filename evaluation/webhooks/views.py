@@ -68,7 +68,7 @@ class WebhookForm(forms.Form):
         choices = [(str(row.public_id), row.name) for row in sets[:SETS_OFFERED]]
         if webhook is not None and webhook.question_set is not None:
             present = (str(webhook.question_set.public_id), webhook.question_set.name)
-            choices = [present, *(one for one in choices if one != present)]
+            choices = [present, *(choice for choice in choices if choice != present)]
         field = self.fields["question_set"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", "All that you own or edit in a team"), *choices]
@@ -201,7 +201,7 @@ def _show(request: HttpRequest, webhook: Webhook, secret: str | None = None) -> 
         "breadcrumbs": _build_trail(),
         "webhook": webhook,
         "secret": secret,
-        "events": [LABELS[one] for one in webhook.events],
+        "events": [LABELS[event] for event in webhook.events],
         "page": page,
         "rows": [(row, LABELS[row.event.type], failures.get(row.error, row.error)) for row in page],
         "is_sending": is_sending,

@@ -185,7 +185,8 @@ def find_other_sets(
         pairs = rows.values_list("version__question_set", "worker__external_id").distinct()
         counts.update(key for key, _ in pairs)
     found = {
-        one.pk: one for one in sets.filter(pk__in=[key for key, _ in counts.most_common(most)])
+        question_set.pk: question_set
+        for question_set in sets.filter(pk__in=[key for key, _ in counts.most_common(most)])
     }
     return [(found[key], count) for key, count in counts.most_common(most) if key in found]
 
@@ -279,7 +280,9 @@ def _record_changes(
     imported_by: int | None,
 ) -> Import:
     """Store the import with the earlier values of every answer, and return it."""
-    changed = {one.worker for one in changes.values() if one.changes_cells or one.flagged}
+    changed = {
+        change.worker for change in changes.values() if change.changes_cells or change.flagged
+    }
     brought = create_import(
         Import.What.DEMOGRAPHICS,
         target,

@@ -72,7 +72,7 @@ class Arranged:
     @classmethod
     def from_dict(cls, source: Source, values: Mapping[str, Any]) -> Arranged:
         """Return a file whose table location is that in a dict made by `as_dict`."""
-        of_source = {name: one for name, one in values.items() if name != "sheets"}
+        of_source = {name: inner for name, inner in values.items() if name != "sheets"}
         placed = replace(source, **of_source)
         return cls(placed, tuple(values.get("sheets", ())), placed.sheet, placed.header_row)
 

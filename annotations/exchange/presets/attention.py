@@ -58,15 +58,15 @@ def find_unresolved_checks(head: Head, columns: Iterable[str]) -> list[str]:
 
 def _find_right_answer(head: Head, column: str) -> str:
     """Return the answer that an attention check's text asks for; "" if it is none."""
-    titles = [one for one in head.titles(column) if _INSTRUCTION.search(one)]
-    asked = next((one for one in titles if _PURPOSE.search(one)), "")
+    titles = [title for title in head.titles(column) if _INSTRUCTION.search(title)]
+    asked = next((title for title in titles if _PURPOSE.search(title)), "")
     counts = Counter(head.values(column))
-    n_long = sum(len(one.split()) > MOST_WORDS for one in counts)
+    n_long = sum(len(text.split()) > MOST_WORDS for text in counts)
     # Long answers are free texts, in which any word of the instruction may occur.
     if not asked or not counts or 2 * n_long > len(counts):
         return ""
     folded = " ".join(asked.casefold().split())
-    named = [one for one in counts if _contains_phrase(folded, one)]
+    named = [text for text in counts if _contains_phrase(folded, text)]
     # The longest: of "agree" and "strongly agree" the wording contains both. Then the most
     # frequent; the text itself decides the rest, so that the result does not depend on the order.
     return max(named, key=lambda one: (len(one), counts[one], one), default="")

@@ -93,7 +93,7 @@ class DemographicMapping:
         `extra` adds to the proposed columns. Raises ValueError, with a sentence for the user, for
         an unknown key, and `InputError` for a column that the file does not have.
         """
-        found = self
+        mapping = self
         for entry in entries:
             key, equals, name = entry.partition("=")
             if not equals or key.strip() not in tuple(DemographicRole):
@@ -101,8 +101,8 @@ class DemographicMapping:
                 raise ValueError(f"{entry!r} is no KEY=COLUMN, where KEY is one of {keys}")
             globs = [text for text in (clean_name(name),) if text]
             columns = match_columns(globs, header, file)
-            found = found._with_role(DemographicRole(key.strip()), columns)
-        return found
+            mapping = mapping._with_role(DemographicRole(key.strip()), columns)
+        return mapping
 
     def _with_role(self, role: DemographicRole, columns: tuple[str, ...]) -> DemographicMapping:
         """Return the mapping in which the columns have a role."""

@@ -61,7 +61,7 @@ def find_second_header(header: Sequence[str], rows: Sequence[Cells]) -> SecondHe
 
 def is_label_row(header: Sequence[str], row: Cells, rows: Sequence[Cells]) -> bool:
     """Return whether the row below the header holds labels: no cell looks like its column."""
-    others = [one for one in rows if any(map(str.strip, one))]
+    others = [row for row in rows if any(map(str.strip, row))]
     # One row below is too few to know what a column usually holds.
     if len(others) < FEWEST_TYPED or not any(map(str.strip, row)):
         return False

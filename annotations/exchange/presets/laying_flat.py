@@ -52,7 +52,7 @@ def _read_rows(source: Source) -> Iterator[str]:
     try:
         problems.raise_if_any()
     except InputError as error:
-        noted = [asdict(one) for one in error.problems]
+        noted = [asdict(problem) for problem in error.problems]
     else:
         noted = []
     yield json.dumps(

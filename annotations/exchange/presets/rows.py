@@ -83,7 +83,7 @@ def propose_mapping(preset: Preset, head: Head, given: Readable) -> Mapping:
     mapping = _separate_checks(preset, preset.propose(of_answers), of_answers)
     if preset.slug == "mturk":
         fields = tuple(
-            ANSWER + one.name for one in describe_columns(given, COLUMNS) if one.is_answer
+            ANSWER + column.name for column in describe_columns(given, COLUMNS) if column.is_answer
         )
         return Mapping(mapping.worker, mapping.question, fields)
     if preset.is_fixed:

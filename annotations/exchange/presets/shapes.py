@@ -67,15 +67,15 @@ def unwrap_records(document: Any, file: str) -> Any:
     if isinstance(document, dict):
         rows = document.get("rows")
         if isinstance(rows, list) and rows and all(map(is_hub_row, rows)):
-            cut = sum(bool(one.get("truncated_cells")) for one in rows)
+            cut = sum(bool(row.get("truncated_cells")) for row in rows)
             if cut:
                 raise InputError.from_code(file, "hub_cells_cut", n_rows=cut)
-            return [one["row"] for one in rows]
+            return [row["row"] for row in rows]
         items = document.get("items")
-        if isinstance(items, list) and items and all(_is_of_server(one) for one in items):
+        if isinstance(items, list) and items and all(_is_of_server(item) for item in items):
             return items
         return [document] if STATE in document else document
-    if isinstance(document, list) and document and all(isinstance(one, list) for one in document):
+    if isinstance(document, list) and document and all(isinstance(item, list) for item in document):
         return [record for part in document for record in part]
     return document
 
@@ -102,7 +102,7 @@ def build_record_rows(record: dict[str, Any], file: str) -> list[Row] | None:
         worker
         and nested
         and not is_trial
-        and not any(isinstance(one, dict) for one in nested.values())
+        and not any(isinstance(inner, dict) for inner in nested.values())
     ):
         return [
             {
@@ -122,16 +122,16 @@ def _find_entries(record: dict[str, Any]) -> tuple[set[str], list[tuple[Any, Any
 
     Data hubs have a list of objects with a worker and an answer, or one list of each.
     """
-    lists = {key: one for key, one in record.items() if isinstance(one, list) and one}
+    lists = {key: inner for key, inner in record.items() if isinstance(inner, list) and inner}
     of_objects = {}
     for key, entries in lists.items():
-        if all(isinstance(one, dict) for one in entries):
+        if all(isinstance(entry, dict) for entry in entries):
             pairs = [
                 (
-                    _get_first_value(one, ENTRY_WORKERS),
-                    _get_first_value(one, ENTRY_ANSWERS, or_empty=True),
+                    _get_first_value(entry, ENTRY_WORKERS),
+                    _get_first_value(entry, ENTRY_ANSWERS, or_empty=True),
                 )
-                for one in entries
+                for entry in entries
             ]
             # An empty text is an answer as well, if it has the key of one.
             if all(who is not None and isinstance(text, str) for who, text in pairs):
@@ -142,8 +142,8 @@ def _find_entries(record: dict[str, Any]) -> tuple[set[str], list[tuple[Any, Any
     workers = [key for key in lists if normalise_name(key) in LISTS_OF_WORKERS]
     texts = [
         key
-        for key, one in lists.items()
-        if key not in workers and all(isinstance(text, str) for text in one)
+        for key, inner in lists.items()
+        if key not in workers and all(isinstance(text, str) for text in inner)
     ]
     if len(workers) != 1 or len(texts) != 1 or len(lists[workers[0]]) != len(lists[texts[0]]):
         return None
@@ -184,7 +184,9 @@ def _iterate_potato_rows(state: dict[str, Any]) -> Iterator[Row]:
                 for name, value in (of.items() if isinstance(of, dict) else (("", of),))
             ]
         else:
-            pairs = [tuple(one) for one in labels if isinstance(one, list) and len(one) == 2]
+            pairs = [
+                tuple(label) for label in labels if isinstance(label, list) and len(label) == 2
+            ]
         for label, value in pairs:
             schema, name = label.get("schema", ""), label.get("name", "")
             row[f"{schema}:::{name}" if name else schema] = format_value(value)
@@ -193,7 +195,7 @@ def _iterate_potato_rows(state: dict[str, Any]) -> Iterator[Row]:
 
 def may_have_shape(record: dict[str, Any]) -> bool:
     """Return whether a record has a nested value or a key that only annotation tools write."""
-    return any(isinstance(one, dict | list) for one in record.values()) or any(
+    return any(isinstance(inner, dict | list) for inner in record.values()) or any(
         key.endswith((OF_RESPONSES, OF_USERS, *OF_SUGGESTIONS)) or OF_USER.fullmatch(key)
         for key in record
     )
@@ -217,13 +219,13 @@ def _group_responses(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     found = {}
     for key, value in record.items():
         if isinstance(value, dict) and isinstance(value.get("user_id"), list):
-            parts = {name: one for name, one in value.items() if isinstance(one, list)}
+            parts = {name: inner for name, inner in value.items() if isinstance(inner, list)}
             n_users = len(parts["user_id"])
-            if "value" not in parts or any(len(one) != n_users for one in parts.values()):
+            if "value" not in parts or any(len(part) != n_users for part in parts.values()):
                 continue
-            value = [{name: one[at] for name, one in parts.items()} for at in range(n_users)]
+            value = [{name: inner[at] for name, inner in parts.items()} for at in range(n_users)]
         elif not isinstance(value, list) or not all(
-            isinstance(one, dict) and {"user_id", "value"} <= set(one) for one in value
+            isinstance(item, dict) and {"user_id", "value"} <= set(item) for item in value
         ):
             continue
         if value:
@@ -239,9 +241,9 @@ def _iterate_argilla_rows(record: dict[str, Any], file: str) -> Iterator[Row]:
     fields = record.get("fields")
     if not isinstance(fields, dict):
         fields = {
-            key: one
-            for key, one in record.items()
-            if isinstance(one, str)
+            key: inner
+            for key, inner in record.items()
+            if isinstance(inner, str)
             and key not in OF_RECORD
             and not key.endswith(SUGGESTED)
             and not OF_USER.fullmatch(key)
@@ -260,14 +262,14 @@ def _iterate_argilla_rows(record: dict[str, Any], file: str) -> Iterator[Row]:
 def _iterate_responses(record: dict[str, Any], file: str) -> Iterator[tuple[Any, str, Any, Any]]:
     """Yield (user, question, value, status) of each response of an Argilla record."""
     responses = record.get("responses")
-    for one in responses if isinstance(responses, list) else []:
-        for question, value in (one.get("values") or {}).items():
+    for answer in responses if isinstance(responses, list) else []:
+        for question, value in (answer.get("values") or {}).items():
             inner = value.get("value") if isinstance(value, dict) else value
-            yield one.get("user_id"), question, inner, one.get("status")
+            yield answer.get("user_id"), question, inner, answer.get("status")
     by_question = responses if isinstance(responses, dict) else {}
     for question, listed in {**by_question, **_group_responses(record)}.items():
-        for one in listed or []:
-            yield one.get("user_id"), question, one.get("value"), one.get("status")
+        for answer in listed or []:
+            yield answer.get("user_id"), question, answer.get("value"), answer.get("status")
     for key, value in record.items():
         if value is not None and (user := OF_USER.fullmatch(key)):
             yield user["user"], user["question"], value, ""
@@ -304,20 +306,24 @@ def _iterate_doccano_rows(record: dict[str, Any], file: str) -> Iterator[Row]:
     annotations = record.get("annotations")
     if isinstance(annotations, list):
         found: dict[str, list[str]] = {}
-        for one in annotations:
-            label = one.get("text", one.get("label")) if isinstance(one, dict) else None
+        for annotation in annotations:
+            label = (
+                annotation.get("text", annotation.get("label"))
+                if isinstance(annotation, dict)
+                else None
+            )
             # A span is a place in a text, and no answer that could be compared with others.
-            if label is None or "start_offset" in one:
+            if label is None or "start_offset" in annotation:
                 raise InputError.from_code(file, "doccano_spans")
-            if not format_value(one.get("user", "")):
+            if not format_value(annotation.get("user", "")):
                 raise InputError.from_code(file, "doccano_nobody")
             # Several labels of one annotator are one answer.
-            found.setdefault(format_value(one["user"]), []).append(format_value(label))
+            found.setdefault(format_value(annotation["user"]), []).append(format_value(label))
         for user, labels in found.items():
             yield {**base, ANNOTATOR: user, LABEL: "\n".join(labels)}
         return
     labels = next(record[key] for key in LABEL_KEYS if isinstance(record.get(key), list))
-    if any(not isinstance(one, str | int) for one in labels):
+    if any(not isinstance(label, str | int) for label in labels):
         raise InputError.from_code(file, "doccano_spans")
     yield {
         **base,
@@ -345,6 +351,6 @@ def is_document_table(header: Sequence[str], ids: Sequence[str]) -> bool:
     """Return whether a table is a doccano export: document ids, texts and labels only."""
     return (
         {"id", "text", "label"} <= set(header) <= DOCUMENT_KEYS
-        and all(one.strip().isdecimal() for one in ids)
+        and all(name.strip().isdecimal() for name in ids)
         and len(set(ids)) == len(ids) > 0
     )

@@ -133,7 +133,7 @@ def _find_columns(head: Head, names: Iterable[str]) -> list[str]:
     return [
         name
         for name in head.header
-        if any(normalise_name(one) in wanted for one in head.titles(name))
+        if any(normalise_name(title) in wanted for title in head.titles(name))
     ]
 
 
@@ -266,7 +266,7 @@ def propose_gorilla(head: Head) -> Mapping:
         pair for pair in zip(head.cells(private), head.cells(public), strict=True) if any(pair)
     }
     # Only if it distinguishes the persons as well as the private id does.
-    is_public = len({one for _, one in pairs if one}) == len(pairs)
+    is_public = len({name for _, name in pairs if name}) == len(pairs)
     worker = public if is_public else private
     question, answer = head.named("Question Key"), head.named("Response")
     if question and answer:

@@ -205,12 +205,12 @@ def open_foreign(given: Readable, problems: Problems) -> ForeignTable:
     Raises `InputError` for a file that cannot be read as a whole.
     """
     source = convert_to_json_lines(add_psiturk_header(given) or make_source(given))
-    found = _open_table(source, problems)
+    table = _open_table(source, problems)
     if source.is_turned:
-        _turn(found)
+        _turn(table)
     else:
-        lay_out_trials(found)
-    return found
+        lay_out_trials(table)
+    return table
 
 
 def convert_to_json_lines(source: Source) -> Source:
@@ -262,7 +262,7 @@ def _open_in_process(source: Source, problems: Problems) -> ForeignTable:
     arguments = [source.name, source.sheet, source.header_row, source.names_corner]
     values = read_values_in_process(source, LAYING_FLAT, ["rows", *arguments])
     said = next(values)
-    noted = [Problem(**one) for one in said["problems"]]
+    noted = [Problem(**problem) for problem in said["problems"]]
     problems.extend(noted)
     # The process sends the problems that are stored; the others are only counted.
     problems.total += said["total"] - len(noted)
@@ -307,7 +307,7 @@ def open_in_this_process(
     is_turned = make_source(given).is_turned
     labels = find_second_header(header, [cells for _, cells in first] if not is_turned else [])
     rest = chain(first[labels.n_rows :], several)
-    found = ForeignTable(
+    foreign_table = ForeignTable(
         table.name,
         table.sha256,
         header,
@@ -320,9 +320,9 @@ def open_in_this_process(
     if not header:
         raise InputError.from_code(table.name, "no_rows", what="answers")
     if is_turned or labels.n_rows:
-        return found
+        return foreign_table
     is_large = not is_alone and source.stamp()[0] > READ_HERE
-    return _lay_out_objects(found, is_large=is_large)
+    return _lay_out_objects(foreign_table, is_large=is_large)
 
 
 def _lay_out_objects(table: ForeignTable, *, is_large: bool) -> ForeignTable | None:
@@ -339,7 +339,8 @@ def _lay_out_objects(table: ForeignTable, *, is_large: bool) -> ForeignTable | N
     columns = [[cells[at] for _, cells in first] for at in range(len(table.header))]
     kinds = [_holds_objects(column) for column in columns]
     if not any(
-        has_shape(one, table.name) for one in _iterate_objects(table, kinds, first, is_sure=False)
+        has_shape(json_object, table.name)
+        for json_object in _iterate_objects(table, kinds, first, is_sure=False)
     ):
         table.rows = rows
         return table
@@ -407,6 +408,6 @@ def _build_object_table(
 
 def _build_located_object(line: int, cells: dict[str, str]) -> JsonObject:
     """Return a row as a JSON object with its line number."""
-    found = JsonObject({name: parse_cell(cell) for name, cell in cells.items()})
-    found.line = line
-    return found
+    json_object = JsonObject({name: parse_cell(cell) for name, cell in cells.items()})
+    json_object.line = line
+    return json_object

@@ -51,7 +51,7 @@ def flatten_document(document: Any, file: str) -> Flattened:
     A key that is not known stays, its value as JSON if it is no text.
     """
     document = unwrap_records(document, file)
-    if not isinstance(document, list) or not all(isinstance(one, dict) for one in document):
+    if not isinstance(document, list) or not all(isinstance(item, dict) for item in document):
         raise InputError.from_code(file, "not_object_list")
     return lay_flat(document, file)
 
@@ -61,7 +61,7 @@ def lay_flat(items: Iterable[dict[str, Any]], file: str) -> Flattened:
 
     Objects of a known shape without an answer, such as records without responses, have no row.
     """
-    found = Flattened()
+    flattened = Flattened()
     types: dict[str, set[str]] = {}
     task: dict[str, None] = {}
     of_argilla = False
@@ -74,13 +74,13 @@ def lay_flat(items: Iterable[dict[str, Any]], file: str) -> Flattened:
         elif not rows:
             # Only records without a row: if all are so, the problem is that there is no response.
             of_argilla = of_argilla or is_argilla_record(item)
-        found.rows += ((line, row) for row in rows)
-    if of_argilla and not found.rows:
+        flattened.rows += ((line, row) for row in rows)
+    if of_argilla and not flattened.rows:
         raise InputError.from_code(file, "argilla_unanswered")
     texts = tuple(name for name, kinds in types.items() if TEXT_AREA in kinds)
-    found.fields = texts or tuple(types)
-    found.task = tuple(name for name in task if name not in types)
-    return found
+    flattened.fields = texts or tuple(types)
+    flattened.task = tuple(name for name in task if name not in types)
+    return flattened
 
 
 def has_shape(item: dict[str, Any], file: str) -> bool:
@@ -119,7 +119,7 @@ def _get_task_data(item: dict[str, Any]) -> dict[str, Any] | None:
     data = item.get("data")
     if isinstance(data, dict):
         return data
-    flat = {key.removeprefix(DATA): one for key, one in item.items() if key.startswith(DATA)}
+    flat = {key.removeprefix(DATA): inner for key, inner in item.items() if key.startswith(DATA)}
     return flat or None
 
 
@@ -172,10 +172,10 @@ def read_answer_cell(cell: str) -> str:
     value = parse_literal(cell)
     if isinstance(value, dict) and len(value) == 1 and set(value) <= {"choices", "text"}:
         [value] = value.values()
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return "\n".join(value)
-    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
-        said = [format_answer(one[key]) for one in value for key in SAID if key in one]
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        said = [format_answer(item[key]) for item in value for key in SAID if key in item]
         return "\n".join(said) if said else cell
     return cell
 

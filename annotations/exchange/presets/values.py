@@ -17,6 +17,6 @@ def format_value(value: Any) -> str:
 
 def format_answer(value: Any) -> str:
     """Return an answer as a cell; the entries of a list become lines, unless it has objects."""
-    if isinstance(value, list) and not any(isinstance(one, dict) for one in value):
-        return "\n".join(format_value(one) for one in value)
+    if isinstance(value, list) and not any(isinstance(item, dict) for item in value):
+        return "\n".join(format_value(item) for item in value)
     return format_value(value)

@@ -300,7 +300,11 @@ def read_model_answers(
             checks.conflict(line, model, question, first.line, "text")
     checks.finish(row + 1, table)
     facts = _build_file_facts(table, row + 1, n_empty, n_repeated)
-    facts[-1].extend(describe_thinking(sum(bool(one.thinking) for one in records)))
+    facts[-1].extend(
+        describe_thinking(
+            sum(bool(model_answer_record.thinking) for model_answer_record in records)
+        )
+    )
     facts = (source.name, sha256 or facts[1], *facts[2:])
     return ModelAnswerFile(*facts, records, notes)
 

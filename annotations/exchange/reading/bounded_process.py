@@ -107,7 +107,9 @@ def _raise_if_failed(last_line: dict[str, Any] | None, code: int, bounds: Bounds
     if "too_much" in last_line:
         raise TooMuchError(last_line["too_much"])
     if "refused" in last_line:
-        raise InputError([Problem(**one) for one in last_line["refused"]], last_line["total"])
+        raise InputError(
+            [Problem(**refused) for refused in last_line["refused"]], last_line["total"]
+        )
 
 
 @contextmanager
@@ -153,7 +155,10 @@ def serve(bounds: Bounds, lines: Iterable[str]) -> None:
     except MemoryError:
         last_line = {"too_much": f"it needs more than {bounds.memory >> 20:,} MiB"}
     except InputError as error:
-        last_line = {"refused": [asdict(one) for one in error.problems], "total": error.total}
+        last_line = {
+            "refused": [asdict(problem) for problem in error.problems],
+            "total": error.total,
+        }
     # Always written, also after success: without it the parent takes the process for broken.
     write(END + json.dumps(last_line, default=str).encode() + b"\n")
     sys.stdout.flush()

@@ -48,7 +48,7 @@ def read_sample(
     texts = _Texts(sample.get("attachments"))
     output = sample.get("output")
     output = output if isinstance(output, Mapping) else {}
-    choices = [one for one in output.get("choices") or () if isinstance(one, Mapping)]
+    choices = [choice for choice in output.get("choices") or () if isinstance(choice, Mapping)]
     epoch = sample.get("epoch")
     first = (epoch - 1 if isinstance(epoch, int) and epoch > 0 else 0) * max(1, len(choices))
     error = sample.get("error") or output.get("error")
@@ -103,7 +103,7 @@ class _Texts:
         """Return the content of a message: a text, or a list of parts."""
         if isinstance(content, str):
             return _MessageContent(self._resolve(content))
-        parts = [one for one in content or () if isinstance(one, Mapping | str)]
+        parts = [part for part in content or () if isinstance(part, Mapping | str)]
         texts, thinking, refusals = [], [], 0
         for part in parts:
             if isinstance(part, str):
@@ -131,8 +131,8 @@ class _Texts:
             return self._resolve(given)
         messages = [one for one in given or () if isinstance(one, Mapping)]
         return "\n\n".join(
-            f"{_format_text(one.get('role'))}: {self.read(one.get('content')).text}"
-            for one in messages
+            f"{_format_text(message.get('role'))}: {self.read(message.get('content')).text}"
+            for message in messages
         )
 
     def _resolve(self, text: str) -> str:
@@ -160,7 +160,7 @@ def _read_scores(scores: Any) -> dict[str, Any]:
         return {}
     return {
         "scores": {
-            name: one.get("value") if isinstance(one, Mapping) else one
-            for name, one in scores.items()
+            name: score.get("value") if isinstance(score, Mapping) else score
+            for name, score in scores.items()
         }
     }

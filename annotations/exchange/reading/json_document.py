@@ -251,7 +251,7 @@ class _JsonParser:
         self._commas: list[int] = []
         self._at = 0
         self._end_of_last = 0
-        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def parse_document(self) -> Any:
         """Parse the whole text; raise `InputError` for errors other than missing commas."""

@@ -59,7 +59,10 @@ def read_listed(source: Source, problems: Problems, code: str, /, **values: str)
     if not isinstance(value, list) or not value:
         problems.add_code(None, None, code, **values)
         value = []
-    listed = [(one.line if isinstance(one, JsonObject) else 0, one) for one in value]
+    listed = [
+        (json_object.line if isinstance(json_object, JsonObject) else 0, json_object)
+        for json_object in value
+    ]
     return ValueList(listed, document.sha256, document.warnings)
 
 

@@ -220,9 +220,9 @@ def _iterate_texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield f"{value} "
     elif isinstance(value, list):
-        for one in value:
-            yield from _iterate_texts(one)
+        for item in value:
+            yield from _iterate_texts(item)
     elif isinstance(value, dict):
-        for key, one in value.items():
+        for key, item in value.items():
             yield from _iterate_texts(key)
-            yield from _iterate_texts(one)
+            yield from _iterate_texts(item)

@@ -57,7 +57,7 @@ def _find_texts(responses: Any) -> list[str] | None:
         return [responses]
     if not isinstance(responses, list) or not responses:
         return None
-    return responses if all(isinstance(one, str) for one in responses) else None
+    return responses if all(isinstance(response, str) for response in responses) else None
 
 
 def _read_request(arguments: Any) -> tuple[str, Mapping[str, Any]]:

@@ -175,8 +175,8 @@ def _make_finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _make_finite(one) for key, one in value.items()}
-    return [_make_finite(one) for one in value] if isinstance(value, list) else value
+        return {key: _make_finite(inner) for key, inner in value.items()}
+    return [_make_finite(alarm) for alarm in value] if isinstance(value, list) else value
 
 
 def _iterate_inspect(
@@ -193,8 +193,10 @@ def _iterate_inspect(
         if header is None:
             raise InputError.from_code(name, "log_no_header")
         log = _parse(read_entry(file, name, header), name, header.filename)
-        names = [one for one in entries if one.startswith("samples/") and one.endswith(".json")]
-        about.replaced = sum(entries[one].n_earlier for one in names)
+        names = [
+            entry for entry in entries if entry.startswith("samples/") and entry.endswith(".json")
+        ]
+        about.replaced = sum(entries[name].n_earlier for name in names)
         samples: Iterator[Any] = (
             _parse(read_entry(file, name, entries[one]), name, one) for one in names
         )

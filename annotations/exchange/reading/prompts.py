@@ -44,7 +44,7 @@ class PromptItem:
 
     def variants_in(self, language: str) -> tuple[PromptVariant, ...]:
         """Return the wordings of the item in one language."""
-        return tuple(one for one in self.variants if one.language == language)
+        return tuple(variant for variant in self.variants if variant.language == language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class PromptFile:
     @property
     def languages(self) -> dict[str, int]:
         """Number of prompts by language, in the order of the file."""
-        return dict(Counter(one.language for item in self.items for one in item.variants))
+        return dict(Counter(variant.language for item in self.items for variant in item.variants))
 
     @property
     def variations(self) -> dict[str, int]:
@@ -203,5 +203,5 @@ def _read_fact(value: Any) -> str:
 def _count_repeated(item: PromptItem) -> int:
     """Return how many wordings of an item repeat another one in the same language."""
     return len(item.variants) - len(
-        {(one.language, normalise_text(one.prompt)) for one in item.variants}
+        {(variant.language, normalise_text(variant.prompt)) for variant in item.variants}
     )

@@ -166,7 +166,7 @@ def _refuse_wide_rows(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
         # A block may end inside a tag: the unfinished tag is joined to the next block.
         tag_start = text.rfind(b"<", max(0, len(text) - 128))
         text, tail = (text, b"") if tag_start < 0 else (text[:tag_start], text[tag_start:])
-        edges = [0, *(found.start() for found in ROW.finditer(text)), len(text)]
+        edges = [0, *(match.start() for match in ROW.finditer(text)), len(text)]
         for edge, (first, last) in enumerate(pairwise(edges), 1):
             if edge > 1:
                 n_cells = 0

@@ -81,7 +81,7 @@ class Command(BaseCommand):
 
     def _convert_log(self, options: dict[str, Any]) -> None:
         """Convert a log of models' answers, and print how it was read."""
-        paths = [one.removeprefix("question=") for one in options["map"]]
+        paths = [assignment.removeprefix("question=") for assignment in options["map"]]
         if len(paths) > 1 or paths == options["map"] != []:
             raise CommandError("--map: of a log, only question=PATH", returncode=USAGE)
         lines = convert_model_log(

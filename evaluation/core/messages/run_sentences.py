@@ -43,9 +43,9 @@ def _format_no_rewording(values: Mapping[str, Any]) -> str:
         parts.append(f"Raise {values['option']['rewriter_tokens']}.")
     if reasons:
         parts += [
-            f"For example, question {one['question']}: “{one['text']}” "
-            f"({describe_reason(one['reason'])})."
-            for one in values["examples"]
+            f"For example, question {example['question']}: “{example['text']}” "
+            f"({describe_reason(example['reason'])})."
+            for example in values["examples"]
         ]
     parts.append(
         "Start it again: the rewriter is asked anew. Or choose another rewriter, or type other "

@@ -49,7 +49,7 @@ CODES_BY_TITLE = {
 REASONS = {
     "Why a cell is empty": WHY_EMPTY,
     "Why a statistic of the alarms is undefined": WHY_UNCHECKED,
-    "Why a worker is excluded": {code: one.words for code, one in EXCLUSION_REASONS.items()},
+    "Why a worker is excluded": {code: reason.words for code, reason in EXCLUSION_REASONS.items()},
     "Why anchors choose nothing, or are not suggested": WHY_NOT_CHOSEN,
 }
 

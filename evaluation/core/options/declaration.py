@@ -352,7 +352,7 @@ class Ids(Option):
 
     def _check(self, value: Any) -> Problem | None:
         """Return a problem if the value is no list of texts, or too long a list."""
-        if not isinstance(value, tuple | list) or not all(isinstance(one, str) for one in value):
+        if not isinstance(value, tuple | list) or not all(isinstance(item, str) for item in value):
             return self._build_type_problem(value, "ids")
         if len(value) > self.most:
             return build_problem("max_length", self.name, given=len(value), most=self.most)
@@ -364,13 +364,13 @@ class Ids(Option):
             lines = (line.strip() for line in text.splitlines())
             return tuple(dict.fromkeys(line for line in lines if line))
         ids = tuple(dict.fromkeys(text.split()))
-        for one in ids:
+        for name in ids:
             try:
-                UUID(one)
+                UUID(name)
             except ValueError:
-                raise OptionError([self._build_type_problem(one, "id")]) from None
+                raise OptionError([self._build_type_problem(name, "id")]) from None
         # In one spelling: upper case or missing hyphens make no other id.
-        return tuple(dict.fromkeys(str(UUID(one)) for one in ids))
+        return tuple(dict.fromkeys(str(UUID(name)) for name in ids))
 
     def to_json_value(self, value: Any) -> Any:
         """Return the ids as a list, as JSON stores them."""
@@ -386,7 +386,7 @@ class Ids(Option):
 
     def brief(self, value: Any, names: Mapping[str, str]) -> str:
         """Return the names of the first three ids and the number of the others."""
-        labels = [names.get(one, self.gone or one) for one in value[:IDS_SHOWN]]
+        labels = [names.get(item, self.gone or item) for item in value[:IDS_SHOWN]]
         more = len(value) - len(labels)
         return ", ".join(labels) + (f" and {more:,} more" if more else "") or "none"
 

@@ -125,7 +125,7 @@ def find_similar_ids(typed: str, known: Collection[str]) -> list[str]:
     same = [one for one in known if _fold(one) == folded]
     if len(known) > COMPARED or len(same) >= NAMED:
         return same[:NAMED]
-    alike = [one for one in get_close_matches(typed, known, NAMED) if one not in same]
+    alike = [match for match in get_close_matches(typed, known, NAMED) if match not in same]
     return (same + alike)[:NAMED]
 
 

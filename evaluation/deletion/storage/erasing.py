@@ -115,11 +115,11 @@ class Texts:
         if isinstance(value, str):
             return self._remove_from_text(value)
         if isinstance(value, list):
-            made = [self.remove_from(one) for one in value]
+            made = [self.remove_from(item) for item in value]
             # Identity, not equality: `erase_copies` writes only rows with a replaced value.
             return made if any(a is not b for a, b in zip(made, value, strict=True)) else value
         if isinstance(value, dict):
-            pairs = {key: self.remove_from(one) for key, one in value.items()}
+            pairs = {key: self.remove_from(inner) for key, inner in value.items()}
             return pairs if any(pairs[key] is not value[key] for key in value) else value
         return value
 

@@ -29,7 +29,7 @@ def find_join_dependents(brought: Import) -> DependentRows:
         for row in batch:
             counts["rows"] += 1
             counts.update(_count_columns(row, later.get(row.response_id, ())))
-            if row.flagged and not any(one.rejects for one in later.get(row.response_id, ())):
+            if row.flagged and not any(facts.rejects for facts in later.get(row.response_id, ())):
                 counts["flags"] += 1
     notes = []
     if brought.version_id and is_in_use([brought.version_id]):
@@ -91,8 +91,8 @@ def _load_later(rows: Sequence[JoinedFacts]) -> dict[int, list[JoinedFacts]]:
     first = min(row.pk for row in rows)
     own = rows[0].brought_by_id
     later = JoinedFacts.objects.filter(pk__gt=first).exclude(brought_by=own)
-    for one in later.filter(response__in=[row.response_id for row in rows]).order_by("pk"):
-        found.setdefault(one.response_id, []).append(one)
+    for facts in later.filter(response__in=[row.response_id for row in rows]).order_by("pk"):
+        found.setdefault(facts.response_id, []).append(facts)
     return found
 
 
@@ -110,7 +110,7 @@ def _count_columns(row: JoinedFacts, later: Sequence[JoinedFacts]) -> Mapping[st
 
 def _find_next(name: str, later: Sequence[JoinedFacts]) -> JoinedFacts | None:
     """Return the first later join that stored this column at the answer; None without one."""
-    return next((one for one in later if name in one.stored), None)
+    return next((facts for facts in later if name in facts.stored), None)
 
 
 def _restore_values(row: JoinedFacts, later: Sequence[JoinedFacts]) -> None:
@@ -140,7 +140,7 @@ def _remove_flags(rows: Sequence[JoinedFacts], later: Mapping[int, list[JoinedFa
     for row in rows:
         if not row.flagged:
             continue
-        follower = next((one for one in later.get(row.response_id, ()) if one.rejects), None)
+        follower = next((facts for facts in later.get(row.response_id, ()) if facts.rejects), None)
         if follower is None:
             free.append(row.response_id)
         else:

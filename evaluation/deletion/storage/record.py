@@ -252,7 +252,9 @@ def find_run_dependents(run: Run) -> DependentRows:
     if n := WorkerVerdict.objects.filter(run=run).count():
         question_set = run.version.question_set
         excluded = [
-            one for one in WorkerVerdict.list_excluding(question_set) if one.run_id == run.pk
+            verdict
+            for verdict in WorkerVerdict.list_excluding(question_set)
+            if verdict.run_id == run.pk
         ]
         notes.append(Note("decisions_stay", n=n, out=len(excluded)))
     if AuditItem.objects.filter(audit__run=run).exists():

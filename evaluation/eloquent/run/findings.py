@@ -184,7 +184,7 @@ def _embed_answers(
     embedder: Embedder | None,
 ) -> tuple[Vectors, EmbedderInfo | None, list[Message]]:
     """Return vectors of the answers (one row each), the embedder's description, warnings."""
-    texts = [one.text for one in replies if one.answered]
+    texts = [reply.text for reply in replies if reply.answered]
     if not texts:
         return np.zeros((0, 1), dtype=np.float32), None, []
     precision = cast(Literal["float32", "bfloat16", "auto"], parameters.precision)
@@ -194,7 +194,7 @@ def _embed_answers(
     vectors = embedder.embed(texts, report_progress)
     info = embedder.describe()
     warnings = [build_truncation_warning(embedder.n_truncated_, info), check_language(texts, info)]
-    return vectors, info, [one for one in warnings if one is not None]
+    return vectors, info, [warning for warning in warnings if warning is not None]
 
 
 def _compute_set_similarity(

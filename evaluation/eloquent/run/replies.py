@@ -120,27 +120,29 @@ def match_replies(
     numbering = Numbering(by_id, table_rows) if table_rows else None
     replies: dict[tuple[str, str, int], Reply] = {}
     changed: list[tuple[PromptReply, PromptItem]] = []
-    for one in prompt_replies:
-        item = _find_item(by_id, one)
+    for prompt_reply in prompt_replies:
+        item = _find_item(by_id, prompt_reply)
         if item is None:
-            exclusions.add(UNKNOWN_ITEM, _describe_reply(one))
+            exclusions.add(UNKNOWN_ITEM, _describe_reply(prompt_reply))
             continue
-        if one.turns:
-            for reply in _split_conversations(item, one):
+        if prompt_reply.turns:
+            for reply in _split_conversations(item, prompt_reply):
                 if reply is None:
-                    changed.append((one, item))
+                    changed.append((prompt_reply, item))
                 else:
-                    _add_reply(replies, reply, one, exclusions)
+                    _add_reply(replies, reply, prompt_reply, exclusions)
             continue
         assert numbering is not None
-        variant = numbering.find_variant(item, one)
+        variant = numbering.find_variant(item, prompt_reply)
         if variant is None:
-            exclusions.add(_explain_mismatch(item, one), _describe_reply(one))
+            exclusions.add(_explain_mismatch(item, prompt_reply), _describe_reply(prompt_reply))
             continue
-        _add_reply(replies, _build_table_reply(item, variant, one), one, exclusions)
+        _add_reply(
+            replies, _build_table_reply(item, variant, prompt_reply), prompt_reply, exclusions
+        )
     # After all others, so that a changed prompt gets a wording that has no reply.
-    for one, item in changed:
-        _add_changed_reply(replies, one, item, exclusions)
+    for prompt_reply, item in changed:
+        _add_changed_reply(replies, prompt_reply, item, exclusions)
     return MatchedReplies(list(replies.values()), numbering)
 
 

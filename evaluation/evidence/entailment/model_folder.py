@@ -151,12 +151,12 @@ def _prepare_folder(output: Path, identity: str) -> None:
         ) from error
     if is_empty:
         return
-    found = read_checkpoint_identity(output)
-    if found is None:
+    checkpoint_identity = read_checkpoint_identity(output)
+    if checkpoint_identity is None:
         raise InputError.single(
             str(output), "the folder is not empty", "Name a new folder with --output."
         )
-    if found != identity:
+    if checkpoint_identity != identity:
         raise InputError.single(
             str(output),
             "the folder holds an interrupted training of other data or options",

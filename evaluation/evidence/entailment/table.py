@@ -102,22 +102,32 @@ def build_entailment_rows(
             on_step()
     default = scored[0].scores
     rows = []
-    for one in scored:
-        if one.scores is None:
-            agreement = ClusteredEstimate(reason=one.reason)
+    for method_scores in scored:
+        if method_scores.scores is None:
+            agreement = ClusteredEstimate(reason=method_scores.reason)
         else:
-            agreement = compute_mean_correlation(one.scores, truth, seed=seed)
+            agreement = compute_mean_correlation(method_scores.scores, truth, seed=seed)
         gain = None
-        if one is not scored[0] and one.scores is not None and default is not None:
-            gain = compare_correlations(one.scores[None], default, truth, seed=seed)[0]
+        if (
+            method_scores is not scored[0]
+            and method_scores.scores is not None
+            and default is not None
+        ):
+            gain = compare_correlations(method_scores.scores[None], default, truth, seed=seed)[0]
         of_labels = ClusteredEstimate(reason="no_answers_of_a_label")
         if contrast is not None:
             measured = measure_answer_scores(
-                setting, trials[0], values, one.method, {NAME: contrast}, seed
+                setting, trials[0], values, method_scores.method, {NAME: contrast}, seed
             )
-            of_labels = next(found.estimate for found in measured if found.measure == NAME)
+            of_labels = next(
+                answer_measure.estimate
+                for answer_measure in measured
+                if answer_measure.measure == NAME
+            )
         rows.append(
-            EntailmentRow(setting, one.method.name, agreement, gain, of_labels, n_questions)
+            EntailmentRow(
+                setting, method_scores.method.name, agreement, gain, of_labels, n_questions
+            )
         )
     return rows
 

@@ -107,7 +107,8 @@ class Training:
         for parameter in self.model.base_model.embeddings.parameters():
             parameter.requires_grad = False
         self.optimizer = self.torch.optim.AdamW(
-            [one for one in self.model.parameters() if one.requires_grad], lr=LEARNING_RATE
+            [weights for weights in self.model.parameters() if weights.requires_grad],
+            lr=LEARNING_RATE,
         )
         self.step, self.seconds, self.processor_seconds = 0, 0.0, 0.0
         self.epoch, self.batches = -1, list[Batch]()

@@ -56,7 +56,7 @@ class GradedCrowds:
     @classmethod
     def from_answers(cls, graded: Sequence[GradedAnswer], seed: int = 0) -> GradedCrowds:
         """Choose between named and simulated workers. Raises `TooFewGradesError`."""
-        grades = np.array([one.grade for one in graded])
+        grades = np.array([answer.grade for answer in graded])
         if len(graded) and not np.ptp(grades):
             raise TooFewGradesError(Message("graded.one_grade"))
         if graded and graded[0].worker:
@@ -66,17 +66,17 @@ class GradedCrowds:
     @classmethod
     def _from_named_workers(cls, graded: Sequence[GradedAnswer], seed: int) -> GradedCrowds:
         """Return the crowd of the named workers, sampled where a question has over 200 answers."""
-        names = sorted({one.worker for one in graded})
-        _, counts = np.unique([one.question for one in graded], return_counts=True)
+        names = sorted({answer.worker for answer in graded})
+        _, counts = np.unique([answer.question for answer in graded], return_counts=True)
         notes: list[Message] = []
         if counts.max() > MOST_ANSWERS:
             share = MOST_ANSWERS / counts.max()
             drawn = np.random.default_rng(seed).permutation(len(names))
             sampled = {names[index] for index in drawn[: max(1, int(share * len(names)))]}
-            graded = [one for one in graded if one.worker in sampled]
+            graded = [answer for answer in graded if answer.worker in sampled]
             values = {"all": len(names), "workers": len(sampled), "most": MOST_ANSWERS}
             notes.append(Message("graded.sampled_workers", values))
-        workers, _ = encode_labels([one.worker for one in graded])
+        workers, _ = encode_labels([answer.worker for answer in graded])
         crowds = cls(_collect_answers(graded), workers, 0, False, tuple(notes))
         n_compared = int(crowds._has_enough_answers().sum())
         if n_compared < FEWEST_WORKERS:
@@ -89,8 +89,8 @@ class GradedCrowds:
         """Return the settings of the largest simulated crowd that half of the questions allow."""
         rng = np.random.default_rng(seed)
         places: dict[str, list[int]] = {}
-        for row, one in enumerate(graded):
-            places.setdefault(one.question, []).append(row)
+        for row, answer in enumerate(graded):
+            places.setdefault(answer.question, []).append(row)
         counts = np.array([len(rows) for rows in places.values()])
         # In steps of a tier, because each tier has to be full.
         crowd = next(
@@ -155,9 +155,9 @@ class GradedCrowds:
 def _collect_answers(graded: Sequence[GradedAnswer]) -> GradedAnswers:
     """Return the texts, questions and grades as arrays."""
     return GradedAnswers(
-        [one.text for one in graded],
-        np.array([one.question for one in graded]),
-        np.array([one.grade for one in graded]),
+        [answer.text for answer in graded],
+        np.array([answer.question for answer in graded]),
+        np.array([answer.grade for answer in graded]),
     )
 
 

@@ -152,10 +152,12 @@ class _ScoredPart:
         known = ~np.isnan(truth).all(axis=0)
         return cls(
             {
-                one.method.name: MethodScores(
-                    one.method, None if one.scores is None else one.scores[:, known], one.reason
+                method_scores.method.name: MethodScores(
+                    method_scores.method,
+                    None if method_scores.scores is None else method_scores.scores[:, known],
+                    method_scores.reason,
                 )
-                for one in scored
+                for method_scores in scored
             },
             truth[:, known],
         )

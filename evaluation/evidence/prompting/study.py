@@ -185,12 +185,17 @@ def study_prompting(
             for number, prompt in enumerate(prompts):
                 items = [
                     Item(
-                        f"{PROMPTS[number]}-{one.question}",
+                        f"{PROMPTS[number]}-{question_record.question}",
                         prompt.messages(
-                            build_item_fields(one.text, one.choices, one.category, one.language)
+                            build_item_fields(
+                                question_record.text,
+                                question_record.choices,
+                                question_record.category,
+                                question_record.language,
+                            )
                         ),
                     )
-                    for one in asked
+                    for question_record in asked
                 ]
                 step = Step(f"{PROMPTS[number]} prompt", prompt.template, prompt.system)
                 for (item, _), row in folder.ask(step, items, settings).items():

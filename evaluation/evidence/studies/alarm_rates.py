@@ -302,12 +302,12 @@ def reproduce_alarms(request: Request, progress: Progress | None = None) -> Stud
         rows: list[tuple[object, ...]] = []
         for done, setting in enumerate(list_settings(request, progress)):
             results = [setting.make(seed) for seed in request.seeds]
-            alarms_by_setting[setting.name] = [one for one, _ in results]
+            alarms_by_setting[setting.name] = [alarms for alarms, _ in results]
             exact = None
             if setting.kind is not None:
                 kind = setting.kind
                 exact = float(
-                    np.mean([_names_exactly(one, kind, groups) for one, groups in results])
+                    np.mean([_names_exactly(alarms, kind, groups) for alarms, groups in results])
                 )
             rows.append(_build_row(setting.name, alarms_by_setting[setting.name], exact))
             if progress is not None:
@@ -317,10 +317,10 @@ def reproduce_alarms(request: Request, progress: Progress | None = None) -> Stud
         }
         for source in ("honest simulated", "honest dealt", "honest CrowdWSA", "honest"):
             pooled = [
-                one
+                alarms
                 for name, all_ in honest_alarms.items()
                 if name.startswith(source)
-                for one in all_
+                for alarms in all_
             ]
             rows.append(_build_row(f"{source}, all", pooled, None))
         write_table(folder, "table", HEADER, rows)

@@ -241,14 +241,14 @@ def reproduce_attacks(request: Request, progress: Progress | None = None) -> Stu
             question_texts,
             find_general_answers(students, vectors.students)[:MOST_GENERAL],
         )
-        attacks = [one for one in ATTACKS if question_texts or one.name != "question"]
+        attacks = [attack for attack in ATTACKS if question_texts or attack.name != "question"]
         rows = []
         for done, attack in enumerate(attacks):
             outcomes = [
                 _measure(vectors, crowd, *crowd.replace_texts(attack, seed))
                 for seed in request.seeds
             ]
-            means = np.mean([list(vars(one).values()) for one in outcomes], axis=0).tolist()
+            means = np.mean([list(vars(outcome).values()) for outcome in outcomes], axis=0).tolist()
             rows.append((attack.name, attack.topic, attack.n_attackers, len(outcomes), *means))
             if progress is not None:
                 progress("attacks", done + 1, len(attacks))

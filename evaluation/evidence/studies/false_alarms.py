@@ -110,7 +110,8 @@ class Inspection:
         computed = {check.check for check in alarms.checks if check.statistic is not None}
         return cls(
             frozenset(
-                choose_case(one.kind, one.severity, bool(one.workers)) for one in alarms.found
+                choose_case(alarm.kind, alarm.severity, bool(alarm.workers))
+                for alarm in alarms.found
             ),
             frozenset(
                 case
@@ -191,7 +192,7 @@ def reproduce_false_rings(request: Request, progress: Progress | None = None) ->
         crowds = _load_crowds(request, progress)
         settings = _list_settings(crowds, request.seeds)
         inspections = inspect_resamples(crowds, _draw_resamples(crowds, settings, request))
-        total, done = sum(len(one.seeds) for one in settings), 0
+        total, done = sum(len(setting.seeds) for setting in settings), 0
         rows: list[tuple[object, ...]] = []
         for setting in settings:
             of_setting = []
@@ -212,7 +213,7 @@ def reproduce_false_rings(request: Request, progress: Progress | None = None) ->
                 "embedder": request.embedder,
                 "draws": DRAWS,
                 "input_hash": combine_hashes(
-                    hash_file(Path(request.data) / one) for one in sources
+                    hash_file(Path(request.data) / source) for source in sources
                 ),
                 "undefined": [
                     {

@@ -218,17 +218,25 @@ def _build_model_rows(
 ) -> list[tuple[object, ...]]:
     """Return a row for each method and model: mean score over the repetitions, and its grade."""
     rows: list[tuple[object, ...]] = []
-    for one in scored:
-        if one.scores is None:
+    for method_scores in scored:
+        if method_scores.scores is None:
             continue
         for code, model in enumerate(graded_models.models):
-            own = one.scores[:, code]
+            own = method_scores.scores[:, code]
             known = own[~np.isnan(own)]
             mean = float(known.mean()) if len(known) else None
             spread = float(known.std(ddof=1)) if len(known) > 1 else None
             grade = float(graded_models.grades[code])
             rows.append(
-                (setting, one.method.name, model, mean, spread, grade, graded_models.n[code])
+                (
+                    setting,
+                    method_scores.method.name,
+                    model,
+                    mean,
+                    spread,
+                    grade,
+                    graded_models.n[code],
+                )
             )
     return rows
 

@@ -174,8 +174,13 @@ def reproduce_forecasts(request: Request, progress: Progress | None = None) -> S
         ("mohler2011", mohler.texts, mohler.questions, None),
         ("beetle2013", beetle.texts, beetle.questions, beetle.workers),
         *(
-            (f"crowdwsa2019 {name}", found.texts, found.sentences, found.workers)
-            for name, found in crowds.items()
+            (
+                f"crowdwsa2019 {name}",
+                translations.texts,
+                translations.sentences,
+                translations.workers,
+            )
+            for name, translations in crowds.items()
         ),
     ]
     rows: list[tuple[object, ...]] = []

@@ -168,20 +168,20 @@ def _build_flag_rows(
     crowd_facts: CrowdFacts, students: StudentAnswers, wanted: Mapping[str, RequestedSlots]
 ) -> Iterator[tuple[object, ...]]:
     """Yield each contradicting fact with its answer and label, by decreasing share of its slot."""
-    rows = [one for one in crowd_facts.answers if one.verdict == Verdict.CONTRADICTS]
+    rows = [answer for answer in crowd_facts.answers if answer.verdict == Verdict.CONTRADICTS]
     rows.sort(key=lambda one: (-wanted[one.question].shares[one.slot], one.question, one.key))
-    for one in rows:
+    for row in rows:
         yield (
-            wanted[one.question].shares[one.slot],
-            one.question,
-            one.name,
-            students.texts[one.key],
-            str(students.labels[one.key]),
-            one.slot,
-            one.value,
-            one.crowd,
-            one.n_crowd,
-            one.of,
+            wanted[row.question].shares[row.slot],
+            row.question,
+            row.name,
+            students.texts[row.key],
+            str(students.labels[row.key]),
+            row.slot,
+            row.value,
+            row.crowd,
+            row.n_crowd,
+            row.of,
         )
 
 
@@ -245,10 +245,10 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
             write_entailment(folder, likelihood_rows, "likelihood")
         agreement_rows = _compute_agreements(crowd, chosen, request, progress)
         answer_rows = _measure_answers(crowd, chosen, contrasts, request, progress)
-        write_table(folder, "agreement", AGREEMENT_HEADER, [one.cells() for one in agreement_rows])
-        write_table(folder, "answers", ANSWERS_HEADER, [one.cells() for one in answer_rows])
+        write_table(folder, "agreement", AGREEMENT_HEADER, [row.cells() for row in agreement_rows])
+        write_table(folder, "answers", ANSWERS_HEADER, [measure.cells() for measure in answer_rows])
         write_facts(folder, students, load_beetle_questions(request.data))
-        rows = [one.row for one in agreement_rows]
+        rows = [agreement.row for agreement in agreement_rows]
         write_evidence(
             folder,
             rows,
@@ -282,7 +282,7 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
         )
     return StudyTable(
         AGREEMENT_HEADER,
-        [one.cells() for one in agreement_rows],
+        [row.cells() for row in agreement_rows],
         "\n\n".join(
             filter(
                 None,
@@ -302,7 +302,7 @@ def describe_contradiction_auc(measures: Sequence[AnswerMeasure]) -> str:
     With three-way labels it is on all incorrect answers instead of partly right ones. The methods
     are cosine (`aqer`), and those that need a model.
     """
-    by_measure = {(one.method, one.measure): one.estimate for one in measures}
+    by_measure = {(cell.method, cell.measure): cell.estimate for cell in measures}
     parts = []
     for higher in reversed(HIGHER[1:]):
         measure = f"auc_{higher}_over_{CONTRADICTORY}"
@@ -476,12 +476,12 @@ def _list_empty_agreements(agreements: Sequence[Agreement]) -> list[dict[str, ob
         {
             "file": "agreement.csv",
             "column": "pearson",
-            "reason": one.row.reason("pearson_mean"),
+            "reason": agreement.row.reason("pearson_mean"),
             "count": 1,
-            "rows": [[one.row.setting, one.row.method]],
+            "rows": [[agreement.row.setting, agreement.row.method]],
         }
-        for one in agreements
-        if np.isnan(one.row.pearson_mean)
+        for agreement in agreements
+        if np.isnan(agreement.row.pearson_mean)
     ]
 
 
@@ -490,11 +490,11 @@ def _list_empty_answers(answer_measures: Sequence[AnswerMeasure]) -> list[dict[s
     return [
         {
             "file": "answers.csv",
-            "column": "low" if one.estimate.value is not None else "value",
-            "reason": one.estimate.reason,
+            "column": "low" if cell.estimate.value is not None else "value",
+            "reason": cell.estimate.reason,
             "count": 1,
-            "rows": [[one.setting, one.method, one.measure]],
+            "rows": [[cell.setting, cell.method, cell.measure]],
         }
-        for one in answer_measures
-        if one.estimate.reason is not None
+        for cell in answer_measures
+        if cell.estimate.reason is not None
     ]

@@ -244,8 +244,8 @@ def _draw_chart(rows: Sequence[EvidenceRow], counts: Sequence[int]) -> Chart:
     row_by_key = {(row.setting, row.method): row for row in rows}
 
     def find_points(method: str) -> list[tuple[float, float | None]]:
-        found = [row_by_key.get((f"questions={count}", method)) for count in counts]
-        means = [None if row is None else row.cells()[2] for row in found]
+        evidence_rows = [row_by_key.get((f"questions={count}", method)) for count in counts]
+        means = [None if row is None else row.cells()[2] for row in evidence_rows]
         return [
             (count, mean if isinstance(mean, float) else None)
             for count, mean in zip(counts, means, strict=True)

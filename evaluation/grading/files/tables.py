@@ -132,11 +132,11 @@ def _build_facts(grading: Grading) -> dict[str, Any] | None:
 
 def _build_contradictions(grading: Grading) -> dict[str, Any]:
     """Return whether an entailment model checked the answers for contradictions, as a message."""
-    found = describe_contradictions(None if grading.facts is None else count_facts(grading.facts))
+    message = describe_contradictions(None if grading.facts is None else count_facts(grading.facts))
     return {
-        "checked": found.code == "meaning.found",
-        "code": found.code,
-        "message": TERMINAL.format(found),
+        "checked": message.code == "meaning.found",
+        "code": message.code,
+        "message": TERMINAL.format(message),
     }
 
 

@@ -303,5 +303,5 @@ def _is_split_of_crowd(alarm: Alarm, alarms: Sequence[Alarm]) -> bool:
     if alarm.kind != "two_camps" or alarm.workers:
         return False
     same = alarm.message.values.get("same_as_crowd")
-    is_raised = any(one.kind == "two_camps" and one.workers for one in alarms)
+    is_raised = any(alarm.kind == "two_camps" and alarm.workers for alarm in alarms)
     return is_raised and same is not None and same >= SAME_CAMPS

@@ -107,9 +107,11 @@ class LanguageModelSerializer(StrictModelSerializer):
         wrong = find_registration_problems(options, self.context["request"].user)
         if wrong:
             reasons: dict[str, list[Any]] = {}
-            for one in wrong:
-                error_detail = serializers.ErrorDetail(API.sentence(ModelOptions, one), one.code)
-                reasons.setdefault(one.option, []).append(error_detail)
+            for problem in wrong:
+                error_detail = serializers.ErrorDetail(
+                    API.sentence(ModelOptions, problem), problem.code
+                )
+                reasons.setdefault(problem.option, []).append(error_detail)
             raise serializers.ValidationError(reasons)
         reached = {
             name: value for name, value in convert_to_columns(options).items() if name in values

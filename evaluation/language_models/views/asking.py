@@ -76,7 +76,7 @@ class AskForm(get_form(AskOptions)):  # type: ignore[misc]
     def __init__(self, user: AnyUser, *args: Any, **kwargs: Any) -> None:
         super().__init__(user, *args, **kwargs)
         few = self.askable if len(self.askable) <= MOST_CHOSEN else []
-        begun = [str(one) for one in self.initial.get("models") or ()]
+        begun = [str(model_id) for model_id in self.initial.get("models") or ()]
         self.initial["models"] = begun or [str(row.public_id) for row in few]
         self.fields["prompt"] = forms.ChoiceField(
             label="Prompt",
@@ -130,19 +130,24 @@ class RequestTotals:
 
         The time is that of the slowest, since they run in parallel.
         """
-        pending = [one for one in estimates if not one.reason and one.to_ask]
-        costs, durations = [one.cost for one in pending], [one.duration for one in pending]
+        pending = [estimate for estimate in estimates if not estimate.reason and estimate.to_ask]
+        costs, durations = (
+            [estimate.cost for estimate in pending],
+            [estimate.duration for estimate in pending],
+        )
         return cls(
-            to_ask=sum(one.to_ask for one in pending),
-            stored=sum(one.stored for one in estimates),
-            prompt_tokens=sum(one.prompt_tokens for one in pending),
-            completion_tokens=sum(one.completion_tokens for one in pending),
+            to_ask=sum(estimate.to_ask for estimate in pending),
+            stored=sum(estimate.stored for estimate in estimates),
+            prompt_tokens=sum(estimate.prompt_tokens for estimate in pending),
+            completion_tokens=sum(estimate.completion_tokens for estimate in pending),
             # Unknown if one part is unknown: the sum and the slowest of the others would be too
             # low.
-            cost=None if None in costs else sum(one for one in costs if one is not None),
+            cost=None if None in costs else sum(cost for cost in costs if cost is not None),
             duration=None
             if None in durations
-            else max((one for one in durations if one is not None), default=timedelta()),
+            else max(
+                (duration for duration in durations if duration is not None), default=timedelta()
+            ),
         )
 
 
@@ -218,10 +223,10 @@ def _build_preview_context(
         "estimates": estimates,
         "takes": RequestTotals.from_estimates(estimates),
         "previews": list(_merge_previews(previews)),
-        "parameters": [(one.model, one.parameters) for one in previews],
+        "parameters": [(preview.model, preview.parameters) for preview in previews],
         "samples": options.samples,
         "budget": options.budget,
-        "nobody": all(one.reason for one in estimates),
+        "nobody": all(estimate.reason for estimate in estimates),
     }
 
 
@@ -235,7 +240,7 @@ def _merge_previews(previews: Sequence[Preview]) -> list[SharedPreview]:
     # groupby joins neighbours only, hence the sorting.
     for prompt, alike in groupby(sorted(previews, key=of_prompt), of_prompt):
         same = list(alike)
-        names = tuple(one.model for one in same)
+        names = tuple(preview.model for preview in same)
         result.append(SharedPreview(prompt, same[0].conversations, names))
     return result
 
@@ -305,11 +310,11 @@ def build_results_context(run: Run) -> Mapping[str, Any]:
 
 def load_names(run: Run) -> Mapping[str, str]:
     """Return the display names of the models and prompts whose ids the options contain."""
-    ids = [str(one) for one in run.parameters.get("models", ())]
+    ids = [str(model_id) for model_id in run.parameters.get("models", ())]
     rows = LanguageModel.objects.filter(public_id__in=ids).values_list("public_id", "name")
     names = {str(public_id): name for public_id, name in rows}
     result = {
-        "models": ", ".join(names.get(one, "a model that is not there any more") for one in ids)
+        "models": ", ".join(names.get(name, "a model that is not there any more") for name in ids)
     }
     if prompt := run.parameters.get("prompt"):
         try:

@@ -137,7 +137,9 @@ def show_prompt(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
     stored_prompt = get_visible_or_404(request, StoredPrompt.objects.all(), prompt_id)
     versions = list(stored_prompt.versions.select_related("author").order_by("-number"))
     number = parse_number(request.GET, "version", 1, 10**6, blank=True)
-    version = next((one for one in versions if one.number == number), None)
+    version = next(
+        (prompt_version for prompt_version in versions if prompt_version.number == number), None
+    )
     if number is not None and version is None:
         raise Http404("the prompt has no such version")
     version = version or versions[0]
@@ -215,7 +217,9 @@ def _show_form(
 
 def _find_first_question(sets: list[QuestionSet], wanted: str) -> Question | None:
     """Return the first question of the set with the id `wanted`, else of the first set with one."""
-    chosen = [one for one in sets if str(one.public_id) == wanted] or sets
+    chosen = [
+        question_set for question_set in sets if str(question_set.public_id) == wanted
+    ] or sets
     for question_set in chosen:
         version = question_set.latest_version()
         question = version and version.questions.order_by("position", "pk").first()

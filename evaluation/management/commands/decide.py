@@ -57,5 +57,5 @@ class Command(DeskCommand):
             self.stdout.write("Not rejected, once this is decided:")
         for line in format_comparisons(rejections, TERMINAL.format):
             self.stdout.write(line)
-        for message in (message for one in rejections for message in one.warnings):
+        for message in (message for rejection in rejections for message in rejection.warnings):
             self.stdout.write(f"Warning: {TERMINAL.format(message)}")

@@ -240,9 +240,9 @@ class Command(DeskCommand):
         rule = rules.Rule(options["rule"], **named, score=options["score"] or RAW)
         pay = {"least": options["least_hourly"], "base": options["base_pay"]}
         proposals = rules.propose(version, rule, **pay)
-        for one in proposals.rewarded:
-            hourly = "" if one.hourly is None else f"  {one.hourly} an hour"
-            self.stdout.write(f"{one.name}  {one.amount}{hourly}")
+        for earner in proposals.rewarded:
+            hourly = "" if earner.hourly is None else f"  {earner.hourly} an hour"
+            self.stdout.write(f"{earner.name}  {earner.amount}{hourly}")
         total = f"{proposals.total} {proposals.currency}".rstrip()
         self.stdout.write(
             f"{len(proposals.rewarded):,} of {len(proposals.earners):,} people who handed in and "
@@ -271,7 +271,7 @@ class Command(DeskCommand):
         waiting = select_next_bonuses(version, options["round"])
         for n, code in count_left_out(version, options["round"]):
             self.stdout.write(SENDING.text("left_out", said=SENDING.text(code, n=n)))
-        total = sum((one.amount for one in waiting), Decimal(0))
+        total = sum((payment.amount for payment in waiting), Decimal(0))
         if not waiting:
             raise CommandError(SENDING.text("no_bonus_left"), returncode=USAGE)
         currency = waiting[0].currency

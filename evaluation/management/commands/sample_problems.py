@@ -58,12 +58,14 @@ class Command(BaseCommand):
                 )
             problems = read_word_problems(options["problems"]).problems
             drawn = draw_problem_sample(problems, options["size"], options["seed"])
-            lines = (json.dumps(convert_to_umwp(one), ensure_ascii=False) + "\n" for one in drawn)
+            lines = (
+                json.dumps(convert_to_umwp(problem), ensure_ascii=False) + "\n" for problem in drawn
+            )
             with OutputFolder(output.parent) as folder:
                 folder.write_lines(output.name, lines)
-        categories = Counter(one.category for one in drawn if one.category is not None)
+        categories = Counter(problem.category for problem in drawn if problem.category is not None)
         listing = ", ".join(f"{number}: {categories[number]}" for number in sorted(categories))
-        n = sum(one.answerable is True for one in drawn)
+        n = sum(problem.answerable is True for problem in drawn)
         print_report(
             self.stdout,
             f"{len(drawn):,} of {len(problems):,} problems, {n:,} with an answer"

@@ -116,7 +116,7 @@ def load_differences(
     questions = dict(
         Question.objects.filter(pk__in=keys).values_list("pk", select_beginning("text"))
     )
-    found = [
+    differences = [
         QuestionDifference(
             question=table.questions[column].question,
             name=table.questions[column].name,
@@ -129,7 +129,7 @@ def load_differences(
         )
         for column, key in zip(rows.tolist(), keys, strict=True)
     ]
-    return Differences(order, start, len(ordered), found)
+    return Differences(order, start, len(ordered), differences)
 
 
 def _order_questions(gaps: Floats, order: str) -> Integers:

@@ -157,9 +157,9 @@ def find_related(models: Iterable[LanguageModel]) -> Iterator[Related]:
         ordered = sorted(
             property_name, key=lambda model: ("passage" not in model.strategy, model.strategy)
         )
-        for one, other in combinations(ordered, 2):
-            if one.strategy != other.strategy:
-                yield Related("strategy", one, other)
+        for language_model, other in combinations(ordered, 2):
+            if language_model.strategy != other.strategy:
+                yield Related("strategy", language_model, other)
 
 
 def compare_identity(language_model: LanguageModel, other: LanguageModel) -> Related | None:
@@ -230,7 +230,7 @@ class ScoreTable:
         if models is not None:
             listed = listed.filter(model__public_id__in=models)
         standings = list(listed.select_related("model"))
-        found = [row.model for row in standings]
+        language_models = [row.model for row in standings]
         questions = [
             ComparedQuestion(*row)
             for row in Question.objects.filter(version=run.version_id)
@@ -241,8 +241,8 @@ class ScoreTable:
             )
         ]
         place = {question.key: index for index, question in enumerate(questions)}
-        row_of = {model.pk: index for index, model in enumerate(found)}
-        scores = np.full((len(found), len(questions)), np.nan)
+        row_of = {model.pk: index for index, model in enumerate(language_models)}
+        scores = np.full((len(language_models), len(questions)), np.nan)
         rows = LLMAnswerScore.objects.filter(run=run, llm_response__model__in=list(row_of))
         if not told:
             # Answers without a score matter for their costs only.
@@ -255,7 +255,7 @@ class ScoreTable:
                 scores[row_of[model], place[question]] = score
             if told:
                 costs.append((model, *cost))
-        return cls(found, questions, scores, standings), sum_costs_by_model(costs)
+        return cls(language_models, questions, scores, standings), sum_costs_by_model(costs)
 
     @cached_property
     def _row_of(self) -> dict[UUID, int]:

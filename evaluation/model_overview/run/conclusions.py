@@ -154,9 +154,9 @@ def build_portrait(summary: ViewsSummary, place: int) -> Portrait:
         evidence: list[Evidence] = []
         missing = []
         for side in sides:
-            found = list(_iterate_evidence(summary, model, side))
-            evidence += found
-            if not found:
+            evidences = list(_iterate_evidence(summary, model, side))
+            evidence += evidences
+            if not evidences:
                 missing.append(side)
         claims.append(Claim(name, evidence, missing))
     return Portrait(model, place, claims)
@@ -282,8 +282,8 @@ def iterate_model_rows(summary: ViewsSummary) -> Iterator[StandingRow]:
     """Yield the rows of models.csv: each model's mean and rank in each view."""
     for model in summary.models:
         yield from (row for row in summary.standings if row.model == model)
-        for one in summary.of_models:
-            if one.model == model:
+        for number in summary.of_models:
+            if number.model == model:
                 nothing = (None, None, 0, None, None, None, 0, None, 0)
-                reason = one.reason or OVER_ALL
-                yield StandingRow(model, one.view, one.value, *nothing, reason)
+                reason = number.reason or OVER_ALL
+                yield StandingRow(model, number.view, number.value, *nothing, reason)

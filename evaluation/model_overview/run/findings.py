@@ -123,8 +123,8 @@ def compute_results(
             progress("correlating", min(done * BATCH, len(pairs)), len(pairs))
         views += compute_correlations(together.values, pair, n_draws, seed)
     rows = [
-        _build_correlation_row(together, pair, one, one.estimate, "")
-        for pair, one in zip(pairs, views, strict=True)
+        _build_correlation_row(together, pair, correlation, correlation.estimate, "")
+        for pair, correlation in zip(pairs, views, strict=True)
     ]
     if progress is not None:
         progress("correlating", len(pairs), len(pairs))
@@ -342,7 +342,7 @@ class ViewsSummary(RunSummary):
     def view(self, name: str) -> ViewAbout | None:
         """Return a view (measure of answers, questions or models) by its name, or None."""
         return next(
-            (one for one in (*self.views, *self.model_views) if one.view.name == name), None
+            (about for about in (*self.views, *self.model_views) if about.view.name == name), None
         )
 
     def leading(self, side: Side) -> ViewAbout | None:
@@ -380,5 +380,9 @@ class ViewsSummary(RunSummary):
 
     def number(self, model: str, view: str) -> ModelNumber | None:
         """Return a model's overall value in a view of whole models; None if there is none."""
-        matches = (one for one in self.of_models if (one.model, one.view) == (model, view))
+        matches = (
+            model_number
+            for model_number in self.of_models
+            if (model_number.model, model_number.view) == (model, view)
+        )
         return next(matches, None)

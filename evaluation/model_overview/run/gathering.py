@@ -117,8 +117,8 @@ class AlignedMetrics:
             made.update(view.name.encode())
             # NaN has many bit patterns, and -0.0 differs from 0.0: each is made one.
             made.update(np.where(np.isnan(values), np.nan, values + 0.0).astype("<f8").tobytes())
-        for one in self.of_models:
-            made.update(json.dumps([one.view, one.model, one.value]).encode())
+        for number in self.of_models:
+            made.update(json.dumps([number.view, number.model, number.value]).encode())
         return made.hexdigest()
 
 

@@ -189,7 +189,7 @@ class Comparison:
         rest = [group for group in self.groups if group not in self.listed]
         if not rest:
             return None
-        return Unlisted(len(rest), sum(group.hit for group in rest), sum(one.n for one in rest))
+        return Unlisted(len(rest), sum(group.hit for group in rest), sum(group.n for group in rest))
 
 
 def fairness(

@@ -311,7 +311,7 @@ def propose(
 
 def check_contrasts(score: str, scores: Mapping[int, RawScore]) -> None:
     """Raise RuleError if the run has no score of the kind that the rule compares."""
-    if score != RAW and all(one.value is None for one in scores.values()):
+    if score != RAW and all(raw_score.value is None for raw_score in scores.values()):
         raise RuleError("score", "no_contrast")
 
 

@@ -122,7 +122,7 @@ def build_options_without(run: Run, verdicts: Sequence[WorkerVerdict]) -> Parame
         raise OtherSettingsError from None
     known = _WorkerIds(run.version)
     # Who withdrew all answers since has none that could vote.
-    before = [one for one in options.exclude_workers if known.has(one)]
+    before = [worker for worker in options.exclude_workers if known.has(worker)]
     ids = known.list_ids([verdict.worker for verdict in verdicts])
     return replace(options, exclude_workers=tuple(dict.fromkeys([*before, *ids])))
 
@@ -144,7 +144,9 @@ class _WorkerIds:
 
     def list_ids(self, workers: Collection[Worker]) -> tuple[str, ...]:
         """Return an unambiguous id of each of these workers who answered the version."""
-        return tuple(self._choose_id(one) for one in workers if one.public_id in self._names)
+        return tuple(
+            self._choose_id(worker) for worker in workers if worker.public_id in self._names
+        )
 
     def _choose_id(self, worker: Worker) -> str:
         """Return a worker's external id if unique and on one line, else the public id."""

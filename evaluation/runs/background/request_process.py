@@ -94,7 +94,7 @@ class Slots:
     def fill(self) -> None:
         """Claim queued runs for free slots, one per owner; else end the longest turn."""
         while len(slots := self.list_taken()) < self._most:
-            claim = claim_next(get_process_name(), Lane.ASKING, busy={one.owner for one in slots})
+            claim = claim_next(get_process_name(), Lane.ASKING, busy={slot.owner for slot in slots})
             if claim is None:
                 return
             self._begin(claim)
@@ -157,10 +157,10 @@ class Slots:
         """End the longest turn if more run owners wait than turns are already ending."""
         tasks = select_tasks(Lane.ASKING).filter(run=OuterRef("pk"))
         waits = filter_claimable(Lane.ASKING) | Q(Exists(tasks))
-        other_runs = Run.objects.filter(waits).exclude(owner__in={one.owner for one in slots})
+        other_runs = Run.objects.filter(waits).exclude(owner__in={slot.owner for slot in slots})
         # order_by() drops any order: its columns would make the rows of one owner distinct.
         n_waiting = other_runs.order_by().values("owner").distinct().count()
-        active = [one for one in slots if not one.is_ending]
+        active = [slot for slot in slots if not slot.is_ending]
         if n_waiting <= len(slots) - len(active):
             return
         longest = min(active, key=lambda one: one.since)

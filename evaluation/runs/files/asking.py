@@ -177,7 +177,9 @@ def estimate_requests(request: AskRequest) -> Estimate:
     with Journal(request.output, read_only=True) as journal:
         prepared = _prepare(request, journal)
         store = journal.store(prepared.model, prepared.configuration)
-        unanswered = list(group_by_key([one for one in prepared.planned if not store.has(one)]))
+        unanswered = list(
+            group_by_key([entry for entry in prepared.planned if not store.has(entry)])
+        )
         to_send = [group[0].request for group in unanswered if not store.known(group[0].key)]
         n_prompt_tokens, n_completion_tokens = (
             sum(map(estimate_prompt_tokens, to_send)),
@@ -200,8 +202,8 @@ def write_batch_file(request: AskRequest, path: Path) -> int:
     with Journal(request.output, read_only=True) as journal:
         prepared = _prepare(request, journal)
         store = journal.store(prepared.model, prepared.configuration)
-        unanswered = [one for one in prepared.planned if not store.has(one)]
-        unanswered = [one for one in unanswered if not store.known(one.key)]
+        unanswered = [entry for entry in prepared.planned if not store.has(entry)]
+        unanswered = [entry for entry in unanswered if not store.known(entry.key)]
         return write_batch(path, prepared.model, unanswered)
 
 
@@ -323,12 +325,12 @@ def _build_items(request: AskRequest, prompt: Prompt) -> list[Item]:
     questions = read_questions(request.questions).records
     passages: dict[str, PassageRecord] = {}
     if request.passages is not None:
-        passages = {one.passage: one for one in read_passages(request.passages).records}
+        passages = {record.passage: record for record in read_passages(request.passages).records}
     if prompt.strategy == PASSAGE:
         _refuse_without_passage(request.questions.name, questions, passages)
     return [
-        Item(one.question, prompt.messages(_build_fields(one, passages)), request.samples)
-        for one in questions
+        Item(record.question, prompt.messages(_build_fields(record, passages)), request.samples)
+        for record in questions
     ]
 
 

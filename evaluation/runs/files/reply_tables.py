@@ -63,7 +63,7 @@ def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Bud
     """
     replies = _read_responses(path)
     outcome = Outcome(n_planned=len(planned))
-    unanswered = [one for one in planned if not store.has(one)]
+    unanswered = [entry for entry in planned if not store.has(entry)]
     outcome.n_stored = len(planned) - len(unanswered)
     n_known = 0
     try:
@@ -76,16 +76,16 @@ def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Bud
                 # Only the first of equal requests was sent and costs; the others copy its reply.
                 _store_reply(group.pop(0), reply, store, budget, outcome)
                 outcome.statuses[reply.status] += len(group)
-            for one in group:
-                if store.known(one.key):
-                    store.copy(one)
+            for entry in group:
+                if store.known(entry.key):
+                    store.copy(entry)
                 elif reply is not None:
-                    store.keep(one, RecordedReply(reply))
+                    store.keep(entry, RecordedReply(reply))
     except OSError as error:
         outcome.end = End.STORE
         outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
     # A batch whose replies are all stored already is not another's.
-    if replies and not n_known and not any(one.key in replies for one in planned):
+    if replies and not n_known and not any(entry.key in replies for entry in planned):
         raise build_error(str(path), "batch_of_others")
     return outcome
 

@@ -104,7 +104,7 @@ class StudyFolder:
         )
         if outcome.end is not End.DONE or outcome.n_left:
             raise EndedEarlyError(_format_early_end(step, outcome))
-        keys = ((one.request.id, one.request.sample) for one in planned)
+        keys = ((entry.request.id, entry.request.sample) for entry in planned)
         rows = {
             both: self._journal.rows[configuration.id, *both].build_row(asking.keep_thinking)
             for both in keys

@@ -142,7 +142,7 @@ class Judging:
 
     def choice(self, code: str) -> Choice | None:
         """Return the choice with a code; None for an unknown code."""
-        return next((one for one in self.choices if one.code == code), None)
+        return next((choice for choice in self.choices if choice.code == code), None)
 
     def code_of(self, grade: float | None, label: str) -> str:
         """Return the code of a stored judgement; "" for a grade that no choice has."""

@@ -92,7 +92,7 @@ def has_disagreement(grades: Sequence[float], step: float) -> bool:
 
 def list_parties(disputes: Iterable[Dispute]) -> set[int]:
     """Return the experts who graded an answer in dispute and thus cannot settle it."""
-    return {expert for one in disputes if one.settled is None for expert in one.grades}
+    return {expert for dispute in disputes if dispute.settled is None for expert in dispute.grades}
 
 
 @transaction.atomic
@@ -477,12 +477,12 @@ def load_inbox(
 def sum_by_set(waiting: Iterable[InboxEntry]) -> dict[int, Progress]:
     """Return the expert's progress in each set, over all scales, by the set's primary key."""
     progress_by_set: dict[int, Progress] = {}
-    for one in waiting:
-        known = progress_by_set.get(one.question_set.pk, Progress(0, 0, None, None))
-        progress_by_set[one.question_set.pk] = Progress(
-            known.total + one.progress.total,
-            known.done + one.progress.done,
-            known.next or one.progress.next,
-            known.first or one.progress.first,
+    for entry in waiting:
+        known = progress_by_set.get(entry.question_set.pk, Progress(0, 0, None, None))
+        progress_by_set[entry.question_set.pk] = Progress(
+            known.total + entry.progress.total,
+            known.done + entry.progress.done,
+            known.next or entry.progress.next,
+            known.first or entry.progress.first,
         )
     return progress_by_set

@@ -122,9 +122,9 @@ def group_by_expert(
 ) -> dict[str, dict[Key, float | str]]:
     """Return each expert's judgements: by expert name, then by the judged item."""
     grades: dict[str, dict[Key, float | str]] = {}
-    for name in sorted({one.expert for one in judgements}):
-        grades[name] = {one.key: one.value for one in judgements if one.expert == name}
-    return grades
+    for judgement in judgements:
+        grades.setdefault(judgement.expert, {})[judgement.key] = judgement.value
+    return dict(sorted(grades.items()))
 
 
 def _count_choices(
@@ -132,8 +132,8 @@ def _count_choices(
 ) -> Iterator[ChoiceCount]:
     """Yield each choice of the scale with the number and share of its judgements."""
     n = Counter(
-        judging.code_of(one.value, "") if isinstance(one.value, float) else one.value
-        for one in judgements
+        judging.code_of(value, "") if isinstance(value, float) else value
+        for value in (judgement.value for judgement in judgements)
     )
     for choice in judging.choices:
         times = n[choice.code]
@@ -447,9 +447,9 @@ def compute_correlation(judged: Sequence[JudgedAnswer], audit: Audit | None) -> 
     if not judged:
         return ClusteredEstimate(reason=NO_ROWS)
     return estimate_correlation(
-        [one.score for one in judged],
-        [one.grade for one in judged],
-        [str(one.question) for one in judged],
+        [answer.score for answer in judged],
+        [answer.grade for answer in judged],
+        [str(answer.question) for answer in judged],
         compute_weights(judged, audit),
     )
 
@@ -461,8 +461,8 @@ def compute_at_equal_length(judged: Sequence[JudgedAnswer], audit: Audit | None)
     """
     if len(judged) < FEWEST_JUDGED:
         return None
-    scores, grades = [one.score for one in judged], [one.grade for one in judged]
-    length = compute_log_words([one.text for one in judged])
+    scores, grades = [answer.score for answer in judged], [answer.grade for answer in judged]
+    length = compute_log_words([answer.text for answer in judged])
     weights = compute_weights(judged, audit)
     return compute_partial_correlation(
         compute_weighted_pearson(scores, grades, weights),
@@ -476,16 +476,16 @@ def compute_weights(judged: Sequence[JudgedAnswer], audit: Audit | None) -> list
     if audit is None:
         return [1.0] * len(judged)
     counts: dict[str, int] = {}
-    for one in judged:
-        counts[one.stratum] = counts.get(one.stratum, 0) + 1
+    for answer in judged:
+        counts[answer.stratum] = counts.get(answer.stratum, 0) + 1
     # A sample by thirds holds as many answers of each, however many each has: without weights small
     # strata would count too much.
-    return [audit.strata.get(one.stratum, 0) / counts[one.stratum] for one in judged]
+    return [audit.strata.get(answer.stratum, 0) / counts[answer.stratum] for answer in judged]
 
 
 def compare_experts(judged: Sequence[JudgedAnswer]) -> list[Pair]:
     """Return the agreement of each pair of experts on the answers that both graded."""
-    names = sorted({expert for one in judged for expert in one.grades})
+    names = sorted({expert for judged_answer in judged for expert in judged_answer.grades})
     pairs = []
     for one, other in combinations(names, 2):
         both = [answer for answer in judged if {one, other} <= answer.grades.keys()]

@@ -65,8 +65,8 @@ class OptionSerializer(StrictSerializer):
             wrong = find_reserved_options(user, parameters) or parameters.problems()
         if wrong:
             reasons: dict[str, list[str]] = {}
-            for one in wrong:
-                reasons.setdefault(one.option, []).append(self._reason(one))
+            for problem in wrong:
+                reasons.setdefault(problem.option, []).append(self._reason(problem))
             raise serializers.ValidationError(reasons)
         return values
 

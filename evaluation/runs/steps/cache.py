@@ -49,11 +49,11 @@ def embed_texts(
 
     Raises `BackendError`, and ends the turn between two parts when its time is up.
     """
-    found = _embed_or_load(parameters, turn, answers, of_models)
+    embedded = _embed_or_load(parameters, turn, answers, of_models)
     # All vectors are stored by now, so the next turn, in the computing lane, embeds none again.
     turn.go_on_in(Lane.COMPUTING)
     turn.report("grading", 0, 1)  # which comes next, and tells how far it is only by its draws
-    return found
+    return embedded
 
 
 def _embed_or_load(
@@ -68,12 +68,12 @@ def _embed_or_load(
         parameters.embedder, parameters.precision, texts, turn
     )
     n = len(answers)
-    found = [build_truncation_warning(cut, info), check_language(texts, info)]
+    messages = [build_truncation_warning(cut, info), check_language(texts, info)]
     return Embedded(
         vectors[:n],
         None if of_models is None else vectors[n:],
         info,
-        [warning for warning in found if warning],
+        [warning for warning in messages if warning],
     )
 
 
@@ -205,10 +205,12 @@ def embed_task_texts(turn: Turn, task: RunTask) -> None:
     """
     data: dict[str, Any] = dict(task.payload or {})
     embedder = load_embedder(data["spec"], data["precision"])
-    found = _build_version_key(embedder.describe())
-    if found != data["version"]:
+    version_key = _build_version_key(embedder.describe())
+    if version_key != data["version"]:
         raise RunInputError(
-            "run.other_embedder", wanted=_name_version(data["version"]), found=_name_version(found)
+            "run.other_embedder",
+            wanted=_name_version(data["version"]),
+            found=_name_version(version_key),
         )
     texts = data["texts"]
     while texts:

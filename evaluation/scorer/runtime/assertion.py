@@ -31,15 +31,15 @@ def check_answer(
     ----------
     question : its id. percentile, similarity : least ones. contradicted : most facts contradicted.
     """
-    found = load_scorer(HERE).score(question, answer)
+    answer_score = load_scorer(HERE).score(question, answer)
     missed = []
-    if found.percentile is not None and found.percentile < percentile:
-        missed.append(f"percentile {found.percentile:.0f} is below {percentile:g}")
-    if similarity is not None and found.similarity < similarity:
-        missed.append(f"similarity {found.similarity:.3f} is below {similarity:g}")
-    if len(found.contradicted) > contradicted:
-        missed.append(f"facts contradicted: {'; '.join(map(str, found.contradicted))}")
-    return found, missed
+    if answer_score.percentile is not None and answer_score.percentile < percentile:
+        missed.append(f"percentile {answer_score.percentile:.0f} is below {percentile:g}")
+    if similarity is not None and answer_score.similarity < similarity:
+        missed.append(f"similarity {answer_score.similarity:.3f} is below {similarity:g}")
+    if len(answer_score.contradicted) > contradicted:
+        missed.append(f"facts contradicted: {'; '.join(map(str, answer_score.contradicted))}")
+    return answer_score, missed
 
 
 def assert_like_people(question: str, answer: str, **bounds: Any) -> AnswerScore:

@@ -61,9 +61,9 @@ class QuestionFacts:
         for one in stated:
             by_slot.setdefault(one.slot, []).append(one)
         return [
-            found
+            fact
             for slot in self.slots
-            for found in _iterate_contradicted(slot, by_slot.get(slot.slot, []))
+            for fact in _iterate_contradicted(slot, by_slot.get(slot.slot, []))
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -83,10 +83,18 @@ class QuestionFacts:
 
 def _iterate_contradicted(slot: SlotConsensus, own: Sequence[Stated]) -> Iterator[ContradictedFact]:
     """Yield the values of an answer that contradict the consensus on their kind of fact."""
-    for one in slot.judge(own):
-        if one.verdict == Verdict.CONTRADICTS and one.value is not None and one.crowd is not None:
+    for judged_value in slot.judge(own):
+        if (
+            judged_value.verdict == Verdict.CONTRADICTS
+            and judged_value.value is not None
+            and judged_value.crowd is not None
+        ):
             yield ContradictedFact(
-                slot.slot, own[one.value].shown, slot.shown[one.crowd], one.n_crowd, one.of
+                slot.slot,
+                own[judged_value.value].shown,
+                slot.shown[judged_value.crowd],
+                judged_value.n_crowd,
+                judged_value.of,
             )
 
 
@@ -126,7 +134,7 @@ def _decode_slot(stored: Mapping[str, Any]) -> SlotConsensus:
     values = stored["values"]
 
     def column(name: str, dtype: Any) -> Any:
-        return np.array([one[name] for one in values], dtype=dtype)
+        return np.array([value[name] for value in values], dtype=dtype)
 
     crowd = Consensus(
         shown=np.arange(len(values)),
@@ -137,14 +145,14 @@ def _decode_slot(stored: Mapping[str, Any]) -> SlotConsensus:
         bound=column("bound", np.int64),
         n=stored["n"],
         weight=stored["weight"],
-        states=tuple(State(one["state"]) for one in values),
+        states=tuple(State(value["state"]) for value in values),
     )
     return SlotConsensus(
         stored["slot"],
         crowd,
-        {one["name"]: int(one["low"]) for one in values if one["name"]},
-        [one["shown"] for one in values],
-        [frozenset(one["stems"]) for one in values] if stored["has_contexts"] else [],
+        {value["name"]: int(value["low"]) for value in values if value["name"]},
+        [value["shown"] for value in values],
+        [frozenset(value["stems"]) for value in values] if stored["has_contexts"] else [],
         stored["asks_names"],
     )
 

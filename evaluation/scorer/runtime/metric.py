@@ -18,24 +18,29 @@ def load_questions(**_options: Any) -> dict[str, Any]:
     from datasets import Dataset, DatasetDict
 
     rows = [
-        {"question": one.id, "text": one.text, "passage": one.passage, "prompt": one.prompt}
-        for one in load_scorer(HERE).questions.values()
+        {
+            "question": question.id,
+            "text": question.text,
+            "passage": question.passage,
+            "prompt": question.prompt,
+        }
+        for question in load_scorer(HERE).questions.values()
     ]
     return DatasetDict({"test": Dataset.from_list(rows)})
 
 
 def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
     """Return the scores of an answer, by metric."""
-    found = load_scorer(HERE).score(doc["question"], results[0])
+    answer_score = load_scorer(HERE).score(doc["question"], results[0])
     scores: dict[str, Any] = {
-        "similarity": found.similarity,
-        "contradicted": len(found.contradicted),
+        "similarity": answer_score.similarity,
+        "contradicted": len(answer_score.contradicted),
     }
     # Fewer than 10 people: the mean is over the other questions.
-    if found.percentile is not None:
-        scores["percentile"] = found.percentile
+    if answer_score.percentile is not None:
+        scores["percentile"] = answer_score.percentile
     # Of an empty answer there is no place of the model among people.
-    text = json.dumps([doc["question"], None if found.reason else found.similarity])
+    text = json.dumps([doc["question"], None if answer_score.reason else answer_score.similarity])
     return {**scores, "model_percentile": text}
 
 
@@ -43,5 +48,5 @@ def compute_model_percentile(items: list[str]) -> float:
     """Return the percentile of the mean among people; NaN unless all questions were answered."""
     pairs = [json.loads(item) for item in items]
     known = {question: score for question, score in pairs if score is not None}
-    found = load_scorer(HERE).find_percentile(known)
-    return float("nan") if found is None else found
+    percentile = load_scorer(HERE).find_percentile(known)
+    return float("nan") if percentile is None else percentile

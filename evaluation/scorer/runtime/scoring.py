@@ -85,7 +85,7 @@ class AnswerScore:
     def describe(self) -> str:
         """Return the score as a sentence for reports."""
         place = "" if self.percentile is None else f", percentile {self.percentile:.0f} of people"
-        facts = "; ".join(f"contradicts {one}" for one in self.contradicted)
+        facts = "; ".join(f"contradicts {fact}" for fact in self.contradicted)
         empty = ", empty answer" if self.reason == NO_TEXT else ""
         return f"similarity {self.similarity:.3f}{place}{empty}{f'; {facts}' if facts else ''}"
 
@@ -130,7 +130,7 @@ class CrowdScorer:
                 "in a process of its own"
             )
         self.settings: dict[str, Any] = settings
-        self.questions = {one.id: one for one in _read_questions(lines)}
+        self.questions = {question.id: question for question in _read_questions(lines)}
         self._raw = np.array(settings["worker_scores"], dtype=np.float64)
         self._words = decode_words(settings["words"])
         self._lock = Lock()
@@ -189,13 +189,13 @@ class CrowdScorer:
     def summarise(self, answers: Mapping[str, AnswerScore]) -> ModelScore:
         """Return a model's score from the scores of its answers, by question."""
         scores = list(answers.values())
-        mean = fmean(one.similarity for one in scores) if scores else float("nan")
+        mean = fmean(score.similarity for score in scores) if scores else float("nan")
         return ModelScore(
             mean,
-            self.find_percentile({name: one.similarity for name, one in answers.items()})
-            if not any(one.reason for one in scores)
+            self.find_percentile({name: score.similarity for name, score in answers.items()})
+            if not any(score.reason for score in scores)
             else None,
-            sum(len(one.contradicted) for one in scores),
+            sum(len(score.contradicted) for score in scores),
             len(scores),
         )
 

@@ -40,8 +40,8 @@ def model_percentile() -> Metric:
             for one in scores
             if not (one.score.metadata or {}).get("reason")
         }
-        found = load_scorer(HERE).find_percentile(similarities)
-        return float("nan") if found is None else found
+        percentile = load_scorer(HERE).find_percentile(similarities)
+        return float("nan") if percentile is None else percentile
 
     return compute
 
@@ -71,16 +71,21 @@ def crowd() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         question, answer = str(state.sample_id), state.output.completion
-        found = await asyncio.to_thread(crowd_scorer.score, question, answer)
+        answer_score = await asyncio.to_thread(crowd_scorer.score, question, answer)
         return Score(
             value={
-                "similarity": found.similarity,
-                "percentile": float("nan") if found.percentile is None else found.percentile,
-                "contradicted": len(found.contradicted),
+                "similarity": answer_score.similarity,
+                "percentile": float("nan")
+                if answer_score.percentile is None
+                else answer_score.percentile,
+                "contradicted": len(answer_score.contradicted),
             },
             answer=answer,
-            explanation=found.describe(),
-            metadata={"reason": found.reason, "facts": [str(one) for one in found.contradicted]},
+            explanation=answer_score.describe(),
+            metadata={
+                "reason": answer_score.reason,
+                "facts": [str(fact) for fact in answer_score.contradicted],
+            },
         )
 
     return score

@@ -200,7 +200,7 @@ def build_alarms_fact(counts: Mapping[str, int] | None, checks: Iterable[Looked]
     if lacking:
         level = "unknown"
         values["unchecked"] = [(check.check, check.reason) for check in lacking]
-        values["needed"] = next((one.needed for one in lacking if one.needed), None)
+        values["needed"] = next((looked.needed for looked in lacking if looked.needed), None)
     dismissed = counts.get("dismissed", 0)
     if alarms := counts.get("alarm", 0):
         return Fact("alarms", "bad", "ring", values | {"count": alarms})

@@ -107,8 +107,8 @@ def _build_entry(request: HttpRequest, name: str) -> ExportRead:
     match = request.resolver_match
     assert match is not None  # a view made the response
     values = match.kwargs
-    run_id = next((values[one] for one in RUN_PARAMETERS if one in values), None)
-    set_id = next((values[one] for one in SET_PARAMETERS if one in values), None)
+    run_id = next((values[parameter] for parameter in RUN_PARAMETERS if parameter in values), None)
+    set_id = next((values[parameter] for parameter in SET_PARAMETERS if parameter in values), None)
     sets = QuestionSet.objects.all()
     if isinstance(set_id, UUID):
         sets = sets.filter(public_id=set_id)

@@ -74,7 +74,9 @@ class DecisionForm(AuditForm):
     """Filter of decisions."""
 
     kind = forms.ChoiceField(
-        label="Kind", required=False, choices=[("", "All"), *((one, KINDS[one]) for one in KINDS)]
+        label="Kind",
+        required=False,
+        choices=[("", "All"), *((kind, KINDS[kind]) for kind in KINDS)],
     )
 
 

@@ -204,7 +204,7 @@ def _format_flags(name: str, action: argparse.Action, value: Any) -> list[str]:
     if name == "columns":
         return [f"{flag}={_format_columns(value)}"]
     if isinstance(value, list):
-        return [f"{flag}={one}" for one in value]
+        return [f"{flag}={item}" for item in value]
     if isinstance(value, bool):
         if value and action.nargs == "?":
             return [flag]

@@ -251,9 +251,9 @@ def _make_plain(value: Any) -> Any:
     if _is_missing(value):
         return None
     if isinstance(value, Mapping):
-        return {str(key): _make_plain(one) for key, one in value.items()}
+        return {str(key): _make_plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_make_plain(one) for one in value]
+        return [_make_plain(item) for item in value]
     if hasattr(value, "tolist"):  # numpy's arrays and scalars
         return _make_plain(value.tolist())
     if isinstance(value, (date, time)):

@@ -184,7 +184,7 @@ def shorten_logprobs(logprobs: Any) -> Any:
     """Return logprobs with each token's alternatives cut to 100; other values unchanged."""
     if not isinstance(logprobs, dict) or not isinstance(logprobs.get("content"), list):
         return logprobs
-    return {**logprobs, "content": [_shorten_entry(one) for one in logprobs["content"]]}
+    return {**logprobs, "content": [_shorten_entry(token) for token in logprobs["content"]]}
 
 
 def _shorten_entry(entry: Any) -> Any:
@@ -217,9 +217,9 @@ def parse_tokens(logprobs: Any) -> list[TokenLogprob] | None:
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not isinstance(content, list) or not content:
         return None
-    if not all(isinstance(one, Mapping) for one in content):
+    if not all(isinstance(planned, Mapping) for planned in content):
         return None
-    return [_parse_token(one) for one in content]
+    return [_parse_token(part) for part in content]
 
 
 def _parse_token(entry: Mapping[str, Any]) -> TokenLogprob:
@@ -229,7 +229,7 @@ def _parse_token(entry: Mapping[str, Any]) -> TokenLogprob:
     return TokenLogprob(
         _get_bytes(entry),
         _get_logprob(entry),
-        tuple((_get_bytes(one), _get_logprob(one)) for one in top),
+        tuple((_get_bytes(token), _get_logprob(token)) for token in top),
         _parse_others(entry.get(OTHERS)),
     )
 

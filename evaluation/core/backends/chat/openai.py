@@ -258,8 +258,8 @@ def _list_texts(value: Any, depth: int = 0) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list) and depth < 4:
-        for one in value:
-            yield from _list_texts(one, depth + 1)
+        for item in value:
+            yield from _list_texts(item, depth + 1)
     elif isinstance(value, Mapping) and depth < 4:
         for name in ("text", "thinking", "reasoning", "summary", "content"):
             yield from _list_texts(value.get(name), depth + 1)

@@ -117,7 +117,7 @@ def is_serving(address: str) -> bool:
     with httpx.Client(base_url=address, timeout=5.0, trust_env=False) as client:
         try:
             listed = client.get("/v1/models").json()
-            return any(MODEL in str(one.get("id", "")) for one in listed["data"])
+            return any(MODEL in str(entry.get("id", "")) for entry in listed["data"])
         except (httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError):
             return False
 

@@ -225,9 +225,9 @@ def compute_mean_kappa(ratings: Floats, weights: Weights) -> float | None:
     None where no pair has one.
     """
     kappas = []
-    for one, other in combinations(ratings.T, 2):
-        both = ~np.isnan(one) & ~np.isnan(other)
-        kappa = cohen_kappa(one[both], other[both], weights=weights)
+    for first, second in combinations(ratings.T, 2):
+        both = ~np.isnan(first) & ~np.isnan(second)
+        kappa = cohen_kappa(first[both], second[both], weights=weights)
         if kappa is not None:
             kappas.append(kappa)
     return float(np.mean(kappas)) if kappas else None

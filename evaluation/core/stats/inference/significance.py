@@ -396,18 +396,18 @@ class _PartitionDistances:
         sums = labels @ self.rows
         if self.direct:
             rest = self.total - sums
-            one, other, both = (
+            inner_products, other, both = (
                 _compute_inner_products(sums, sums),
                 _compute_inner_products(rest, rest),
                 _compute_inner_products(sums, rest),
             )
         else:
-            one = _compute_inner_products(sums, labels)
+            inner_products = _compute_inner_products(sums, labels)
             across = labels @ self.total
-            both = across - one
-            other = self.total.sum() - 2 * across + one
+            both = across - inner_products
+            other = self.total.sum() - 2 * across + inner_products
         # Squared norms, which rounding may bring below 0.
-        lengths = np.sqrt(np.clip(one, 0.0, None) * np.clip(other, 0.0, None))
+        lengths = np.sqrt(np.clip(inner_products, 0.0, None) * np.clip(other, 0.0, None))
         cosine = np.divide(both, lengths, out=np.zeros_like(both), where=lengths > 0)
         return np.asarray(1.0 - np.clip(cosine, -1.0, 1.0))
 

@@ -382,7 +382,7 @@ def draw_stratified_order(strata: Sequence[str | int], rng: np.random.Generator)
     -------
     (n,) the places of the units, in that order.
     """
-    codes, names = encode_labels(np.asarray([str(one) for one in strata]))
+    codes, names = encode_labels(np.asarray([str(stratum) for stratum in strata]))
     line = np.empty(len(codes))
     for code in range(len(names)):
         units = rng.permutation(np.flatnonzero(codes == code))

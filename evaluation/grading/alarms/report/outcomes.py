@@ -380,13 +380,15 @@ def _iterate_outcomes(
                 place=alarm.place,
                 **known,
             )
-    for one in gone:
-        ids = [UUID(worker) for worker in one.workers]
-        seen = _AlarmIdentity.from_alarm(one.kind, one.severity, ids, one.message)
+    for gone_alarm in gone:
+        ids = [UUID(worker) for worker in gone_alarm.workers]
+        seen = _AlarmIdentity.from_alarm(
+            gone_alarm.kind, gone_alarm.severity, ids, gone_alarm.message
+        )
         yield _build_outcome(
             seen,
             {worker: names[worker] for worker in ids if worker in names},
-            Message.from_stored(one.outcome),
+            Message.from_stored(gone_alarm.outcome),
             **take_matching(seen),
         )
     for alarm, seen, workers in unmatched:

@@ -225,8 +225,8 @@ def _group_rows(answers: Answers, models: ModelAnswers | None) -> dict[Any, _Que
 def _group_by_slot(facts: Sequence[Stated]) -> dict[str, list[Stated]]:
     """Group the facts of an answer by kind, such as "year" or "length"."""
     facts_of_slot: dict[str, list[Stated]] = {}
-    for one in facts:
-        facts_of_slot.setdefault(one.slot, []).append(one)
+    for fact in facts:
+        facts_of_slot.setdefault(fact.slot, []).append(fact)
     return facts_of_slot
 
 
@@ -265,20 +265,20 @@ class _Slot:
     def iterate_verdicts(self, extracted: _ExtractedAnswer) -> Iterator[AnswerFact]:
         """Yield a row of answer_facts.csv for each value of an answer and each value it lacks."""
         own = extracted.slots.get(self.consensus.slot, [])
-        for one in self.consensus.judge(own, extracted.weight, extracted.votes):
-            stated = None if one.value is None else own[one.value]
-            crowd = "" if one.crowd is None else self.consensus.shown[one.crowd]
+        for judged_value in self.consensus.judge(own, extracted.weight, extracted.votes):
+            stated = None if judged_value.value is None else own[judged_value.value]
+            crowd = "" if judged_value.crowd is None else self.consensus.shown[judged_value.crowd]
             yield AnswerFact(
                 kind=extracted.kind,
                 name=extracted.name,
                 question=self.question,
                 slot=self.consensus.slot,
                 value=crowd if stated is None else stated.shown,
-                verdict=one.verdict,
-                of=one.of,
+                verdict=judged_value.verdict,
+                of=judged_value.of,
                 key=extracted.key,
-                mentions=one.n_back,
+                mentions=judged_value.n_back,
                 crowd=crowd,
-                n_crowd=one.n_crowd,
+                n_crowd=judged_value.n_crowd,
                 spans=() if stated is None else stated.spans,
             )

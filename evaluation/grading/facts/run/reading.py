@@ -346,8 +346,8 @@ def _read_number(quote: str) -> Stated | None:
 def _find_numeric_slots(facts: Sequence[QuotedFact]) -> dict[str, dict[str, Stated]]:
     """Return, for kinds of facts whose quotes are all numbers, the number of each quote."""
     by_slot: dict[str, dict[str, Stated | None]] = defaultdict(dict)
-    for one in facts:
-        by_slot[one.slot].setdefault(one.quote, _read_number(one.quote))
+    for fact in facts:
+        by_slot[fact.slot].setdefault(fact.quote, _read_number(fact.quote))
     numbers_of_slot: dict[str, dict[str, Stated]] = {}
     for slot, numbers_of_quote in by_slot.items():
         numbers = {

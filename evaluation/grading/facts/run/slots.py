@@ -98,8 +98,8 @@ class SlotConsensus:
         apart = -1.0 if self.slot == NUMBER and len(own) > 1 else 0.0
         rest = [apart] * (len(self.crowd.backed) - len(self.contexts))
         return [
-            [float(len(one.context & other)) or apart for other in self.contexts] + rest
-            for one in own
+            [float(len(stated.context & other)) or apart for other in self.contexts] + rest
+            for stated in own
         ]
 
 

@@ -418,7 +418,7 @@ def parse_month(tokens: Sequence[Token], position: int) -> int | None:
     if number is None or token.lower not in _AMBIGUOUS:
         return number
     near = [*tokens[max(0, position - 2) : position], *tokens[position + 1 : position + 2]]
-    if any(one.kind == FIGURE for one in near):
+    if any(token.kind == FIGURE for token in near):
         return number
     before = tokens[position - 1].lower if position else ""
     alone = len(tokens) <= 2

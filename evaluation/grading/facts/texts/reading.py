@@ -258,12 +258,12 @@ class Reader:
         ]
         return [
             [
-                one
-                for one in (
+                stated
+                for stated in (
                     *build_facts(tokens, quantities_of_answer, unit),
                     *self._find_names(tokens),
                 )
-                if not any(one.is_compatible(other) for other in question_facts)
+                if not any(stated.is_compatible(other) for other in question_facts)
             ]
             for tokens, quantities_of_answer in zip(answers, answer_quantities, strict=True)
         ]

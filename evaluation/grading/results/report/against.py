@@ -264,7 +264,7 @@ def read_other_runs(run: Run) -> list[OtherRun]:
     of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=GRADING)
     rows = of_set.exclude(pk=run.pk).select_related("version").defer(*LONG).order_by("-pk")
     runs = list(rows[:RUNS_OFFERED])
-    names = build_titles([(one, AqerParameters) for one in runs])
+    names = build_titles([(run, AqerParameters) for run in runs])
     return [
         OtherRun(one.public_id, name.title, one.version.number, one.state, one.created_at)
         for one, name in zip(runs, names, strict=True)

@@ -238,8 +238,8 @@ class ReviewForm(forms.Form):
         choice: Any = self.fields["remedied_by"]
         choice.queryset = find_remedying_runs(run)
         choice.choices = [("", "–")] + [
-            (one.pk, f"of {one.created_at:%-d %b %Y, %H:%M}, version {one.version.number}")
-            for one in runs
+            (run.pk, f"of {run.created_at:%-d %b %Y, %H:%M}, version {run.version.number}")
+            for run in runs
         ]
         if not runs:
             del self.fields["remedied_by"]

@@ -175,13 +175,13 @@ class _Asker:
     async def find_unknown(self, planned: Sequence[Planned]) -> list[list[Planned]]:
         """Return the requests without a stored reply, grouped by key; copy stored replies."""
         waiting, copied = [], []
-        for group in group_by_key([one for one in planned if not self.store.has(one)]):
+        for group in group_by_key([entry for entry in planned if not self.store.has(entry)]):
             if not self.store.known(group[0].key):
                 waiting.append(group)
             else:
                 copied += group
         try:
-            await _await_all([self.store.copy(one) for one in copied])
+            await _await_all([self.store.copy(entry) for entry in copied])
         except OSError as error:
             self._end_for_store_error(error)
             return []
@@ -374,8 +374,8 @@ class _Asker:
         # One refused connection is enough if nothing has succeeded since the request began: then
         # the server is down. Other passing faults need two rounds of all concurrent requests, which
         # fail together in one outage.
-        n_of_model = sum(one.code in OF_THE_MODEL for one in faults)
-        n_passing = sum(one.again for one in faults)
+        n_of_model = sum(fault.code in OF_THE_MODEL for fault in faults)
+        n_passing = sum(fault.again for fault in faults)
         if (
             self.settings.stop_at_error
             or (fault.code == "connection" and self._last_success < began)
@@ -392,8 +392,8 @@ class _Asker:
             copied = kept.reply.fault is None
             await _await_all(
                 [
-                    self.store.copy(one) if copied else self.store.keep(one, kept)
-                    for one in group[1:]
+                    self.store.copy(planned) if copied else self.store.keep(planned, kept)
+                    for planned in group[1:]
                 ]
             )
         except OSError as error:

@@ -216,8 +216,8 @@ def compute_key(model: ChatModel, request: ChatRequest) -> str:
 def group_by_key(planned: Sequence[Planned]) -> Iterator[list[Planned]]:
     """Yield groups of requests with equal keys (equal content), which are sent only once."""
     groups: dict[str, list[Planned]] = {}
-    for one in planned:
-        groups.setdefault(one.key, []).append(one)
+    for entry in planned:
+        groups.setdefault(entry.key, []).append(entry)
     yield from groups.values()
 
 

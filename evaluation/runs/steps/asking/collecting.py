@@ -61,7 +61,7 @@ def ask_models(turn: Turn) -> None:
     """Ask the models of a claimed run for missing replies, until the turn's time is up."""
     run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
     askings = _build_askings(run)
-    states = {one.id: one for one in read_progress(turn.run_id)}
+    states = {progress.id: progress for progress in read_progress(turn.run_id)}
     working = [_ModelWork(asking, states.get(asking.id), turn.run_id) for asking in askings]
     turn.report(STAGE, *_count_replies(working))
     if waiting := [work.asking.model for work in working if work.waits]:
@@ -124,13 +124,14 @@ class _ModelWork:
         """Add stored replies to the model's counts: done, asked, errors, cost."""
         # Copies, and replies to requests that were never sent, are done but were not asked.
         replies = [post.kept for post in posts if post.kept is not None]
-        errors = sum(one.reply.status.value == ERROR for one in replies)
+        errors = sum(recorded_reply.reply.status.value == ERROR for recorded_reply in replies)
         self._state = replace(
             self._state,
             done=self._state.done + len(posts),
-            asked=self._state.asked + sum(one.attempts > 0 for one in replies),
+            asked=self._state.asked
+            + sum(recorded_reply.attempts > 0 for recorded_reply in replies),
             errors=self._state.errors + errors,
-            cost=self._state.cost + sum(one.cost for one in replies),
+            cost=self._state.cost + sum(recorded_reply.cost for recorded_reply in replies),
         )
 
     def state(self, seconds: float) -> ModelProgress:
@@ -213,7 +214,7 @@ def _build_purse(run: Run, askings: Sequence[ModelAsking]) -> Purse:
     """Return the run's budget minus the cost of its earlier turns."""
     # From the stored replies and not from a counter: a turn that died has spent its money, too.
     replies = LLMResponse.objects.filter(run=run).values_list("extra__cost", flat=True)
-    spent = sum(one for one in replies if isinstance(one, int | float))
+    spent = sum(reply for reply in replies if isinstance(reply, int | float))
     return Purse(askings[0].options.budget, float(spent))
 
 
@@ -227,11 +228,14 @@ def _end(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
         questions=len(askings[0].questions),
         samples=options.samples,
         models=models,
-        cost=sum(one.cost for one in models),
+        cost=sum(model.cost for model in models),
     )
     input_hash = combine_hashes(
         # With separators, so that text moved from one field to the next changes the hash.
-        [f"{one.external_id}\x1f{one.public_id}\x1f{one.text}" for one in askings[0].questions]
+        [
+            f"{question.external_id}\x1f{question.public_id}\x1f{question.text}"
+            for question in askings[0].questions
+        ]
         + [asking.hash for asking in askings]
     )
     parts = {

@@ -143,7 +143,9 @@ def _estimate_duration(asking: ModelAsking, open_: Sequence[Planned]) -> timedel
     # Replies to requests of this site have a key; imported answers have none.
     latest = LLMResponse.objects.filter(model=asking.model).exclude(key="").order_by("-pk")
     durations = latest.values_list("extra__seconds", flat=True)[:REMEMBERED]
-    seconds = [one for one in durations if isinstance(one, int | float) and one > 0]
+    seconds = [
+        duration for duration in durations if isinstance(duration, int | float) and duration > 0
+    ]
     limit = asking.options.requests_per_minute
     at_limit = 60.0 * len(open_) / limit if limit else 0.0
     if not seconds:
@@ -218,8 +220,8 @@ class RequestForecast:
     @property
     def cost(self) -> float | None:
         """Highest possible cost; None if a model with requests has no prices."""
-        costs = [one.cost for one in self.takes if one.requests]
-        return None if None in costs else sum(one for one in costs if one is not None)
+        costs = [take.cost for take in self.takes if take.requests]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
 class RequestCounter:
@@ -282,8 +284,8 @@ def _estimate_requests(
 ) -> StepEstimate:
     """Return requests, tokens and cost of those planned requests that have no stored reply yet."""
     groups = [group[0] for group in group_by_key(planned)]
-    open_ = [one for one in groups if build_name(one) not in answered_names]
-    reckoned = [*open_, *(one for one in groups for _ in range(times - 1))]
+    open_ = [group for group in groups if build_name(group) not in answered_names]
+    reckoned = [*open_, *(group for group in groups for _ in range(times - 1))]
     read = sum(estimate_prompt_tokens(one.request) for one in reckoned)
     written = sum(find_most_completion_tokens(one.request) for one in reckoned)
     # Without prices the cost is unknown, not 0.

@@ -218,9 +218,9 @@ def _load_models(user: AnyUser, public_ids: Sequence[UUID]) -> dict[UUID, Langua
 def _parse_distinct_ids(ids: Iterable[str]) -> list[UUID]:
     """Return distinct UUIDs; for invalid text the zero UUID, which no model has."""
     keys: dict[UUID, None] = {}
-    for one in ids:
+    for name in ids:
         try:
-            keys[UUID(one)] = None
+            keys[UUID(name)] = None
         except ValueError:
             # No model has the zero UUID, so a text that is no id counts as one missing model.
             keys[UUID(int=0)] = None

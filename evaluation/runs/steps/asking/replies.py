@@ -272,9 +272,9 @@ def _store_rows(asking: ModelAsking, fresh: Mapping[Place, _NewRow]) -> None:
     # none.
     LLMResponse.objects.bulk_create(new, ignore_conflicts=True)
     keys = dict(
-        LLMResponse.objects.filter(public_id__in=[one.public_id for one in new]).values_list(
-            "public_id", "pk"
-        )
+        LLMResponse.objects.filter(
+            public_id__in=[llmresponse.public_id for llmresponse in new]
+        ).values_list("public_id", "pk")
     )
     raw += [
         RawReply(response_id=key, request=one.request, reply=one.reply)

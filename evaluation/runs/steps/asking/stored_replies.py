@@ -115,7 +115,7 @@ _STATES = {
 }
 STATES = ("answered", "empty", "refused", "cut_off")
 """Fields of `Usage` that count replies by what came."""
-_FIELDS = {one.name for one in fields(StoredReply)}
+_FIELDS = {field.name for field in fields(StoredReply)}
 
 
 def build_name(planned: Planned) -> str:
@@ -133,7 +133,7 @@ def read_own_and_other_replies(
     run: Run, planned: Iterable[Planned]
 ) -> tuple[dict[str, StoredReply], dict[str, StoredReply]]:
     """Return stored replies by name: the run's own, and reusable ones of other runs."""
-    names = {build_name(one): f"{JUDGE}{one.key[:JUDGE_DIGITS]}" for one in planned}
+    names = {build_name(entry): f"{JUDGE}{entry.key[:JUDGE_DIGITS]}" for entry in planned}
     own: dict[str, StoredReply] = {}
     others: dict[str, StoredReply] = {}
     listed = list(names.items())
@@ -156,7 +156,7 @@ def read_own_and_other_replies(
 
 def find_answered_names(owner_id: int, planned: Iterable[Planned]) -> set[str]:
     """Return the names of requests that any run of the owner has a usable reply to."""
-    names = list(dict.fromkeys(build_name(one) for one in planned))
+    names = list(dict.fromkeys(build_name(entry) for entry in planned))
     answered_names: set[str] = set()
     for first in range(0, len(names), QUERIED):
         rows = RunData.objects.filter(
@@ -173,7 +173,7 @@ def find_answered_names(owner_id: int, planned: Iterable[Planned]) -> set[str]:
 
 def mark_rejected(run_id: int, planned: Iterable[Planned]) -> None:
     """Mark a run's replies to requests as rejected; call it in a transaction."""
-    names = [build_name(one) for one in planned]
+    names = [build_name(entry) for entry in planned]
     for first in range(0, len(names), QUERIED):
         rows = list(RunData.objects.filter(run=run_id, name__in=names[first : first + QUERIED]))
         for row in rows:
@@ -188,13 +188,13 @@ def take_over_reply(reply: StoredReply, step: str, model: str) -> StoredReply:
 
 def write_replies(run_id: int, replies: Mapping[str, StoredReply]) -> None:
     """Store replies by name, inside a transaction; existing ones stay."""
-    rows = [RunData(run_id=run_id, name=n, data=one.as_dict()) for n, one in replies.items()]
+    rows = [RunData(run_id=run_id, name=n, data=reply.as_dict()) for n, reply in replies.items()]
     RunData.objects.bulk_create(rows, ignore_conflicts=True, batch_size=QUERIED)
 
 
 def compute_usage(run_id: int, models: Sequence[LanguageModel]) -> tuple[Usage, ...]:
     """Return counts, tokens and cost by step and model, in the order of first replies."""
-    by_id = {str(one.public_id): one for one in models}
+    by_id = {str(language_model.public_id): language_model for language_model in models}
     counts: dict[tuple[str, str], Counter[str]] = {}
     costs: dict[tuple[str, str], float] = defaultdict(float)
     codes: dict[tuple[str, str], Counter[str]] = {}

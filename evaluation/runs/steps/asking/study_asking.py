@@ -186,7 +186,7 @@ class StudyAsker:
         planned = plan_round(round_, chat)
         work = _StepWork(step, round_.model, chat, planned)
         own, others = read_own_and_other_replies(self.run, planned)
-        reused = {name: take_over_reply(one, step, work.id) for name, one in others.items()}
+        reused = {name: take_over_reply(reply, step, work.id) for name, reply in others.items()}
         names = list(reused)
         for first in range(0, len(names), QUERIED):
             # Stored with this run as well, so that it stays complete if the other run is deleted.
