@@ -34,6 +34,7 @@ from annotations.exchange.presets.mapping import list_names
 from annotations.exchange.problems import InputError, Problem
 from annotations.exchange.reading.source import Readable, Source
 from annotations.exchange.reading.unpacking import LAST_ROW
+from annotations.exchange.whole_ids import add_keep_ids
 from annotations.management.importing import USAGE
 
 AUTO = "auto"
@@ -85,12 +86,7 @@ def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
         help="read the rows of people who broke off, too; without it they are left out and counted",
     )
     add_keep_html(parser)
-    parser.add_argument(
-        "--keep-ids",
-        action="store_true",
-        help="read 101 and 101.0 as two ids; without it both are read as 101 if all ids of the "
-        "column are whole numbers, and the rows are counted",
-    )
+    add_keep_ids(parser)
 
 
 def add_demographics(parser: argparse.ArgumentParser) -> None:

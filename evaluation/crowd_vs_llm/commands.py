@@ -59,6 +59,7 @@ class PanelsRequest:
     output: Path
     duplicates: Duplicates = Duplicates.REFUSE
     keep_html: bool = False
+    keep_ids: bool = False
     keep_thinking: bool = False
 
 
@@ -136,9 +137,15 @@ def compare_files(request: PanelsRequest, progress: Progress | None = None) -> F
     vectors = Path(target.target) if target.kind == "precomputed" else None
     refuse_to_replace(request.output, FILES, (request.answers, request.models, vectors))
     answers = read_worker_answers(
-        request.answers, request.columns, request.duplicates, keep_html=request.keep_html
+        request.answers,
+        request.columns,
+        request.duplicates,
+        keep_html=request.keep_html,
+        keep_ids=request.keep_ids,
     )
-    models = read_model_answers(request.models, request.columns, request.keep_thinking)
+    models = read_model_answers(
+        request.models, request.columns, request.keep_thinking, ids=answers.ids
+    )
     inputs = select_graded_answers(
         request.parameters.grading(), convert_answers(answers), convert_model_answers(models)
     )
@@ -166,6 +173,7 @@ def evaluate(parameters: PanelsParameters, arguments: Mapping[str, Any], progres
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
         keep_html=arguments["keep_html"],
+        keep_ids=arguments["keep_ids"],
         models=arguments["models"],
         keep_thinking=arguments["keep_thinking"],
         columns=arguments["columns"],

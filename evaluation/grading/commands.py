@@ -332,6 +332,7 @@ def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Pr
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
         keep_html=arguments["keep_html"],
+        keep_ids=arguments["keep_ids"],
         overwrite=arguments["overwrite"],
         questions=arguments["questions"],
         models=arguments["models"],

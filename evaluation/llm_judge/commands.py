@@ -96,6 +96,7 @@ class JudgeRequest:
     compare: PromptWithReminder = COMPARE
     duplicates: Duplicates = Duplicates.REFUSE
     keep_html: bool = False
+    keep_ids: bool = False
 
 
 @dataclass(frozen=True)
@@ -240,13 +241,22 @@ def _read_inputs(request: JudgeRequest) -> _Inputs:
     Raises `InputError` if a file is invalid.
     """
     answers = read_worker_answers(
-        request.answers, request.columns, request.duplicates, keep_html=request.keep_html
+        request.answers,
+        request.columns,
+        request.duplicates,
+        keep_html=request.keep_html,
+        keep_ids=request.keep_ids,
     )
     hashes = answers.hashes
     warnings: list[Message | str] = [*answers.warnings]
     models = None
     if request.models is not None:
-        models = read_model_answers(request.models, request.columns, request.asking.keep_thinking)
+        models = read_model_answers(
+            request.models,
+            request.columns,
+            request.asking.keep_thinking,
+            ids=answers.ids,
+        )
         hashes["models"] = models.sha256
         warnings += models.warnings
     model_answers = None if models is None else convert_model_answers(models)
@@ -254,7 +264,7 @@ def _read_inputs(request: JudgeRequest) -> _Inputs:
         request.parameters.grading(), convert_answers(answers), model_answers
     )
     check_not_empty(answers, grading)
-    wordings, passages = _read_wordings(request, hashes)
+    wordings, passages = _read_wordings(request, answers, hashes)
     to_judge = _build_columns(grading, wordings, passages)
     n_without_wording = len({q for q in to_judge.questions if q not in wordings})
     if n_without_wording:
@@ -262,6 +272,7 @@ def _read_inputs(request: JudgeRequest) -> _Inputs:
     judgements: list[tuple[int, str, float]] = []
     if request.grades is not None:
         grades = read_answer_grades(request.grades, request.columns, (LOWEST, HIGHEST))
+        grades = replace(grades, records=answers.ids.match(grades.records))
         hashes["judgements"] = grades.sha256
         judgements = _match_grades(grades, to_judge, answers.name)
     return _Inputs(grading, answers, models, to_judge, judgements, hashes, warnings)
@@ -290,7 +301,9 @@ def _find_rows_with_text(grading: GradingInput) -> list[int]:
     return [row for row, key in enumerate(grading.models.keys) if key in keys]
 
 
-def _read_wordings(request: JudgeRequest, hashes: dict[str, str]) -> tuple[dict[str, str], ...]:
+def _read_wordings(
+    request: JudgeRequest, answers: AnswerFile, hashes: dict[str, str]
+) -> tuple[dict[str, str], ...]:
     """Return question and passage texts by question id; add file hashes to `hashes`.
 
     Raises `InputError`.
@@ -312,7 +325,7 @@ def _read_wordings(request: JudgeRequest, hashes: dict[str, str]) -> tuple[dict[
         file = read_passages(request.passages)
         hashes["passages"] = file.sha256
         texts = {record.passage: record.text for record in file.records}
-    for record in questions.records:
+    for record in answers.ids.match(questions.records):
         wordings[record.question] = record.text
         if record.passage in texts:
             passages[record.question] = texts[record.passage]
@@ -347,6 +360,7 @@ def run_study(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
         keep_html=arguments["keep_html"],
+        keep_ids=arguments["keep_ids"],
         # The budget of a study is that of its asking.
         parameters=replace(parameters, budget=None),
         asking=asking,

@@ -76,6 +76,7 @@ class TrialRequest:
     output: Path
     duplicates: Duplicates = Duplicates.REFUSE
     keep_html: bool = False
+    keep_ids: bool = False
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,11 @@ def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTri
         request.output, (TABLE, SUMMARY), (request.answers, request.judgements, vectors)
     )
     answers = read_worker_answers(
-        request.answers, request.columns, request.duplicates, keep_html=request.keep_html
+        request.answers,
+        request.columns,
+        request.duplicates,
+        keep_html=request.keep_html,
+        keep_ids=request.keep_ids,
     )
     inputs = select_graded_answers(request.parameters.grading(), convert_answers(answers))
     check_not_empty(answers, inputs)
@@ -165,9 +170,8 @@ def _read_grades(
     """
     assert request.judgements is not None
     judgements = read_answer_grades(request.judgements, request.columns)
-    judgements = replace(
-        judgements, records=[record for record in judgements.records if not record.model]
-    )
+    of_workers = [record for record in judgements.records if not record.model]
+    judgements = replace(judgements, records=answers.ids.match(of_workers))
     if not judgements.records:
         raise InputError([Problem.from_code(judgements.name, None, None, "no_grade")], 1)
     known = inputs.answered
@@ -196,6 +200,7 @@ class PlanRequest:
     output: Path
     duplicates: Duplicates = Duplicates.REFUSE
     keep_html: bool = False
+    keep_ids: bool = False
 
 
 @dataclass(frozen=True)
@@ -254,6 +259,7 @@ def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePla
             output=request.output,
             duplicates=request.duplicates,
             keep_html=request.keep_html,
+            keep_ids=request.keep_ids,
             # This command's own files are checked above; the grading itself writes none.
             overwrite=True,
         ),
@@ -299,6 +305,7 @@ def run_crowd_size(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
         keep_html=arguments["keep_html"],
+        keep_ids=arguments["keep_ids"],
         judgements=arguments["judgements"],
         columns=arguments["columns"],
         parameters=parameters,
@@ -354,6 +361,7 @@ def run_plan(parameters: PlanParameters, arguments: Mapping[str, Any], progress:
         output=arguments["output"],
         duplicates=arguments["duplicates"],
         keep_html=arguments["keep_html"],
+        keep_ids=arguments["keep_ids"],
     )
     with OutputFolder(request.output) as folder:
         file_plan = plan_file(request, progress)

@@ -195,8 +195,8 @@ def _read_facts(
         return {}, WordCounts(), "no_answers_file"
     options = summary["parameters"]
     rule = Duplicates(options.get("duplicates", Duplicates.REFUSE))
-    keep_html = options.get("keep_html", False)
-    file = read_worker_answers(given.answers, given.columns, rule, keep_html=keep_html)
+    choices = {name: options.get(name, False) for name in ("keep_html", "keep_ids")}
+    file = read_worker_answers(given.answers, given.columns, rule, **choices)
     if file.sha256 != summary["input_hashes"]["answers"]:
         raise NotExportableError("answers_differ", file=given.answers.name)
     inputs = select_graded_answers(parameters, convert_answers(file), None)

@@ -21,11 +21,11 @@ from annotations.exchange.presets.declared import (
 )
 from annotations.exchange.presets.mapping import list_names, match_columns
 from annotations.exchange.presets.table import Head, open_foreign
-from annotations.exchange.presets.whole_ids import WholeIds
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.prolific import REJECTED, RETURNED, STATUSES, TIMED_OUT, find_status
 from annotations.exchange.reading.panel_statuses import is_withheld
 from annotations.exchange.reading.source import Readable, make_source
+from annotations.exchange.whole_ids import WholeIds
 
 ASKED_ABOUT = (RETURNED, TIMED_OUT, REJECTED)
 """Statuses with which the user decides whether the answers count."""

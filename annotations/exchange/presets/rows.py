@@ -40,7 +40,6 @@ from annotations.exchange.presets.times import (
     compute_elapsed_seconds,
     find_time_columns,
 )
-from annotations.exchange.presets.whole_ids import WholeIds
 from annotations.exchange.problems import KEPT, Problems, describe_place
 from annotations.exchange.reading.answers import LONGEST_ANSWER, finish_ids
 from annotations.exchange.reading.duplicates import DuplicateRule, Duplicates
@@ -54,6 +53,7 @@ from annotations.exchange.reading.mturk_columns import (
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
+from annotations.exchange.whole_ids import WholeIds
 
 PLACEHOLDER = re.compile(
     r"\{\{%?.*\}\}|\$\{.*\}|\[\w+\]|\[object Object\]|undefined|%\w+%", re.IGNORECASE

@@ -33,7 +33,10 @@ from annotations.exchange.reading.model_logs import LogOptions, convert_log, rec
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import OpenTable, open_table
 from annotations.exchange.records import AnswerRecord, AnswerStatus, ModelAnswerRecord
+from annotations.exchange.whole_ids import KnownIds, WholeIds
 
+WORKER, QUESTION, ANSWER = range(3)
+"""Positions of the cells of a row, in the order of `ColumnNames.for_answers`."""
 LONGEST_ANSWER = 100_000
 """Bytes that an answer may have in UTF-8."""
 
@@ -69,13 +72,15 @@ class AnswerFile(_FileFacts):
 
     `n_superseded` counts the rows that gave way to another answer of the same worker to the same
     question, as `duplicates` specifies: n_rows == len(records) + n_repeated + n_superseded.
-    `keeps_html` is True if answers with HTML were read as typed.
+    `keeps_html` is True if answers with HTML were read as typed, `keeps_ids` if ids such as 101.0
+    were to be.
     """
 
     records: list[AnswerRecord]
     n_superseded: int = 0
     duplicates: Duplicates | None = None
     keeps_html: bool = False
+    keeps_ids: bool = False
 
     @property
     def hashes(self) -> dict[str, str]:
@@ -85,7 +90,15 @@ class AnswerFile(_FileFacts):
             hashes["duplicates"] = hashlib.sha256(self.duplicates.encode()).hexdigest()
         if self.keeps_html:
             hashes["keep_html"] = hashlib.sha256(b"keep_html").hexdigest()
+        if self.keeps_ids:
+            hashes["keep_ids"] = hashlib.sha256(b"keep_ids").hexdigest()
         return hashes
+
+    @property
+    def ids(self) -> KnownIds:
+        """Return the ids of workers and questions, to read those of a file joined to this one."""
+        pairs = ((record.worker, record.question) for record in self.records)
+        return KnownIds(pairs, keeps=self.keeps_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +117,7 @@ def read_answers(
     columns: ColumnNames = DEFAULT_COLUMNS,
     duplicates: Duplicates | None = None,
     formatting: FormattingReader | None = None,
+    keeps_ids: bool | None = None,
 ) -> AnswerFile:
     """Read workers' answers from a CSV, TSV, JSON Lines or XLSX file, checking every row.
 
@@ -112,10 +126,12 @@ def read_answers(
     such choice), an answer over 100,000 bytes, what the format forbids; or with one problem, if
     the whole file cannot be read.
 
-    `formatting` reads the texts of answers, which stay as typed without it and in exports of this
-    application; its notes are among the warnings.
+    `formatting` reads the texts of answers, which stay as typed without it. Ids such as 101.0 in a
+    column of whole numbers are read without “.0”, unless `keeps_ids` (then a note says that 101
+    and 101.0 are two) or None. Notes on both are among the warnings. Exports of this application
+    are read as they are.
     """
-    rows = AnswerRows(path, columns, duplicates, formatting)
+    rows = AnswerRows(path, columns, duplicates, formatting, keeps_ids)
     seen: dict[int, AnswerRecord] = {}
     panels: dict[str, str] = {}
     n_repeated = n_superseded = 0
@@ -140,10 +156,10 @@ def read_answers(
     n_empty = sum(not record.text for record in records)
     facts = _build_file_facts(rows.table, rows.n_rows, n_empty, n_repeated)
     facts[-1].extend(describe_superseded(n_superseded, duplicates))
-    if formatting is not None:
-        facts[-1].extend(f"{note}." for note in formatting.notes)
+    notes = [*rows.whole_ids.notes, *(formatting.notes if formatting is not None else ())]
+    facts[-1].extend(f"{note}." for note in notes)
     keeps_html = formatting is not None and formatting.keeps_formatted
-    return AnswerFile(*facts, records, n_superseded, duplicates, keeps_html)
+    return AnswerFile(*facts, records, n_superseded, duplicates, keeps_html, bool(keeps_ids))
 
 
 class AnswerRows:
@@ -152,7 +168,8 @@ class AnswerRows:
     Iterating (once) yields each sound row's record with a number for its worker (and panel) and
     question: equal numbers mean that one repeats or contradicts the other. Bad rows are noted;
     `finish` raises `InputError` with all of them, and if there was no row at all. `of_export`
-    is True if this is our own export, from the first row on.
+    is True if this is our own export, from the first row on. `formatting` and `keeps_ids` are as
+    in `read_answers`.
     """
 
     def __init__(
@@ -161,9 +178,13 @@ class AnswerRows:
         columns: ColumnNames = DEFAULT_COLUMNS,
         duplicates: DuplicateRule | None = None,
         formatting: FormattingReader | None = None,
+        keeps_ids: bool | None = None,
     ) -> None:
         self._checks = _Checks(make_source(path).name, "worker")
         self._choosable, self._formatting = duplicates is not None, formatting
+        self._path, self._columns = path, columns
+        ids = {} if keeps_ids is None else {columns.worker: WORKER, columns.question: QUESTION}
+        self.whole_ids = WholeIds(ids, self._read_again, keeps=bool(keeps_ids))
         self.problems = self._checks.problems
         wanted = (*columns.for_answers(), *list_answer_columns())
         self.table = open_table(path, wanted, self.problems)
@@ -188,11 +209,15 @@ class AnswerRows:
         checks, n_facts = self._checks, 3 + len(FACTS) + len(SIGNALS) + len(READ_IN)
         row = -1
         for row, (line, cells, extra) in enumerate(self.table.rows):
-            text = "" if is_blank(cells[2]) else cells[2]
+            raw_worker, raw_question, text = cells[: ANSWER + 1]
             facts = None
             sound = True
-            if self._formatting is not None and not self.of_export:
-                text = self._formatting.read(text)
+            if not self.of_export:
+                raw_worker = self.whole_ids.read(cells, WORKER)
+                raw_question = self.whole_ids.read(cells, QUESTION)
+                if self._formatting is not None:
+                    text = self._formatting.read(text)
+            text = "" if is_blank(text) else text
             if self.of_export:
                 before = self.problems.total
                 note = partial(self.problems.add_code, line)
@@ -200,7 +225,8 @@ class AnswerRows:
                 sound = self.problems.total == before
                 if cells[n_facts]:
                     self.graded_by.add(cells[n_facts])
-            ids = checks.number_ids(line, cells[0], cells[1], facts.panel if facts else "")
+            panel = facts.panel if facts else ""
+            ids = checks.number_ids(line, raw_worker, raw_question, panel)
             if ids is None or not checks.is_short_enough(line, text) or not sound:
                 continue
             worker, question, key = ids
@@ -229,7 +255,12 @@ class AnswerRows:
 
     def finish(self) -> None:
         """Raise `InputError` if any row was bad or the file has no data row."""
+        self.whole_ids.explain(self.problems)
         self._checks.finish(self.n_rows, self.table)
+
+    def _read_again(self) -> Iterator[Sequence[str]]:
+        again = open_table(self._path, self._columns.for_answers(), Problems(""))
+        return (cells for _, cells, _ in again.rows)
 
 
 def read_model_answers(
@@ -237,11 +268,14 @@ def read_model_answers(
     columns: ColumnNames = DEFAULT_COLUMNS,
     keep_thinking: bool = False,
     model: str = "",
+    ids: KnownIds | None = None,
 ) -> ModelAnswerFile:
     """Read models' answers from a CSV, TSV, JSON Lines or XLSX file, checking every row.
 
     Also from a log of Inspect or lm-evaluation-harness: `model` is then the name of its model,
     "" to take it from the log, and `columns.question` the path of the questions' ids in a sample.
+
+    The ids of questions are read as the answers have them whose `ids` are given.
 
     As `read_answers`, with model in place of worker and an optional status; a row whose status is
     text, or empty, and whose answer is empty gets the status EMPTY. The thinking in an answer is
@@ -270,10 +304,12 @@ def read_model_answers(
             asking = read_asking(more[: len(ASKING)], partial(checks.problems.add_code, line))
             if checks.problems.total > before:
                 continue
-        ids = checks.number_ids(line, raw_model, raw_question)
+        if ids is not None:
+            raw_question = ids.read_question(raw_question)
+        numbered = checks.number_ids(line, raw_model, raw_question)
         text = "" if is_blank(text) else text
         status = checks.status(line, raw_status, text)
-        if ids is None or status is None:
+        if numbered is None or status is None:
             continue
         # Only an export of ours has the finish reason in a column of its own.
         reason = asking.finish_reason if asking else _find_finish_reason(extra, table.kept_aside)
@@ -282,7 +318,7 @@ def read_model_answers(
         text, status = reply.text, reply.status
         if not checks.is_short_enough(line, text):
             continue
-        model, question, key = ids
+        model, question, key = numbered
         record = ModelAnswerRecord(
             row, line, model, question, text, status, extra, asking, reply.thinking
         )

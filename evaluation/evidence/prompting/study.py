@@ -29,7 +29,7 @@ from evaluation.core.stats.statistics.descriptive import pearson, spearman
 from evaluation.evidence.baselines import Corpus, Crowd, UnavailableError, list_methods
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.tables import write_table
-from evaluation.runs.files.answers import read_worker_answers
+from evaluation.runs.files.answers import AS_TYPED, read_worker_answers
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.files.metrics import build_study_summary, refuse_to_replace
 from evaluation.runs.files.study import Step, StudyFolder
@@ -170,9 +170,7 @@ def study_prompting(
         )
     questions = read_questions(request.questions)
     asked = questions.records[: request.first]
-    answers = read_worker_answers(
-        request.answers, request.columns, Duplicates.FIRST, keep_html=True
-    )
+    answers = read_worker_answers(request.answers, request.columns, Duplicates.FIRST, **AS_TYPED)
     workers = [
         (record.worker, record.question, record.text)
         for record in answers.records

@@ -43,7 +43,7 @@ from evaluation.evidence.tables import (
     write_evidence,
     write_table,
 )
-from evaluation.runs.files.answers import read_worker_answers
+from evaluation.runs.files.answers import AS_TYPED, read_worker_answers
 from evaluation.runs.files.metrics import refuse_to_replace
 
 FILES = ("table.csv", "models.csv", "summary.json")
@@ -84,7 +84,7 @@ def load_graded_models(request: Request) -> GradedModels:
     assert request.file is not None
     assert request.models is not None
     assert request.judgements is not None
-    answers = read_worker_answers(request.file, DEFAULT_COLUMNS, Duplicates.FIRST, keep_html=True)
+    answers = read_worker_answers(request.file, DEFAULT_COLUMNS, Duplicates.FIRST, **AS_TYPED)
     replies = read_model_answers(request.models)
     judged = read_answer_grades(request.judgements)
     means = {(model, question): grade for (_, model, question), grade in judged.means().items()}

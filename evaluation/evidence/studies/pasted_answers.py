@@ -53,7 +53,7 @@ from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.tables import Request, StudyTable, write_table
 from evaluation.grading.alarms.methods import survey
 from evaluation.grading.alarms.methods.pairs import Pairs
-from evaluation.runs.files.answers import read_worker_answers
+from evaluation.runs.files.answers import AS_TYPED, read_worker_answers
 from evaluation.runs.files.metrics import refuse_to_replace
 
 FILES = ("pasted.csv", "pasted.md", "summary.json")
@@ -182,7 +182,7 @@ def _read_answers(request: Request) -> tuple[list[Row], str]:
             )
         records = marked.graded(Labels(request.labels))
         return [(row.worker, row.question, row.text, row.grade) for row in records], marked.sha256
-    answers = read_worker_answers(request.file, DEFAULT_COLUMNS, Duplicates.FIRST, keep_html=True)
+    answers = read_worker_answers(request.file, DEFAULT_COLUMNS, Duplicates.FIRST, **AS_TYPED)
     return [
         (record.worker, record.question, record.text, None)
         for record in answers.records

@@ -80,6 +80,9 @@ def read_listed_workers(
     Raises `InputError` for every id that is in no answer, with similar ids.
     """
     listed = read_worker_argument(text, columns)
+    ids = answers.ids
+    lines = {ids.read_worker(worker): line for worker, line in listed.lines.items()}
+    listed = replace(listed, lines=lines)
     graded_workers = set(grading_input.workers)
     known_workers = dict.fromkeys(record.worker for record in answers.records)
     problems = Problems(listed.name)
@@ -223,6 +226,7 @@ class GradingRequest:
     anchors: Path | None = None
     duplicates: Duplicates = Duplicates.REFUSE
     keep_html: bool = False
+    keep_ids: bool = False
     overwrite: bool = False
     questions: Path | None = None
     facts_model: AskSettings | None = None
@@ -293,11 +297,17 @@ def _refuse_to_replace_inputs(request: GradingRequest) -> None:
 def grade_files(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
     """Read and grade the input files; write no file. Raises as `grade_file`."""
     answers = read_worker_answers(
-        request.answers, request.columns, request.duplicates, keep_html=request.keep_html
+        request.answers,
+        request.columns,
+        request.duplicates,
+        keep_html=request.keep_html,
+        keep_ids=request.keep_ids,
     )
     models = None
     if request.models is not None:
-        models = read_model_answers(request.models, request.columns, request.keep_thinking)
+        models = read_model_answers(
+            request.models, request.columns, request.keep_thinking, ids=answers.ids
+        )
     model_answers = None if models is None else convert_model_answers(models)
     graded_answers = select_graded_answers(
         request.parameters, convert_answers(answers), model_answers
@@ -314,9 +324,10 @@ def grade_files(request: GradingRequest, progress: Progress | None = None) -> Fi
     )
     if request.questions is not None:
         questions = read_questions(request.questions)
-        texts = {wording.question: wording.text for wording in questions.records if wording.text}
-        passages = {record.question: record.passage for record in questions.records}
-        categories = {record.question: record.category for record in questions.records}
+        records = answers.ids.match(questions.records)
+        texts = {wording.question: wording.text for wording in records if wording.text}
+        passages = {record.question: record.passage for record in records}
+        categories = {record.question: record.category for record in records}
         graded_answers = replace(
             graded_answers,
             wordings={**graded_answers.wordings, **texts},
@@ -344,6 +355,7 @@ def grade_files(request: GradingRequest, progress: Progress | None = None) -> Fi
         hashes["collapse_workers"] = listed.sha256
     if request.anchors is not None:
         anchors = read_anchors(request.anchors, request.columns)
+        anchors = replace(anchors, records=answers.ids.match(anchors.records))
         graded_answers = replace(
             graded_answers, anchors=find_anchor_rows(anchors, answers.name, graded_answers)
         )

@@ -97,6 +97,7 @@ def build_summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
             **parameters.as_dict(),
             **_describe_duplicates(graded.answers),
             **({"keep_html": True} if graded.answers.keeps_html else {}),
+            **({"keep_ids": True} if graded.answers.keeps_ids else {}),
             "precision": info.precision,
             "precision_requested": parameters.precision,
         },

@@ -124,16 +124,20 @@ def _find_faults(part: Values, parameters: AqerParameters) -> list[tuple[Any, st
 
 CONVERT = "manage.py convert_answers {file} --preset {preset} --output answers.csv"
 
+AS_TYPED = {"keep_html": True, "keep_ids": True}
+"""The choices of `read_worker_answers` by which no cell of a file is changed."""
+
 
 def read_worker_answers(
-    path: Path, columns: ColumnNames, duplicates: Duplicates, *, keep_html: bool
+    path: Path, columns: ColumnNames, duplicates: Duplicates, *, keep_html: bool, keep_ids: bool
 ) -> AnswerFile:
     """Return a file's worker answers; for another tool's export, the error names the import.
 
-    Unless `keep_html`, answers lose the HTML of rich-text fields, as in `convert_answers`.
+    As in `convert_answers`, answers lose the HTML of rich-text fields unless `keep_html`, and ids
+    such as 101.0 are read as 101 unless `keep_ids`.
     """
     try:
-        return read_answers(path, columns, duplicates, FormattingReader(keep_html))
+        return read_answers(path, columns, duplicates, FormattingReader(keep_html), keep_ids)
     except InputError as error:
         raise add_export_hint(error, path, CONVERT) from error
 

@@ -9,6 +9,7 @@ from annotations.exchange import ColumnNames
 from annotations.exchange.markup import add_keep_html
 from annotations.exchange.model_replies import KEEP_THINKING
 from annotations.exchange.reading.duplicates import add_duplicates
+from annotations.exchange.whole_ids import add_keep_ids
 
 WITH_MODELS = "worker=NAME,question=NAME,answer=NAME,model=NAME"
 WITHOUT_MODELS = "worker=NAME,question=NAME,answer=NAME"
@@ -24,6 +25,7 @@ def add_answers(parser: argparse.ArgumentParser) -> None:
     )
     add_duplicates(parser)
     add_keep_html(parser)
+    add_keep_ids(parser)
 
 
 def add_models(parser: argparse.ArgumentParser, *, required: bool = False) -> None:

@@ -11,11 +11,19 @@ import pytest
 from annotations.exchange.facts import FACTS
 from annotations.exchange.header import OF_ANSWERS, ColumnNames
 from annotations.exchange.markup import FormattingReader
+from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.exchange.reading.duplicates import Duplicates, describe_superseded
 from evaluation.runs.files.answers import read_worker_answers
 from tests.annotations.exchange.presets.exports import SUBMISSIONS
 from tests.annotations.exchange.presets.test_presets import FILES
-from tests.evaluation.commands.crowd import answer_rows, summary_of, table, write_csv
+from tests.evaluation.commands.crowd import (
+    QUESTIONS,
+    WORKERS,
+    answer_rows,
+    summary_of,
+    table,
+    write_csv,
+)
 from tests.evaluation.commands.running import evaluate, manage
 
 HEADER = ("worker", "question", "answer")
@@ -353,6 +361,69 @@ def test_answers_are_graded_without_the_html_of_rich_text_fields(tmp_path):
     assert removed["signature"] != kept["signature"]
 
 
+def numbered(rows, names, ending=""):
+    """Return rows of a table with numbers from 1 in place of the names in their first two cells."""
+    return [
+        (*(f"{names.index(name) + 1}{ending}" for name in row[:2]), *row[2:])
+        for row in dict.fromkeys(rows)
+    ]
+
+
+def test_a_worker_with_and_without_a_decimal_ending_is_one_unless_ids_are_kept(tmp_path):
+    names = (*WORKERS, *QUESTIONS, "q7")
+    plain = numbered(answer_rows(), names)
+    # The first row as a spreadsheet stores it: worker 1.0, question 6.0.
+    mixed = [(*(f"{cell}.0" for cell in plain[0][:2]), plain[0][2]), *plain[1:]]
+    write_csv(tmp_path / "plain.csv", HEADER, plain)
+    write_csv(tmp_path / "mixed.csv", HEADER, mixed)
+    # The questions are 6 to 11; m-1 answered the first two of them.
+    asked = [("m-1", "6.0", "a moon"), ("m-1", "7.0", "two moons")]
+    models = write_csv(tmp_path / "models.csv", ("model", "question", "answer"), asked)
+    made = {}
+    for name, *options in (("plain",), ("mixed",), ("mixed", "--keep-ids")):
+        where = tmp_path / "-".join((name, *options))
+        fast = ("--embedder", "tfidf-word", "--bootstrap", "0")
+        also = () if options else ("--models", models, "--exclude-workers", "5.0")
+        ran = evaluate(tmp_path / f"{name}.csv", "--output", where, *fast, *also, *options)
+        assert ran.code == 0, ran.err
+        made[where.name] = table(where / "answers.csv"), summary_of(where)
+    (plain_scores, of_plain), (mixed_scores, of_mixed), (kept_scores, of_kept) = made.values()
+    assert plain_scores == mixed_scores
+    # Five workers; with 1.0 as another one six.
+    assert [made["counts"]["workers"] for made in (of_plain, of_mixed, of_kept)] == [5, 5, 6]
+    assert {row["worker"] for row in kept_scores} == {*"12345", "1.0"}
+    # Both questions of the model are known, and 5.0 is the worker who is left out.
+    assert table(tmp_path / "mixed" / "models.csv")[0]["n"] == str(len(asked))
+    assert of_mixed["parameters"]["exclude_workers"] == ["5"]
+    for summary, code in ((of_mixed, "ids_mixed"), (of_kept, "ids_mixed_as_typed")):
+        values = {"column": "worker", "typed": "1.0", "whole": "1", "n_decimal": 1}
+        n_whole = len(plain) - 1
+        reason, remedy, _ = PROBLEM_MESSAGES[code].texts({**values, "n_whole": n_whole})
+        assert f"{reason}. {remedy}." in summary["warnings"]
+    assert of_kept["parameters"]["keep_ids"] is True
+    assert "keep_ids" not in of_mixed["parameters"]
+    assert "keep_ids" not in of_mixed["input_hashes"]
+
+
+def test_the_choice_to_keep_ids_is_signed(tmp_path):
+    read = [
+        read_worker_answers(
+            write_csv(tmp_path / "answers.csv", HEADER, [("1.0", "2", "Paris")]),
+            ColumnNames(),
+            Duplicates.REFUSE,
+            keep_html=False,
+            keep_ids=keep,
+        )
+        for keep in (False, True)
+    ]
+    assert [file.records[0].worker for file in read] == ["1", "1.0"]
+    assert read[0].hashes.keys() ^ read[1].hashes.keys() == {"keep_ids"}
+    # Ids of another file follow those of the answers.
+    assert [file.ids.read_worker("1.0") for file in read] == ["1", "1.0"]
+    assert [file.ids.read_question("2.0") for file in read] == ["2", "2.0"]
+    assert read[0].ids.read_worker("3.0") == "3.0"
+
+
 def test_an_export_of_our_own_is_graded_as_it_is(tmp_path):
     # The answers of an export were stored with their HTML only because the user wanted it.
     header = (*HEADER, *FACTS, OF_ANSWERS)
@@ -360,7 +431,7 @@ def test_an_export_of_our_own_is_graded_as_it_is(tmp_path):
     rows = [(who, asked, f"<p>{text}</p>", *cells) for who, asked, text in answer_rows()]
     write_csv(tmp_path / "answers.csv", header, rows)
     read_plain = read_worker_answers(
-        tmp_path / "answers.csv", ColumnNames(), Duplicates.REFUSE, keep_html=False
+        tmp_path / "answers.csv", ColumnNames(), Duplicates.REFUSE, keep_html=False, keep_ids=False
     )
     assert read_plain.records[0].text == rows[0][2]
     assert read_plain.warnings == []

@@ -8,9 +8,10 @@ from annotations.exchange.conversion import convert
 from annotations.exchange.presets import get_preset, propose_mapping, read_head, recognise_preset
 from annotations.exchange.presets.demographics import DemographicMapping, read_demographics
 from annotations.exchange.presets.rows import open_rows
-from annotations.exchange.presets.whole_ids import WholeIds
 from annotations.exchange.problem_messages import PROBLEM_MESSAGES
+from annotations.exchange.reading.outside_information import AnchorRecord
 from annotations.exchange.reading.source import make_bytes_source
+from annotations.exchange.whole_ids import KnownIds, WholeIds
 from tests.annotations.exchange.presets.test_survey_tools import BREAD, SALT, read, table
 
 TYPED = {
@@ -211,3 +212,22 @@ def test_participants_of_a_demographic_export_are_whole_numbers_too():
         "102": {"Age": "45"},
     }
     assert len(file.warnings) == 1
+
+
+def test_records_of_a_joined_file_get_the_ids_of_the_answers():
+    known = KnownIds([("101", "7"), ("102.0", "q8")], keeps=False)
+    records = [
+        AnchorRecord(2, "101.0", "7.0", 1.0),
+        # As typed it is known, or no form of it is.
+        AnchorRecord(3, "102.0", "q8", 0.5),
+        AnchorRecord(4, "103.0", "9.0", 0.0),
+    ]
+    matched = known.match(records)
+    assert [(one.worker, one.question) for one in matched] == [
+        ("101", "7"),
+        ("102.0", "q8"),
+        ("103.0", "9.0"),
+    ]
+    assert matched[1] is records[1]
+    kept = KnownIds([("101", "7")], keeps=True)
+    assert kept.match(records) == records

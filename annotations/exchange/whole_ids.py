@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from argparse import ArgumentParser
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.exchange.problems import Problems
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+RecordT = TypeVar("RecordT", bound="DataclassInstance")
 
 _WHOLE = re.compile(r"0|[1-9]\d{0,14}")
 _DECIMAL = re.compile(rf"({_WHOLE.pattern})[.,]0")
 
 Cells = Sequence[str]
+
+
+def is_decimal(typed: str) -> bool:
+    """Return whether an id is a whole number with “.0” at its end."""
+    # Most ids end otherwise, and need no search.
+    return typed[-2:] in (".0", ",0") and _DECIMAL.fullmatch(typed) is not None
+
+
+def add_keep_ids(parser: ArgumentParser) -> None:
+    """Add the option --keep-ids to a command line parser."""
+    parser.add_argument(
+        "--keep-ids",
+        action="store_true",
+        help="read 101 and 101.0 as two ids; without it both are read as 101 if all ids of the "
+        "column are whole numbers, and the rows are counted",
+    )
 
 
 @dataclass
@@ -27,7 +49,7 @@ class _Column:
 
     def add(self, cell: str) -> None:
         """Count the id of one row."""
-        if _DECIMAL.fullmatch(cell):
+        if is_decimal(cell):
             self.n_decimal += 1
             self.example = self.example or cell
         elif _WHOLE.fullmatch(cell):
@@ -79,8 +101,8 @@ class WholeIds:
 
     def read(self, cells: Cells, position: int) -> str:
         """Return the id in a cell of a row, without “.0” if its column holds whole numbers."""
-        cell, typed = cells[position], cells[position].strip()
-        if position not in self._names or not _DECIMAL.fullmatch(typed):
+        cell = cells[position]
+        if position not in self._names or not is_decimal(typed := cell.strip()):
             return cell
         if not self._columns:
             self._count()
@@ -134,3 +156,44 @@ class WholeIds:
             "typed": column.example,
             "whole": column.example[:-2],
         }
+
+
+class KnownIds:
+    """Reads the ids of a file as a file of answers has them, which its rows are joined to.
+
+    `pairs` are the workers and questions of the answers. An id such as 101.0 that is there only
+    as 101 is read as 101, unless `keeps`.
+    """
+
+    def __init__(self, pairs: Iterable[tuple[str, str]], *, keeps: bool) -> None:
+        self._workers: set[str] = set()
+        self._questions: set[str] = set()
+        for worker, question in () if keeps else pairs:
+            self._workers.add(worker)
+            self._questions.add(question)
+
+    def read_worker(self, typed: str) -> str:
+        """Return a worker's id as the answers have it; unchanged if there is none such."""
+        return _read_known(typed, self._workers)
+
+    def read_question(self, typed: str) -> str:
+        """Return a question's id as the answers have it; unchanged if there is none such."""
+        return _read_known(typed, self._questions)
+
+    def match(self, records: Iterable[RecordT]) -> list[RecordT]:
+        """Return records with the ids of their question, and worker if any, as the answers'."""
+        readers = {"worker": self.read_worker, "question": self.read_question}
+        matched = []
+        for record in records:
+            ids = {name: getattr(record, name) for name in readers if hasattr(record, name)}
+            read = {name: readers[name](typed) for name, typed in ids.items()}
+            matched.append(record if read == ids else replace(record, **read))
+        return matched
+
+
+def _read_known(typed: str, known: Collection[str]) -> str:
+    """Return an id without “.0” if only this form is known; else unchanged."""
+    cleaned = typed.strip()
+    if is_decimal(cleaned) and cleaned not in known and cleaned[:-2] in known:
+        return cleaned[:-2]
+    return typed
