@@ -71,6 +71,11 @@ class ChoicesSerializer(StrictSerializer):
         help_text="Answers of workers whose submission was returned, timed out or rejected: "
         "refuse the file, apply (they are flagged as rejected and left out of runs), or keep.",
     )
+    keep_ids = serializers.BooleanField(
+        required=False,
+        help_text="Read 101 and 101.0 as two ids. Otherwise both are read as 101 if all ids of "
+        "the column are whole numbers.",
+    )
 
 
 class JoinOptionsSerializer(serializers.Serializer[Any]):
@@ -130,10 +135,15 @@ class DemographicUploadSerializer(serializers.Serializer[Any]):
     columns = serializers.ListField(child=serializers.CharField(), help_text="Of the file.")
     mapping = RolesSerializer()
     statuses = serializers.ChoiceField(choices=[rule.value for rule in StatusRule])
+    keep_ids = serializers.BooleanField(help_text="Whether ids such as 101.0 are read as typed.")
     version = serializers.IntegerField(allow_null=True, help_text="Whose answers get the facts.")
     preview = PreviewSerializer(allow_null=True)
     examples = ExampleSerializer(many=True)
     other_sets = OtherSetSerializer(many=True)
+    notes = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="On ids that are read in another form than in the file.",
+    )
     problems = JoinProblemSerializer(many=True)
     n_new = serializers.IntegerField(
         allow_null=True, help_text="Workers whose stored facts change; null if not checked."
@@ -226,7 +236,9 @@ class DemographicViewSet(BulkViewSet):
                 raise build_field_problem("mapping", f"the file has no column {unknown!r}")
             mapping = DemographicMapping.from_dict(roles).as_dict()
         rule = values.get("statuses", staged.options["statuses"])
-        staged.options = {**staged.options, "mapping": mapping, "statuses": rule}
+        keep_ids = values.get("keep_ids", staged.options.get("keep_ids", False))
+        chosen = {"mapping": mapping, "statuses": rule, "keep_ids": keep_ids}
+        staged.options = {**staged.options, **chosen}
         read_upload(staged, question_set, KINDS[DEMOGRAPHICS], dry_run=True)
         return Response(self._describe(request, question_set, staged))
 
@@ -296,6 +308,7 @@ class DemographicViewSet(BulkViewSet):
             "preview": None,
             "examples": [],
             "other_sets": [],
+            "notes": [],
             "version": report.get("version") or None,
         }
         if staged.file:
@@ -304,6 +317,7 @@ class DemographicViewSet(BulkViewSet):
             **{name: getattr(staged, name) for name in ("public_id", "name", "created_at")},
             "state": staged.state,
             **{name: staged.options[name] for name in ("mapping", "statuses")},
+            "keep_ids": staged.options.get("keep_ids", False),
             "problems": staged.problems,
             "n_new": report.get("n_new"),
             "n_flagged": report.get("n_flagged"),
@@ -332,5 +346,6 @@ class DemographicViewSet(BulkViewSet):
             "other_sets": [
                 {"id": one.public_id, "name": one.name, "n": n} for one, n in preview.others
             ],
+            "notes": preview.notes,
             "version": preview.version.number if preview.version else None,
         }

@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.views.decorators.http import require_POST
 
-from annotations.desk.mapping_form import MOST_SELECTORS, ColumnChoice
+from annotations.desk.mapping_form import MOST_SELECTORS, ColumnChoice, build_keep_ids
 from annotations.desk.uploads import load_upload
 from annotations.exchange.presets import Head, read_head
 from annotations.exchange.presets.demographics import (
@@ -64,9 +64,11 @@ class DemographicsForm(forms.Form):
         widget=forms.RadioSelect,
         help_text="Answers that are left out stay stored, flagged as rejected.",
     )
+    keep_ids = build_keep_ids()
 
     def __init__(self, head: Head, options: dict[str, Any], data: Any = None) -> None:
-        super().__init__(data, initial={"statuses": options["statuses"]})
+        initial = {"statuses": options["statuses"], "keep_ids": options.get("keep_ids", False)}
+        super().__init__(data, initial=initial)
         self._mapping = DemographicMapping.from_dict(options["mapping"])
         names = [name for name in dict.fromkeys(head.header) if name][:MOST_SELECTORS]
         self.columns = [
@@ -106,7 +108,8 @@ class DemographicsForm(forms.Form):
         extra = tuple(self._list_columns_with(DemographicRole.EXTRA))
         mapping = DemographicMapping(worker, status, extra)
         statuses = self.cleaned_data["statuses"] or StatusRule.REFUSE.value
-        return {"mapping": mapping.as_dict(), "statuses": statuses}
+        keep_ids = self.cleaned_data["keep_ids"]
+        return {"mapping": mapping.as_dict(), "statuses": statuses, "keep_ids": keep_ids}
 
 
 def _list_samples(head: Head, column: str) -> tuple[str, ...]:
@@ -147,6 +150,7 @@ def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> H
         "read_error": preview.error,
         "join": preview.join,
         "counts": preview.counts,
+        "notes": preview.notes,
         "examples": preview.examples,
         "others": preview.others,
         "has_answers": preview.has_answers,

@@ -79,6 +79,7 @@ class Preview:
     ----------
     questions : at most `MAX_QUESTIONS_SHOWN` questions, each with its first answers.
     n_questions : number of questions among the answers that were read.
+    n_read : number of answers that were read if the file has more; None if it was read whole.
     texts : texts of at most `MAX_ROWS_READ` answers, to detect their language.
     error : why no answer could be read; None if one could.
     personal : columns that are left out because they identify or locate a person.
@@ -88,6 +89,7 @@ class Preview:
     questions: list[QuestionPreview]
     n_questions: int
     texts: list[str]
+    n_read: int | None = None
     error: InputError | None = None
     personal: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -301,11 +303,13 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Previ
     try:
         refuse_unmapped(preset, mapping, head)
         rows = open_rows(source, preset, mapping, rule, template)
-        records = [record for record, _ in islice(rows, MAX_ROWS_READ)]
+        iterator = iter(rows)
+        records = [record for record, _ in islice(iterator, MAX_ROWS_READ)]
+        n_read = None if next(iterator, None) is None else len(records)
         if not records:
             rows.finish()  # raises the problems of the file
     except InputError as error:
-        return Preview([], 0, [], error)
+        return Preview([], 0, [], error=error)
     by_question: dict[str, list[AnswerRecord]] = {}
     for record in records:
         by_question.setdefault(record.question, []).append(record)
@@ -321,7 +325,7 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Previ
     texts = [record.text for record in records if record.text]
     personal = tuple(getattr(rows, "left_out", ()))
     notes = () if isinstance(rows, MturkRows) else (*rows.whole_ids.notes, *rows.formatting.notes)
-    return Preview(questions, len(by_question), texts, personal=personal, notes=notes)
+    return Preview(questions, len(by_question), texts, n_read, personal=personal, notes=notes)
 
 
 def _choose_first_answers(answers: list[AnswerRecord]) -> list[AnswerRecord]:

@@ -75,6 +75,16 @@ class ColumnChoice:
         return [_shorten(text, LONGEST_SAMPLE) for text in self.samples]
 
 
+def build_keep_ids() -> forms.BooleanField:
+    """Return the form field for the choice to keep ids such as 101.0 as typed."""
+    return forms.BooleanField(
+        label="Keep ids as typed",
+        required=False,
+        help_text="Ticked: 101 and 101.0 are two ids. Otherwise both are read as 101 if all ids of "
+        "the column are whole numbers.",
+    )
+
+
 class MappingForm(forms.Form):
     """Form for the preset, table position, column roles and options of an answer import.
 
@@ -123,12 +133,7 @@ class MappingForm(forms.Form):
         help_text="Ticked: <p>Paris</p> is stored as typed, for questions about code. Otherwise "
         "formatting tags are removed and entities decoded.",
     )
-    keep_ids = forms.BooleanField(
-        label="Keep ids as typed",
-        required=False,
-        help_text="Ticked: 101 and 101.0 are two ids. Otherwise both are read as 101 if all ids of "
-        "the column are whole numbers.",
-    )
+    keep_ids = build_keep_ids()
     panel = UploadForm.base_fields["panel"]
     create_questions = forms.BooleanField(
         label="Add questions that the set does not have yet", required=False

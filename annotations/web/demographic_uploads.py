@@ -40,6 +40,7 @@ class JoinPreview:
     examples : the first matched workers with the cells that will be stored.
     others : question sets in which the participants answered, with their number, if none did here.
     version : the version whose answers get the facts; None without one.
+    notes : sentences on ids that are read in another form than in the file.
     """
 
     error: InputError | None = None
@@ -48,6 +49,7 @@ class JoinPreview:
     examples: list[Example] = field(default_factory=list)
     others: list[tuple[QuestionSet, int]] = field(default_factory=list)
     version: QuestionSetVersion | None = None
+    notes: list[str] = field(default_factory=list)
 
     @property
     def has_answers(self) -> bool:
@@ -61,6 +63,7 @@ def propose_options(arranged: Arranged, head: Head) -> dict[str, Any]:
         "arrangement": arranged.as_dict(),
         "mapping": propose_demographics(head).as_dict(),
         "statuses": StatusRule.REFUSE.value,
+        "keep_ids": False,
     }
 
 
@@ -79,7 +82,8 @@ def preview_upload(
     """
     try:
         mapping = DemographicMapping.from_dict(staged.options["mapping"])
-        file = read_demographics(open_staged(staged), mapping)
+        keep_ids = staged.options.get("keep_ids", False)
+        file = read_demographics(open_staged(staged), mapping, keep_ids=keep_ids)
     except InputError as error:
         return JoinPreview(error)
     join = preview_join(question_set, file)
@@ -89,6 +93,7 @@ def preview_upload(
         examples=_list_examples(file, join),
         others=[] if join.n_matched else find_other_sets(others, list(file.rows)),
         version=find_answered_version(question_set),
+        notes=[warning.removesuffix(".") for warning in file.warnings],
     )
 
 

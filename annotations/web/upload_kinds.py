@@ -181,7 +181,7 @@ register(
         "",
         ColumnNames.parse,
         import_demographics,
-        ("mapping", "statuses", "arrangement"),
+        ("mapping", "statuses", "arrangement", "keep_ids"),
         knows_who=True,
     )
 )

@@ -147,3 +147,16 @@ def test_a_file_that_changes_nothing_cannot_be_confirmed(asking, address):
     refused = asking.post(f"{address}{again['id']}/confirm/")
     assert problem(refused, 409, "conflict")
     assert problem(asking.patch(f"{address}{again['id']}/", {"statuses": "keep"}), 409, "conflict")
+
+
+def test_ids_with_decimals_are_kept_at_a_wish_and_named_in_a_note(asking, rana):
+    numbered = QuestionSet.objects.create(owner=rana, name="numbers")
+    answers = make_bytes_source("answers.csv", b"worker,question,answer\n7,rain,yes\n8,rain,no\n")
+    import_answers(numbered, answers, create_questions=True)
+    address = f"question-sets/{numbered.public_id}/demographics/"
+    body = upload(asking, address, b"Participant id,Age,Sex\n7.0,31,f\n8,32,m\n").json()
+    assert (body["keep_ids"], body["preview"]["n_matched"], len(body["notes"])) == (False, 2, 1)
+    kept = asking.patch(f"{address}{body['id']}/", {"keep_ids": True}).json()
+    # 7.0 is not 7 now.
+    assert (kept["keep_ids"], kept["preview"]["n_matched"]) == (True, 1)
+    assert kept["preview"]["only_in_file"] == ["7.0"]

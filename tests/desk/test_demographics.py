@@ -202,3 +202,28 @@ def test_answers_of_two_submissions_of_a_worker_get_the_facts(answered, rana, tm
     by_panel = dict(rows.values_list("submission__worker__panel", "extra"))
     assert by_panel["MTurk"] == {}
     assert by_panel["Prolific"]["Sex"] == "Female"
+
+
+@pytest.mark.parametrize(("choice", "n_matched"), [({}, 3), ({"keep_ids": "on"}, 2)])
+def test_ids_with_decimals_are_joined_as_whole_numbers_unless_they_are_kept(
+    join, choice, n_matched
+):
+    rows = ["101,Yeast makes gas", "102,It swells up", "103,So that it rises"]
+    join.send("answers.csv", "\n".join(["Participant ID,Why does bread rise?", *rows]).encode())
+    join.say("check")
+    join.confirm()
+    # One of three ids has the ending: kept as typed, 101.0 is nobody who answered.
+    content = table(
+        ["Participant id", "Age", "Sex"], ["101.0", 31, "f"], [102, 32, "m"], [103, 33, "f"]
+    )
+    join.send("demographics.csv", content)
+    assert join.upload.kind == "demographics"
+    assert join.counts["matched"] == 3
+    assert "(rows: 1 and 2)" in join.page.context["notes"][0]
+    join.choose("show", **choice)
+    assert join.counts["matched"] == n_matched
+    assert join.text.count("data-note") == 1
+    join.choose("check", **choice)
+    join.confirm()
+    ages = {worker: extra.get("Age") for (worker, _), (extra, _) in stored().items()}
+    assert ages == {"101": None if choice else "31", "102": "32", "103": "33"}

@@ -403,6 +403,23 @@ def test_ids_with_and_without_decimals_are_named_and_kept_apart_after_a_tick(wiz
     assert set(Worker.objects.values_list("external_id", flat=True)) == {"101", "101.0", "102"}
 
 
+def test_a_page_that_shows_a_part_of_the_answers_names_their_number(wizard, monkeypatch):
+    monkeypatch.setattr("annotations.desk.import_wizard.MAX_ROWS_READ", 2)
+    rows = ["101,Yeast makes gas", "102,It swells up"]
+    head = "Participant ID,Why does bread rise?"
+    wizard.send("short.csv", "\n".join([head, *rows]).encode())
+    assert wizard.page.context["preview"].n_read is None
+    assert "data-read=" not in wizard.text
+    # The id with the ending is in the last row, which the check is the first to read.
+    rows += ["103,So that it rises", "104.0,To be light"]
+    wizard.send("long.csv", "\n".join([head, *rows]).encode())
+    assert wizard.page.context["preview"].notes == ()
+    assert 'data-read="2"' in wizard.text
+    wizard.say("check")
+    (note,) = [note for note in wizard.upload.report["notes"] if "--keep-ids" in note]
+    assert "(rows: 1 and 3)" in note
+
+
 def test_personal_columns_are_named_before_anything_is_stored(wizard):
     rows = [f"w{i},Ann {i} Lee,ann{i}@example.org,Water runs down {i}." for i in range(4)]
     wizard.send("people.csv", "\n".join(["ID,Name,Email,Why do rivers run?", *rows]).encode())

@@ -107,6 +107,7 @@ def import_demographics(
     mapping: Mapping[str, Any],
     statuses: str = StatusRule.REFUSE,
     arrangement: Mapping[str, Any] | None = None,
+    keep_ids: bool = False,
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> DemographicReport:
@@ -116,11 +117,13 @@ def import_demographics(
 
     The answers are those of the version that has the newest answers; their workers have the panel
     Prolific or none. With the rule APPLY, answers of returned, timed-out and rejected submissions
-    are flagged as rejected, so that runs leave them out. Raises `InputError` for bad rows, for a
+    are flagged as rejected, so that runs leave them out. Ids such as 101.0 in a column of whole
+    numbers are read as 101, unless `keep_ids`. Raises `InputError` for bad rows, for a
     file without a worker of the answers, and for statuses without a decision.
     """
     source = Arranged.from_dict(make_source(given), arrangement or {}).source
-    file = read_demographics(source, DemographicMapping.from_dict(dict(mapping)))
+    roles = DemographicMapping.from_dict(dict(mapping))
+    file = read_demographics(source, roles, keep_ids=keep_ids)
     rule = StatusRule(statuses)
     with open_transaction(dry_run):
         target = find_answered_version(question_set if dry_run else lock_set(question_set))

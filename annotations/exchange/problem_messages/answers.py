@@ -157,8 +157,7 @@ ANSWERS = {
     "ids_mixed": ProblemMessage(
         "Ids of {column} are whole numbers with and without “.0” (rows: {n_decimal:,} and"
         " {n_whole:,}). All were read without it, such as {typed} as {whole}",
-        "--keep-ids (on the site: “Keep ids as typed” when answers are imported) reads them as"
-        " different ids",
+        "--keep-ids (on the site: “Keep ids as typed”) reads them as different ids",
     ),
     "ids_mixed_as_typed": ProblemMessage(
         "Ids of {column} are whole numbers with and without “.0” (rows: {n_decimal:,} and"
