@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shlex
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 from annotations.exchange.column_names import normalise_name
 from annotations.exchange.defusing import MARK as DEFUSED
 from annotations.exchange.defusing import restore
+from annotations.exchange.ids import BLANKS, INVISIBLE
 from annotations.exchange.problems import InputError, Problem
 
 LISTED = 20
@@ -24,6 +28,8 @@ OF_QUESTIONS = "crowdgrade:questions"
 OF_PASSAGES = "crowdgrade:passages"
 MARKS = frozenset({DEFUSED, OF_ANSWERS, OF_MODEL_ANSWERS, OF_QUESTIONS, OF_PASSAGES})
 """Names of columns that mark a file as an export of ours, or its texts as defused."""
+
+_ENDS = re.compile(f"^[{BLANKS}{INVISIBLE}]+|[{BLANKS}{INVISIBLE}]+$")
 
 Row = tuple[int, tuple[str, ...], tuple[str, ...]]
 """A row of any format: its first line, the wanted cells in the order of the wanted columns, the
@@ -176,8 +182,11 @@ def refuse_columns(file: str, n: int) -> None:
 
 
 def clean_name(name: str) -> str:
-    """Return a column name in the form in which names are compared: trimmed, in Unicode's NFC."""
-    return unicodedata.normalize("NFC", name).strip()
+    """Return a column name in the form in which names are compared: trimmed, in Unicode's NFC.
+
+    Invisible characters at its ends, such as a second byte order mark, are removed too.
+    """
+    return _ENDS.sub("", unicodedata.normalize("NFC", name))
 
 
 CORNER = "participant"
@@ -202,6 +211,17 @@ def name_corner(names: Sequence[str]) -> Sequence[str]:
         else:
             found.append(CORNER if not found else name)
     return found
+
+
+@lru_cache(maxsize=64)
+def number_repeated(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of columns, with a number at each that occurred before: note, note [2]."""
+    counts: Counter[str] = Counter()
+    numbered = []
+    for name in names:
+        counts[name] += 1
+        numbered.append(name if counts[name] == 1 else f"{name} [{counts[name]}]")
+    return tuple(numbered)
 
 
 def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: int) -> Layout:

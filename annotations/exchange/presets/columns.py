@@ -11,6 +11,7 @@ from annotations.exchange.column_names import (
     is_remark,
     normalise_name,
 )
+from annotations.exchange.ids import find_damage
 from annotations.exchange.presets.cells import (
     WORDS,
     are_sentences,
@@ -51,6 +52,7 @@ PROBLEMS_OF_WORKERS = {
     "empty": "empty",
     "time": "dates or times",
     "constant": "one value in all rows",
+    "damaged": "changed by a spreadsheet; export the file again",
     "few_values": "few different values",
     "sentences": "sentences",
     "json": "JSON",
@@ -94,13 +96,13 @@ def find_worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str
     if holds_for_most(is_time, values) or (rank >= CERTAIN and holds_for_most(is_epoch, values)):
         return "time"
     if different == 1 and len(cells) > 1 and (is_wide or rank > CERTAIN):
-        return "constant"
+        return "damaged" if holds_for_most(find_damage, values) else "constant"
     if are_sentences(values):
         return "sentences"
     # A worker may answer twice, so a named column need not differ in every row.
     least = LEAST_DIFFERENT if rank < BY_CELLS else LEAST_DIFFERENT_UNNAMED
     if is_wide and different < least * len(values):
-        return "few_values"
+        return "damaged" if holds_for_most(find_damage, values) else "few_values"
     n_blank = len(cells) - len(values)
     if n_blank and (rank >= PRIVATE or n_blank > MOST_BLANK * len(cells)):
         return "blanks"

@@ -189,10 +189,14 @@ def _label_studio(head: Head) -> Mapping:
 def _find_task_columns(head: Head, task: str, rest: Sequence[str]) -> list[str]:
     """Return the columns with the task's data, found by their values, their position or their name.
 
-    They have one value per task; if each task has one row, position and name of a column decide.
+    They have one value per task; if each task has one row, or all annotators agree, position and
+    name of a column decide.
     """
     if task and len(set(head.values(task))) < len(head.values(task)):
-        return [name for name in rest if is_of_question(head, task, name)]
+        of_task = [name for name in rest if is_of_question(head, task, name)]
+        # Annotators who agree about each task fill a field like a column of the task.
+        if set(of_task) != set(rest):
+            return of_task
     end = [name for name in map(head.named, OF_TOOL[1:4]) if name]
     places = [head.header.index(name) for name in (task, *end) if name]
     first = places[1] if len(places) > 1 else 0

@@ -26,8 +26,11 @@ def refuse_answerless(head: Head) -> None:
 def refuse_unmapped(preset: Preset, mapping: Mapping, head: Head) -> None:
     """Raise `InputError`, with the reason, if no worker or answer column could be proposed.
 
-    The message names the columns of the file, each with the reason why it was not proposed.
+    The message names the columns of the file, each with the reason why it was not proposed. A file
+    without rows is refused too.
     """
+    if not head.filled_rows and not head.n_problems:
+        raise InputError.from_code(head.name, "no_rows", what="answers")
     if preset.slug == "mturk":
         return
     if "worker" in mapping.guessed and are_people_columns(head):

@@ -13,6 +13,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from annotations.exchange.facts import read_seconds
+from annotations.exchange.header import number_repeated
 from annotations.exchange.ids import IdNotes, is_blank, read_as_wording, read_prolific_mail
 from annotations.exchange.markup import FormattingReader, read_formatted, strip_markup
 from annotations.exchange.presets.attention import (
@@ -285,7 +286,8 @@ class MappedRows:
             self.n_rows += len(answers)
             self.n_people += 1
             row_id = self._read_row_id(cells, at)
-            if self._lacks(line, worker, row_id):
+            has_faults = self._foreign.note_faults(self.problems, line, at)
+            if has_faults or self._lacks(line, worker, row_id):
                 continue
             facts = self._facts(row, {name: cells[i] for i, name in aside if cells[i].strip()})
             wording = self._read_wording(cells, at)
@@ -355,9 +357,10 @@ class MappedRows:
             self._times = classify_times(head, mapping.times, preset.times)
         not_stored = frozenset((*self.left_out, *mapping.ignored))
         checks = {column for column, _ in mapping.checks}
+        titles = number_repeated(tuple(head.header))
         return [
-            (position, name)
-            for position, name in enumerate(head.header)
+            (position, title)
+            for position, (name, title) in enumerate(zip(head.header, titles, strict=True))
             if (name not in mapped or name in checks) and name not in not_stored
         ]
 

@@ -10,7 +10,12 @@ from collections.abc import Iterable, Sequence
 
 from annotations.exchange.column_names import normalise_name, normalise_names
 from annotations.exchange.presets.cells import are_sentences
-from annotations.exchange.presets.columns import find_long_columns, find_worker_column, free_text
+from annotations.exchange.presets.columns import (
+    find_long_columns,
+    find_worker_column,
+    free_text,
+    is_question,
+)
 from annotations.exchange.presets.known_names import OF_PANEL, QUESTIONS, rank_worker_name
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.preset import Preset, Row, Times, get_named_cell
@@ -68,6 +73,8 @@ CODED = re.compile(r"^(?P<code>[A-Za-z][A-Za-z0-9_]*(\[[A-Za-z0-9_]+\])*)\. (?P<
 """A heading of LimeSurvey with the code and the wording of a question."""
 # REDCap has a column for each option of a checkbox.
 CHECKBOX = re.compile(r"___\w+$|\(choice=.*\)$", re.S)
+SCORE = re.compile(r"\d+(?:[.,]\d+)? / (?P<points>\d+(?:[.,]\d+)?)")
+"""A cell of Google Forms with the points of a quiz, under a heading in the owner's language."""
 COMPLETE = re.compile(r".*complete$")
 OF_RECORDS = normalise_names(
     "redcapeventname redcapsurveyidentifier redcaprepeatinstrument surveyidentifier "
@@ -165,7 +172,15 @@ def propose_google_forms(head: Head) -> Mapping:
     """Return the column mapping of an export of Google Forms."""
     # A quiz has a score and feedback beside each question.
     own = [name for name in head.header if re.search(r"\[(Score|Feedback)\]$", name)]
+    own += [name for name in head.header if _is_score(head, name)]
     return propose_wide(head, [head.header[0], *own])
+
+
+def _is_score(head: Head, column: str) -> bool:
+    """Return whether a column has a score such as 3 / 10 in each row, of one number of points."""
+    scores = [SCORE.fullmatch(cell) for cell in head.values(column)]
+    points = {score["points"] for score in scores if score}
+    return all(scores) and len(points) == 1 and not is_question(column)
 
 
 def is_survey_monkey(head: Head) -> bool:

@@ -33,6 +33,7 @@ from annotations.exchange.reading.mturk_columns import MAY_LACK
 from annotations.exchange.reading.nested_records import parse_cell
 from annotations.exchange.reading.source import Readable, Source, make_source
 from annotations.exchange.reading.tables import open_table
+from annotations.exchange.reading.workbook import Faults
 
 PEEKED = 200
 COMPARED = 40
@@ -59,6 +60,7 @@ class ForeignTable:
     `fields` are the columns that annotators filled in and `task` those of what they were shown,
     where the file distinguishes them. `warnings` are sentences for people. With `holds_objects` the
     rows come from JSON, so that a cell of JSON is a list or an object of the file, and no text.
+    `faults` are as in `OpenTable`.
     """
 
     name: str
@@ -72,6 +74,20 @@ class ForeignTable:
     fields: tuple[str, ...] = ()
     task: tuple[str, ...] = ()
     holds_objects: bool = False
+    faults: Faults = field(default_factory=dict)
+
+    def note_faults(self, problems: Problems, line: int, places: dict[str, int]) -> bool:
+        """Record each cell of a row in these columns that has an error or no value; whether any.
+
+        Such are formulas of a workbook that was never opened in a spreadsheet.
+        """
+        # A row's faults are there when it was read, and are not needed after it.
+        faults = self.faults.pop(line, {})
+        names = [name for name, place in places.items() if place in faults]
+        for name in names:
+            code, text = faults[places[name]]
+            problems.add_code(line, name, code, text=text)
+        return bool(names)
 
 
 @dataclass(frozen=True)
@@ -79,7 +95,7 @@ class Head:
     """Beginning of a file (header and up to 200 rows), from which its kind is recognised.
 
     `is_delimited` states that the names are a row of the file and no keys of objects; `fields` and
-    `task` are as in `ForeignTable`.
+    `task` are as in `ForeignTable`. `n_problems` counts the malformed rows that are left out.
     """
 
     name: str
@@ -89,6 +105,7 @@ class Head:
     fields: tuple[str, ...] = ()
     task: tuple[str, ...] = ()
     is_delimited: bool = False
+    n_problems: int = 0
 
     @cached_property
     def positions(self) -> dict[str, int]:
@@ -173,15 +190,18 @@ def read_head(given: Readable) -> Head:
 
     Malformed rows are skipped here; reading the whole file reports them.
     """
-    table = open_foreign(given, Problems(make_source(given).name))
+    problems = Problems(make_source(given).name)
+    table = open_foreign(given, problems)
+    rows = list(_iterate_cells(table))
     return Head(
         table.name,
         table.header,
-        list(_iterate_cells(table)),
+        rows,
         table.wordings,
         table.fields,
         table.task,
         not table.holds_objects,
+        problems.total,
     )
 
 
@@ -240,6 +260,7 @@ def _turn(table: ForeignTable) -> None:
     people = table.header[1:]
     corner = table.header[0]
     names = [corner if rank_worker_name(corner) is not None else CORNER]
+    table.faults = {}
     table.header = names + [" ".join(clean_name(cells[0]).split()) for cells in rows]
     table.rows = iter(
         [(at + 1, (who, *(cells[at] for cells in rows))) for at, who in enumerate(people, 1)]
@@ -316,6 +337,7 @@ def open_in_this_process(
         labels.zone,
         table.warnings,
         labels.n_rows,
+        faults=table.faults,
     )
     if not header:
         raise InputError.from_code(table.name, "no_rows", what="answers")

@@ -96,6 +96,10 @@ FILES = {
         "this is no text: it is {kind}",
         "{remedy}",
     ),
+    "web_page": ProblemMessage(
+        "this is a web page and no table",
+        "The tool may have asked for a sign-in: sign in, and download the export again.",
+    ),
     "nul_in_cell": ProblemMessage(
         "there is a NUL character, which no text holds",
         "Remove it.",

@@ -18,7 +18,7 @@ from annotations.exchange.facts import (
     read_asking,
     read_facts,
 )
-from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
+from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames, number_repeated
 from annotations.exchange.ids import IdNotes, is_blank
 from annotations.exchange.markup import FormattingReader
 from annotations.exchange.model_replies import THINKING_KEPT, describe_thinking, read_reply
@@ -356,7 +356,7 @@ def _find_finish_reason(cells: tuple[str, ...], kept_aside: Sequence[str]) -> st
 def name_extra_cells(cells: tuple[str, ...], kept_aside: Sequence[str]) -> dict[str, str]:
     """Return a row's further cells by column name, "" for columns beyond the row's end."""
     cells += ("",) * (len(kept_aside) - len(cells))
-    return dict(zip(kept_aside, cells, strict=True))
+    return dict(zip(number_repeated(tuple(kept_aside)), cells, strict=True))
 
 
 def _build_file_facts(

@@ -31,7 +31,11 @@ BYTE_ORDER_MARKS = (
 ZIP = b"PK\x03\x04"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 FOREIGN = (
-    (ZIP, "a zip archive or an XLSX workbook", "If it is a workbook, rename it to end in .xlsx."),
+    (
+        ZIP,
+        "a zip archive or an XLSX workbook",
+        "If it is a workbook, rename it to end in .xlsx; otherwise unpack it first.",
+    ),
     (b"%PDF-", "a PDF document", "Export the answers as CSV."),
     (b"\x1f\x8b", "compressed with gzip", "Unpack it first."),
     (b"\xfd7zXZ\x00", "compressed with xz", "Unpack it first."),
@@ -41,6 +45,8 @@ FOREIGN = (
         "Save it as .xlsx without a password, or as CSV.",
     ),
 )
+
+WEB_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 
 _LINE_END = re.compile("(\r\n|\r|\n)")
 _BAD = re.compile("[\0\udc00-\udcff]")
@@ -127,6 +133,9 @@ def _find_encoding(handle: BinaryIO, name: str) -> tuple[str, tuple[str, ...]]:
     for magic, kind, remedy in FOREIGN:
         if head.startswith(magic):
             raise InputError.from_code(name, "not_text", kind=kind, remedy=remedy)
+
+    if WEB_PAGE.match(head):
+        raise InputError.from_code(name, "web_page")
 
     declared = next((e for mark, e in BYTE_ORDER_MARKS if head.startswith(mark)), None)
     # UTF-8 is tried before Windows-1252, which decodes nearly any bytes.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from annotations.exchange.header import Column, Row
@@ -12,7 +12,7 @@ from annotations.exchange.reading.decoding import build_empty_file_error, open_t
 from annotations.exchange.reading.delimited import read_delimited
 from annotations.exchange.reading.jsonlines import read_jsonlines
 from annotations.exchange.reading.source import Readable, make_source
-from annotations.exchange.reading.workbook import read_workbook
+from annotations.exchange.reading.workbook import Faults, read_workbook
 
 ACCEPTED = (".csv", ".tsv", ".jsonl", ".ndjson", ".xlsx")
 
@@ -35,7 +35,8 @@ class OpenTable:
 
     `kept_aside` (names of the columns that were not wanted) and `warnings` are complete when the
     rows have been read, `marks` (see `header.MARKS`) with the first one. `encoding` is None for a
-    workbook.
+    workbook. `faults` are the problem codes of further cells of a workbook without a value, by row
+    number and position among these cells; a row's are there when the row is.
     """
 
     name: str
@@ -45,6 +46,7 @@ class OpenTable:
     kept_aside: list[str]
     marks: set[str]
     warnings: list[str]
+    faults: Faults = field(default_factory=dict)
 
 
 def open_table(
@@ -80,8 +82,10 @@ def open_table(
         if stamp[0] == 0:
             raise build_empty_file_error(origin.name)
         remarks: list[str] = []
-        rows = read_workbook(origin, columns, problems, kept_aside, marks, remarks)
-        return OpenTable(origin.name, origin.digest(), None, rows, kept_aside, marks, remarks)
+        faults: Faults = {}
+        rows = read_workbook(origin, columns, problems, kept_aside, marks, remarks, faults)
+        facts = (kept_aside, marks, remarks, faults)
+        return OpenTable(origin.name, origin.digest(), None, rows, *facts)
 
     source = open_text(origin)
     if kind in (".jsonl", ".ndjson"):

@@ -26,6 +26,8 @@ UNPACKED_HERE = 1 << 17
 """Up to so many bytes a workbook is unpacked in this process: the worst one takes a second."""
 
 WHOLE = Part()
+Faults = dict[int, dict[int, tuple[str, str]]]
+"""Problem code and text of cells without a value, by row number and position in the row."""
 
 
 def read_workbook(
@@ -35,20 +37,22 @@ def read_workbook(
     kept_aside: list[str],
     marks: set[str],
     remarks: list[str],
+    faults: Faults,
 ) -> Iterator[Row]:
     """Yield (row number, wanted cells, further cells) of each data row of a workbook's sheet.
 
     The header is the first row that is not empty, or that of the source; empty rows are skipped;
     cells without a header are left out. Values are those that the spreadsheet stored: whole numbers
     without ".0", dates in ISO 8601, TRUE and FALSE. A formula without a stored value and an error
-    value in a wanted column are noted in `problems`. `remarks` receives a sentence if there are
+    value in a wanted column are noted in `problems`, in a further column in `faults`. `remarks`
+    receives a sentence if there are
     further sheets and none was chosen. All but small workbooks are unpacked in a process of its
     own, whose limit of processor time grows with the size of the file. Raises `InputError` for a
     file that is no workbook, one with a password, the old .xls, one that would unpack to an absurd
     size or exceeds the limits, an empty sheet, and an invalid header.
     """
     rows = _unpack(source, Part(source.sheet, source.header_row))
-    yield from _pick_rows(rows, source, columns, problems, kept_aside, marks, remarks)
+    yield from _pick_rows(rows, source, columns, problems, kept_aside, marks, remarks, faults)
 
 
 def read_first_rows(source: Source, n_rows: int) -> list[tuple[Sheet, list[SheetRow]]]:
@@ -137,6 +141,7 @@ def _pick_rows(
     kept_aside: list[str],
     marks: set[str],
     remarks: list[str],
+    faults: Faults,
 ) -> Iterator[Row]:
     """Yield (row number, wanted cells, further cells); rows with bad cells go to `problems`."""
     layout: Layout | None = None
@@ -161,6 +166,12 @@ def _pick_rows(
                     values = {"text": row.texts[position]} if position in row.errors else {}
                     problems.add_code(row.number, column.key, code, **values)
         if sound:
+            if row.uncomputed or row.errors:
+                faults[row.number] = {
+                    place: (code, row.texts[i])
+                    for place, (i, _) in enumerate(layout.others)
+                    if i < len(texts) and (code := _find_fault(row, i))
+                }
             yield (
                 row.number,
                 _pick_cells(texts, layout.wanted),
