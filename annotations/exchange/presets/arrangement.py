@@ -121,7 +121,11 @@ def _locate_workbook_table(source: Source, chosen: Arrangement) -> Arranged:
             source.name, "sheet_unknown", sheet=chosen.sheet[:60], sheets=listed
         )
     if at is None:
-        at = _find_sheet_with_answers(source.name, titles, rows)
+        visible = [
+            [] if sheet.is_hidden else cells for (sheet, _), cells in zip(sheets, rows, strict=True)
+        ]
+        best = (_find_sheet_with_answers(source.name, group) for group in (visible, rows))
+        at = next((place for place in best if place is not None), 0)
     # A workbook without a sheet is refused when its rows are read.
     if not titles:
         return Arranged(source)
@@ -141,12 +145,10 @@ def _find_chosen_sheet(name: str, titles: Sequence[str]) -> int | None:
     return number - 1 if 1 <= number <= len(titles) else None
 
 
-def _find_sheet_with_answers(
-    name: str, titles: Sequence[str], sheets: Sequence[Sequence[Row]]
-) -> int:
-    """Return the index of the sheet whose answers have the most words; 0 without any."""
+def _find_sheet_with_answers(name: str, sheets: Sequence[Sequence[Row]]) -> int | None:
+    """Return the index of the sheet whose answers have the most words; None without any."""
     words = [_count_answer_words(name, rows) for rows in sheets]
-    return words.index(max(words)) if titles and max(words) else 0
+    return words.index(max(words)) if any(words) else None
 
 
 def _count_answer_words(name: str, rows: Sequence[Row]) -> float:

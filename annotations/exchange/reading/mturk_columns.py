@@ -95,8 +95,9 @@ def _restore_name(name: str) -> str:
 def read_fields(further_cells: dict[str, str]) -> dict[str, str]:
     """Return the form fields of an assignment by name, without the prefix `Answer.`.
 
-    The fields of a JSON cell `Answer.taskAnswers` are listed one by one; a cell that is no such
-    JSON remains a field of that name.
+    The fields of a JSON cell `Answer.taskAnswers` are listed one by one, those of a second form
+    under the names of the first with their number; a cell that is no such JSON remains a field of
+    that name.
     """
     fields: dict[str, str] = {}
     for name, cell in further_cells.items():
@@ -212,10 +213,15 @@ def _parse_task_answers(cell: str) -> dict[str, Any] | None:
         value = json.loads(cell)
     except (ValueError, RecursionError):
         return None
-    # Crowd HTML elements send a list with one object.
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    return value if isinstance(value, dict) else None
+    # Crowd HTML elements send a list with one object, for several forms one for each.
+    forms = value if isinstance(value, list) and value else [value]
+    if not all(isinstance(form, dict) for form in forms):
+        return None
+    fields: dict[str, Any] = {}
+    for number, form in enumerate(forms, 1):
+        for name, cell_value in form.items():
+            fields[name if name not in fields else f"{name} [{number}]"] = cell_value
+    return fields
 
 
 def _format_value(value: Any) -> str:

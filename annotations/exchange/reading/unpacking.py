@@ -22,6 +22,7 @@ from typing import Any, BinaryIO
 
 from annotations.exchange.reading.blank_cells import remove_blank_cells
 from annotations.exchange.reading.bounded_process import Bounds, serve
+from annotations.exchange.reading.merged_cells import MergedCells, find_merged_areas
 from annotations.exchange.reading.sheet_parts import TooMuchError, count_matches, read_blocks
 
 MOST_COLUMNS = 4_096
@@ -81,10 +82,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Title of the sheet that is read (None if it does not exist) and titles of all sheets."""
+    """Title of the sheet that is read (None if it does not exist) and titles of all sheets.
+
+    Hidden sheets are the last ones; `is_hidden` says whether this is one.
+    """
 
     title: str | None
     titles: list[str]
+    is_hidden: bool = False
 
 
 def unpack_sheet(handle: BinaryIO, part: Part | None = None) -> Iterator[Sheet | SheetRow]:
@@ -102,8 +107,8 @@ def unpack_sheet(handle: BinaryIO, part: Part | None = None) -> Iterator[Sheet |
         titles = [sheet.title for sheet in sheets]
         if part.first_rows:
             for sheet in sheets[:MOST_SHEETS]:
-                yield Sheet(sheet.title, titles)
-                yield from _read_first_rows(sheet, part.first_rows)
+                yield Sheet(sheet.title, titles, _is_hidden(sheet))
+                yield from _read_first_rows(sheet, part.first_rows, _find_merged(handle, sheet))
             return
         sheet_index = _find_sheet(part.sheet, titles)
         yield Sheet(None if sheet_index is None else titles[sheet_index], titles)
@@ -114,7 +119,8 @@ def unpack_sheet(handle: BinaryIO, part: Part | None = None) -> Iterator[Sheet |
         )
         width, skipped = _find_header(sheets[sheet_index], formula_sheet, part.header_row)
         if width:
-            yield from _read_rows(sheets[sheet_index], formula_sheet, width, skipped)
+            merged = _find_merged(handle, sheets[sheet_index])
+            yield from _read_rows(sheets[sheet_index], formula_sheet, width, skipped, merged)
 
 
 def _find_sheet(sheet: str, titles: Sequence[str]) -> int | None:
@@ -128,15 +134,24 @@ def _find_sheet(sheet: str, titles: Sequence[str]) -> int | None:
     return number - 1 if 1 <= number <= len(titles) else None
 
 
-def _read_first_rows(sheet: Any, n_rows: int) -> Iterator[SheetRow]:
+def _find_merged(handle: BinaryIO, sheet: Any) -> MergedCells:
+    """Return what fills the merged cells of a sheet."""
+    with zipfile.ZipFile(handle) as archive:
+        # openpyxl reads no merged cells of a sheet that is too large to be held whole.
+        return MergedCells(find_merged_areas(archive, sheet._worksheet_path))
+
+
+def _read_first_rows(sheet: Any, n_rows: int, merged: MergedCells) -> Iterator[SheetRow]:
     """Yield the non-empty rows among the first `n_rows` rows of a sheet."""
     rows = _read_quietly(sheet.iter_rows(max_row=n_rows, max_col=MOST_COLUMNS), n_rows)
     for number, cells in enumerate(rows, 1):
         texts = [_format_cell(cell.value) for cell in cells]
-        while texts and not texts[-1].strip():
+        if not any(text.strip() for text in texts):
+            continue
+        merged.fill(number, texts)
+        while not texts[-1].strip():
             texts.pop()
-        if texts:
-            yield SheetRow(number, texts)
+        yield SheetRow(number, texts)
 
 
 def _has_formulas(handle: BinaryIO) -> bool:
@@ -186,11 +201,17 @@ def _open_worksheets(handle: BinaryIO, stack: ExitStack, *, calculated: bool) ->
             handle, read_only=True, data_only=calculated, keep_links=False
         )
     stack.callback(book.close)
-    sheets = list(book.worksheets)
+    # Stable: visible sheets stay in their order, so that the first one is the first that is seen.
+    sheets = sorted(book.worksheets, key=_is_hidden)
     for sheet in sheets:
         # Some programs write a wrong extent, and rows beyond it would be lost.
         sheet.reset_dimensions()
     return sheets
+
+
+def _is_hidden(sheet: Any) -> bool:
+    """Return whether a sheet is not shown in a spreadsheet."""
+    return bool(sheet.sheet_state != "visible")
 
 
 def _find_header(sheet: Any, formula_sheet: Any, header_row: int) -> tuple[int, int]:
@@ -215,7 +236,9 @@ def _find_header(sheet: Any, formula_sheet: Any, header_row: int) -> tuple[int, 
     return 0, 0
 
 
-def _read_rows(sheet: Any, formula_sheet: Any, width: int, skipped: int) -> Iterator[SheetRow]:
+def _read_rows(
+    sheet: Any, formula_sheet: Any, width: int, skipped: int, merged: MergedCells
+) -> Iterator[SheetRow]:
     """Yield the non-empty rows of a sheet; `TooMuchError` for too many cells or rows."""
     # Counted by rows: each row is filled up to the width of the header.
     most = MOST_CELLS // width
@@ -232,6 +255,7 @@ def _read_rows(sheet: Any, formula_sheet: Any, width: int, skipped: int) -> Iter
             if _is_uncomputed(cell, formula)
         ]
         if uncomputed or any(text.strip() for text in texts):
+            merged.fill(number, texts, uncomputed)
             errors = [i for i, cell in enumerate(cells) if cell.data_type == "e"]
             yield SheetRow(number, texts, uncomputed, errors)
 
@@ -291,7 +315,7 @@ def main(bounds: Bounds, part: Part) -> None:
 def _encode_row(part: Sheet | SheetRow) -> str:
     """Return a sheet or a row as one line of JSON, for the process that reads the output."""
     if isinstance(part, Sheet):
-        return json.dumps([part.title, part.titles])
+        return json.dumps([part.title, part.titles, part.is_hidden])
     return json.dumps([part.number, part.texts, part.uncomputed, part.errors])
 
 

@@ -26,6 +26,8 @@ UNPACKED_HERE = 1 << 17
 """Up to so many bytes a workbook is unpacked in this process: the worst one takes a second."""
 
 WHOLE = Part()
+SHEET_FIELDS = 3
+"""Values by which a sheet is told from a row in what the process prints."""
 Faults = dict[int, dict[int, tuple[str, str]]]
 """Problem code and text of cells without a value, by row number and position in the row."""
 
@@ -121,7 +123,7 @@ def _unpack_in_process(
     # If the consumer stops early, this ends the process now and not when memory is cleaned up.
     with closing(rows):
         for fields in rows:
-            yield Sheet(*fields) if len(fields) == 2 else SheetRow(*fields)
+            yield Sheet(*fields) if len(fields) == SHEET_FIELDS else SheetRow(*fields)
 
 
 def compute_bounds(size: int) -> Bounds:

@@ -16,6 +16,7 @@ from annotations.exchange.presets import (
     refuse_unmapped,
 )
 from annotations.exchange.presets.stray_rows import TOTALS
+from annotations.exchange.reading.answers import read_answers
 from annotations.exchange.reading.source import make_bytes_source
 from tests.problems import raises_problem
 
@@ -177,3 +178,58 @@ def test_a_list_in_place_of_an_answer_is_refused_with_its_line():
     assert [(one.line, one.column, one.code) for one in caught.value.problems] == [
         (3, "answer", "answer_is_object")
     ]
+
+
+def edit(source, change):
+    """Return a workbook after a change to it."""
+    book = openpyxl.load_workbook(io.BytesIO(source.opener().read()))
+    change(book)
+    content = io.BytesIO()
+    book.save(content)
+    return make_bytes_source("study.xlsx", content.getvalue())
+
+
+MERGED = [
+    ["Participant", "Question", "Answer"],
+    ["ana", "tides", "The moon pulls on the water"],
+    ["", "bread", "Yeast makes gas in the dough"],
+    ["ben", "tides", "It is the wind that pushes"],
+    ["", "bread", "The heat lifts it slowly up"],
+]
+
+
+def test_a_worker_merged_over_several_rows_is_the_worker_of_each():
+    def merge(book):
+        for first in (2, 4):
+            book.active.merge_cells(f"A{first}:A{first + 1}")
+        # Areas of one row and of empty cells fill nothing.
+        book.active.merge_cells("D1:E1")
+        book.active.merge_cells("D2:D5")
+
+    source = edit(workbook(Answers=MERGED), merge)
+    _, found, _ = read(source)
+    asked = [tuple(row[1:]) for row in MERGED[1:]]
+    assert found == {(who, *asked[at]) for at, who in enumerate(("ana", "ana", "ben", "ben"))}
+    # Not merged, the id is missing where the cell is empty.
+    with pytest.raises(InputError):
+        read(workbook(Answers=MERGED))
+
+
+def test_a_hidden_sheet_is_read_only_if_it_is_chosen():
+    pilot = [
+        ["worker", "question", "answer"],
+        *(["pia", f"q{n}", "A very long answer of the pilot study"] for n in range(9)),
+    ]
+    shown = [["worker", "question", "answer"], ["ana", "tides", "The moon pulls on the water"]]
+
+    def hide(book):
+        book["Pilot"].sheet_state = "hidden"
+        book.active = 1
+
+    source = edit(workbook(Pilot=pilot, Results=shown), hide)
+    _, found, _ = read(source)
+    assert found == {("ana", "tides", "The moon pulls on the water")}
+    _, found, _ = read(source, Arrangement("Pilot"))
+    assert {who for who, _, _ in found} == {"pia"}
+    # Whoever reads the first sheet reads the first that a spreadsheet shows.
+    assert [record.worker for record in read_answers(source).records] == ["ana"]

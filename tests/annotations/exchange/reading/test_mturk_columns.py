@@ -167,6 +167,13 @@ def test_the_fields_of_crowd_elements_come_out_of_their_json(batch):
     assert records[0].facts.extra["Answer.tone"] == "warm"
 
 
+def test_the_fields_of_several_crowd_forms_come_out_of_their_json(batch):
+    forms = [{"why": "The moon pulls", "age": 30}, {"why": "Yeast makes gas"}]
+    _, records = read(batch((("H1", "ann", {"Answer.taskAnswers": json.dumps(forms)}),)))
+    said = {record.question: record.text for record in records}
+    assert said == {"H1:why": "The moon pulls", "H1:age": "30", "H1:why [2]": "Yeast makes gas"}
+
+
 def test_task_answers_that_are_no_json_stay_a_text(batch):
     _, records = read(batch((("H1", "ann", {"Answer.taskAnswers": "[half"}),)))
     assert [(record.question, record.text) for record in records] == [("H1:taskAnswers", "[half")]
