@@ -81,19 +81,28 @@ def _decode_entity(entity: re.Match[str]) -> str:
     return html.unescape(entity[0]).replace("\xa0", " ") if is_known else entity[0]
 
 
+MISSING = ("NA", "nan", "NaN", "<NA>")
+"""What R and pandas write for a missing value."""
+
+
 class FormattingReader:
     """Reads answers without their formatting, and counts those that have any.
 
-    With `keeps` the answers stay as typed and are only counted.
+    With `keeps` the answers stay as typed and are only counted. Answers that are only a word for a
+    missing value, such as NA, stay and are counted too.
     """
 
     def __init__(self, keeps: bool = False) -> None:
         self._keeps = keeps
         self.n_formatted = 0
+        self.missing: Counter[str] = Counter()
         self.example = ("", "")
 
     def read(self, text: str) -> str:
         """Return the text of an answer that is stored."""
+        if (word := text.strip()) in MISSING:
+            self.missing[word] += 1
+            return text
         plain = read_formatted(text)
         if plain == text:
             return text
@@ -109,15 +118,22 @@ class FormattingReader:
 
     @property
     def notes(self) -> list[str]:
-        """Return a sentence on the answers with formatting, if there are any."""
+        """Return a sentence on the answers with formatting and on each word for a missing value."""
+        of_missing = [
+            f"Answers that are only “{word}”: {count:,}. R or pandas writes this for a missing "
+            "value; if they are missing, empty these cells in the file"
+            for word, count in sorted(self.missing.items())
+        ]
         if not self.n_formatted:
-            return []
+            return of_missing
         typed, plain = self.example
         if self._keeps:
-            return [f"Answers with HTML, read as typed: {self.n_formatted:,}, such as “{typed}”"]
+            sentence = f"Answers with HTML, read as typed: {self.n_formatted:,}, such as “{typed}”"
+            return [*of_missing, sentence]
         return [
+            *of_missing,
             f"HTML removed from answers: {self.n_formatted:,}, such as “{typed}”, read as “{plain}”"
-            ". --keep-html (“Keep HTML in answers” on the page) reads them as typed"
+            ". --keep-html (“Keep HTML in answers” on the page) reads them as typed",
         ]
 
 

@@ -63,7 +63,6 @@ PLACEHOLDER = re.compile(
 _ID_OF_INPUT = re.compile(r"(id|idx|index|number|num|row)$", re.IGNORECASE)
 LISTED = 20
 """Workers that are named in a note."""
-NOT_AVAILABLE = "NA"
 TRIAL = "test"
 """What authors of a survey write into every box when they try it."""
 HEADERS = "rows that repeat the header"
@@ -200,7 +199,7 @@ class MappedRows:
         self.table = OpenTable(
             foreign.name, foreign.sha256, None, iter(()), [], set(), foreign.warnings
         )
-        self.n_rows = self.n_people = self.n_blank = self.n_mails = self.n_missing = 0
+        self.n_rows = self.n_people = self.n_blank = self.n_mails = 0
         self.questions: dict[str, MturkQuestion] = {}
         self.skipped: Counter[str] = Counter()
         self._duplicates = duplicates
@@ -231,11 +230,6 @@ class MappedRows:
             )
         if self.n_mails:
             notes.append(f"E-mail addresses by Prolific, read as the ids in them: {self.n_mails:,}")
-        if self.n_missing:
-            notes.append(
-                f"Answers that are only “{NOT_AVAILABLE}”: {self.n_missing:,}. R writes this for a "
-                "missing value; if they are missing, empty these cells in the file"
-            )
         notes += [*self.whole_ids.notes, *self.formatting.notes]
         notes += [f"Left out: {count} {reason}" for reason, count in self.skipped.items()]
         if self.left_out:
@@ -301,7 +295,6 @@ class MappedRows:
                 question = mapping.question_of(row_id, column)
                 self._learn(question, column, wording, line)
                 text = "" if is_blank(text) else text
-                self.n_missing += text.strip() == NOT_AVAILABLE
                 number = first + offset
                 yield AnswerRecord(number, line, worker, question, text, facts=facts), number
             yield from self._checks_of(line, worker, cells, at, facts)

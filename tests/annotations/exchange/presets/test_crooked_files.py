@@ -5,6 +5,7 @@ import json
 import pytest
 
 from annotations.exchange.ids import IdNotes
+from annotations.exchange.markup import MISSING
 from annotations.exchange.presets import open_rows, propose_mapping, recognise_preset
 from annotations.exchange.presets.declared import PANEL_STATUSES, is_list_of_submissions
 from annotations.exchange.presets.demographics import is_demographic_export
@@ -402,14 +403,22 @@ def test_addresses_by_prolific_are_counted_and_others_stay():
     assert found == by(ids)
 
 
-def test_the_word_for_a_missing_value_of_r_is_counted_and_stays_an_answer():
-    people = [*rows(lambda at: [IDS[at]])[:2], [IDS[2], "NA", "The cars need it"]]
+@pytest.mark.parametrize("word", MISSING)
+def test_a_word_for_a_missing_value_is_counted_and_stays_an_answer(word):
+    people = [*rows(lambda at: [IDS[at]])[:2], [IDS[2], word, "The cars need it"]]
     content = table(["PROLIFIC_PID", *ASKED], *people)
     _, found, _, notes = read("survey.csv", content)
-    assert found[IDS[2], BREAD] == "NA"
-    assert read_rows("survey.csv", content)[1].n_missing == 1
+    assert found[IDS[2], BREAD] == word
+    assert read_rows("survey.csv", content)[1].formatting.missing == {word: 1}
+    assert [note for note in notes if f"“{word}”: 1." in note]
+    assert not read_rows(*FILES["Typeform with a hidden field"])[1].formatting.missing
+
+
+def test_a_word_for_a_missing_value_is_counted_in_our_own_form_too():
+    content = table(["worker", "question", "answer"], ["w1", "q1", "NA"], ["w2", "q1", "Yeast"])
+    _, found, _, notes = read("answers.csv", content)
+    assert found["w1", "q1"] == "NA"
     assert [note for note in notes if "“NA”: 1." in note]
-    assert read_rows(*FILES["Typeform with a hidden field"])[1].n_missing == 0
 
 
 PLACEHOLDERS = ("{{%PROLIFIC_PID%}}", "${e://Field/PROLIFIC_PID}", "[object Object]", "undefined")
