@@ -74,10 +74,31 @@ def unwrap_records(document: Any, file: str) -> Any:
         items = document.get("items")
         if isinstance(items, list) and items and all(_is_of_server(item) for item in items):
             return items
+        if set(document) == {"responses"} and (flat := _unwrap_responses(document["responses"])):
+            return flat
         return [document] if STATE in document else document
     if isinstance(document, list) and document and all(isinstance(item, list) for item in document):
         return [record for part in document for record in part]
     return document
+
+
+def _unwrap_responses(responses: Any) -> list[dict[str, Any]]:
+    """Return the responses of a JSON export of LimeSurvey; [] for any other list.
+
+    Older versions wrap each response in an object under its id.
+    """
+    flat = []
+    for response in responses if isinstance(responses, list) else []:
+        if isinstance(response, dict) and len(response) == 1:
+            (response,) = response.values()
+        if not isinstance(response, dict) or "submitdate" not in response:
+            return []
+        flat.append(response)
+    return flat if not any(_is_nested(cell) for row in flat for cell in row.values()) else []
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, list | dict)
 
 
 def build_record_rows(record: dict[str, Any], file: str) -> list[Row] | None:

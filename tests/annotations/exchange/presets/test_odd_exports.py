@@ -1,6 +1,7 @@
 """Exports with scores, rounded ids, repeated headings, formulas and agreeing annotators."""
 
 import io
+import json
 
 import openpyxl
 import pytest
@@ -15,6 +16,7 @@ from tests.annotations.exchange.presets.test_survey_tools import (
     RIGHT,
     SAID,
     SALT,
+    by,
     read,
     rows,
     table,
@@ -160,3 +162,24 @@ def test_invisible_characters_around_a_heading_do_not_hide_it(mark):
 def test_a_page_in_place_of_a_download_is_named(page):
     with raises_problem("web_page"):
         read("export.csv", page)
+
+
+@pytest.mark.parametrize("is_wrapped", [False, True])
+def test_lime_survey_in_json_is_read_like_its_table(is_wrapped):
+    responses = [
+        {"id": str(at), "submitdate": "2026-03-01 10:00:00", "lastpage": "2", "token": f"tk{at}"}
+        | dict(zip(("bread", "salt"), SAID[at], strict=True))
+        for at in range(3)
+    ]
+    # The last one was saved and never sent.
+    responses.append({**responses[0], "id": "9", "token": "tk9", "submitdate": None})
+    listed = [{one["id"]: one} for one in responses] if is_wrapped else responses
+    slug, answers, *_ = read("results.json", json.dumps({"responses": listed}).encode())
+    assert slug == "limesurvey"
+    assert answers == by(("tk0", "tk1", "tk2"), ("bread", "salt"))
+
+
+def test_other_objects_with_responses_stay_refused():
+    for records in ([{"values": {"Q1": "The yeast"}}], [1], "none", []):
+        with raises_problem("not_object_list"):
+            read("export.json", json.dumps({"responses": records}).encode())
