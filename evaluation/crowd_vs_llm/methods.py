@@ -252,12 +252,15 @@ def _fit_panel(name: str, answers: PanelAnswers, is_member: Booleans, aqer: AQER
 
 def _score_nonmembers(aqer: AQER, answers: PanelAnswers, rows: Integers) -> Floats:
     """Return the scores of nonmembers' answers; NaN on questions the panel did not answer."""
-    scored = aqer.score_models(
-        answers.vectors[rows],
-        # One model code for all: only the scores of single answers are used.
-        np.zeros(len(rows), dtype=np.int64),
-        answers.question[rows],
-    )
+    # Several answers of one model to a question have no interval of the question contrast. Neither
+    # that nor any other number of the model is used.
+    with np.errstate(invalid="ignore"):
+        scored = aqer.score_models(
+            answers.vectors[rows],
+            # One model code for all: only the scores of single answers are used.
+            np.zeros(len(rows), dtype=np.int64),
+            answers.question[rows],
+        )
     return scored.answer_scores
 
 

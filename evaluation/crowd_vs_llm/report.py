@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from uuid import UUID
@@ -116,14 +116,7 @@ class PanelsReport:
 def build_report(run: Run) -> PanelsReport:
     """Return the report of a finished comparison of panels."""
     summary = PanelsSummary.from_json(run.summary)
-    names = _load_model_names(summary)
-    ranked = [name for name in RANKED if summary.find_panel(name)]
-    standing = {(row.model, row.panel): row for row in summary.standings}
-    models = [
-        ModelUnderPanels(model, name, [standing.get((model, panel)) for panel in ranked])
-        for model, name in names.items()
-    ]
-    models.sort(key=_build_sort_key)
+    ranked = list_ranking_panels(panel.name for panel in summary.panels)
     return PanelsReport(
         said=[SITE.format(message) for message in summary.messages],
         cautions=[SITE.format(message) for message in summary.cautions],
@@ -132,9 +125,30 @@ def build_report(run: Run) -> PanelsReport:
         panels=list(summary.panels),
         distances=list(summary.distances),
         ranked=ranked,
-        models=models,
+        models=build_model_rows(summary.standings, ranked, _load_model_names(summary)),
         alikeness=summary.alikeness,
     )
+
+
+def list_ranking_panels(panels: Iterable[str]) -> list[str]:
+    """Return the names of the panels that score models, in the order of the page."""
+    known = set(panels)
+    return [name for name in RANKED if name in known]
+
+
+def build_model_rows(
+    standings: Iterable[Standing], ranked: Sequence[str], names: Mapping[str, str]
+) -> list[ModelUnderPanels]:
+    """Return models with their standings under the `ranked` panels, the highest score first.
+
+    `names` are the names of the models to list, by the ids of the standings.
+    """
+    by_place = {(row.model, row.panel): row for row in standings}
+    models = [
+        ModelUnderPanels(model, name, [by_place.get((model, panel)) for panel in ranked])
+        for model, name in names.items()
+    ]
+    return sorted(models, key=_build_sort_key)
 
 
 def load_panel_questions(run: Run, size: int = QUESTIONS_SHOWN) -> list[PanelQuestion]:

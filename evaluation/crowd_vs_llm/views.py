@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation.core.charts.chart import Chart, Layout, draw_axis
 from evaluation.core.charts.svg import Drawing, build_scale, estimate_width, format_number
 from evaluation.crowd_vs_llm.report import (
     PANEL_NAMES,
-    PanelsReport,
+    ModelUnderPanels,
     build_report,
     load_panel_questions,
 )
@@ -20,15 +20,16 @@ MOST = 60
 KEY = 24.0
 
 
-def build_panels_chart(report: PanelsReport) -> Chart | None:
-    """Return the chart of up to 60 models' scores by panel; None if there are no scores."""
-    models = [
-        model for model in report.models if any(s and s.score is not None for s in model.standings)
-    ]
+def build_panels_chart(rows: Sequence[ModelUnderPanels], ranked: Sequence[str]) -> Chart | None:
+    """Return the chart of up to 60 models' scores by panel; None if there are no scores.
+
+    `ranked` are the names of the panels that score models.
+    """
+    models = [model for model in rows if any(s and s.score is not None for s in model.standings)]
     models = models[:MOST]
     if not models:
         return None
-    names = [PANEL_NAMES[panel] for panel in report.ranked]
+    names = [PANEL_NAMES[panel] for panel in ranked]
 
     def draw(width: float) -> Drawing:
         keys = _place_key_entries(names, width)
@@ -70,7 +71,7 @@ def build_panels_chart(report: PanelsReport) -> Chart | None:
             "where rows change their order, it prefers other models."
         ),
         draw=draw,
-        note=f"The first {MOST} models are shown." if len(report.models) > MOST else "",
+        note=f"The first {MOST} models are shown." if len(rows) > MOST else "",
     )
 
 
@@ -100,7 +101,8 @@ def _place_key_entries(names: list[str], width: float) -> list[tuple[float, int]
 
 def build_chart(run: Run) -> Chart | None:
     """Return a run's chart of models' scores by panel; None without scores."""
-    return build_panels_chart(build_report(run))
+    report = build_report(run)
+    return build_panels_chart(report.models, report.ranked)
 
 
 def build_context(run: Run) -> Mapping[str, Any]:
@@ -109,7 +111,7 @@ def build_context(run: Run) -> Mapping[str, Any]:
     columns = [PANEL_NAMES[name] for name in report.ranked]
     return {
         "report": report,
-        "chart": build_panels_chart(report),
+        "chart": build_panels_chart(report.models, report.ranked),
         "columns": columns,
         "models": [
             (model, list(zip(columns, model.standings, strict=True))) for model in report.models

@@ -155,12 +155,12 @@ class MultiqaReport:
 def build_report(run: Run) -> MultiqaReport:
     """Return the results of a finished MultiQ&A run."""
     summary = MultiqaSummary.from_json(run.summary)
-    cells = _index_metrics(load_metrics(run))
+    cells = index_metrics(load_metrics(run))
     systems = summary.systems
     return MultiqaReport(
         systems,
-        _build_rows(cells, OVERALL, systems, METRIC_DESCRIPTIONS, list(METRIC_DESCRIPTIONS)),
-        _build_rows(cells, OVERALL, systems, CROWD_DESCRIPTIONS, list(CROWD_DESCRIPTIONS)),
+        build_number_rows(cells, OVERALL, systems, METRIC_DESCRIPTIONS, list(METRIC_DESCRIPTIONS)),
+        build_number_rows(cells, OVERALL, systems, CROWD_DESCRIPTIONS, list(CROWD_DESCRIPTIONS)),
         _build_group_tables(cells, systems, "kind:"),
         _build_group_tables(cells, systems, "dataset:"),
         tuple(_build_pair(row) for row in load_comparisons(run)),
@@ -200,7 +200,7 @@ def _list_findings(cells: MetricCells, systems: Sequence[str]) -> Iterator[Messa
         yield Message(f"multiqa.{code}", {"system": system, **spreads})
 
 
-def _index_metrics(rows: Iterable[MetricRow]) -> MetricCells:
+def index_metrics(rows: Iterable[MetricRow]) -> MetricCells:
     """Return the metric rows indexed by (group, metric), then by system."""
     cells: dict[tuple[str, str], dict[str, MetricRow]] = defaultdict(dict)
     for row in rows:
@@ -208,7 +208,7 @@ def _index_metrics(rows: Iterable[MetricRow]) -> MetricCells:
     return cells
 
 
-def _build_rows(
+def build_number_rows(
     cells: MetricCells,
     group: str,
     systems: Sequence[str],
@@ -242,8 +242,8 @@ def _build_group_tables(
     names = dict.fromkeys(group for group, _ in cells if group.startswith(prefix))
     tables = []
     for group in names:
-        rows = _build_rows(cells, group, systems, METRIC_DESCRIPTIONS, GROUP_METRICS)
-        rows += _build_rows(cells, group, systems, CROWD_DESCRIPTIONS, ("crowd_score",))
+        rows = build_number_rows(cells, group, systems, METRIC_DESCRIPTIONS, GROUP_METRICS)
+        rows += build_number_rows(cells, group, systems, CROWD_DESCRIPTIONS, ("crowd_score",))
         n = max((cell.n for row in rows for cell in row.of if cell is not None), default=0)
         tables.append(GroupRow(GROUPS.get(group, group.removeprefix(prefix)), n, rows))
     return tuple(tables)

@@ -1,8 +1,4 @@
-"""Pages and charts of a MultiQ&A run, and its start page.
-
-Charts of MultiQ&A: accuracy or crowd score of each model over wordings, with intervals. Pages of a
-MultiQ&A run, its start page, and its columns in the model overview.
-"""
+"""Pages of a MultiQ&A run, its start page, and its columns in the model overview."""
 
 from __future__ import annotations
 
@@ -10,17 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotations.models import QuestionSetVersion
-from evaluation.core.charts.chart import Chart, Layout, Row, RowStyle, draw_axis, draw_rows
-from evaluation.core.charts.svg import Drawing, Scale, build_scale, format_number
-from evaluation.core.charts.svg import format_interval as interval_of
+from evaluation.core.charts.chart import Chart
 from evaluation.models import LanguageModel, Run
+from evaluation.multiqa.charts import build_accuracy_chart, build_crowd_chart
 from evaluation.multiqa.messages import STEPS
 from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.multiqa.report import (
     GroupRow,
-    MetricCell,
-    MultiqaReport,
-    NumberRow,
     build_report,
     load_rewordings_page,
     load_texts_page,
@@ -30,118 +22,6 @@ from evaluation.runs.flow.stored import Side, View, ViewSource, read_column
 from evaluation.runs.run_types.kind import Beforehand, Page, Start
 from evaluation.runs.steps.asking.registration import list_ids
 
-# Models in a chart; more would leave no room for their names.
-MOST_MODELS = 15
-# Rows of each model: label and look, by metric.
-ACCURACY_ROWS: dict[str, tuple[str, RowStyle]] = {
-    "worst_case": ("worst case", ""),
-    "plurality": ("plurality", "-model"),
-    "accuracy": ("original", "-model"),
-    "best_case": ("best case", ""),
-}
-CROWD_ROWS: dict[str, tuple[str, RowStyle]] = {
-    "crowd_worst": ("worst wording", ""),
-    "crowd_score": ("all wordings", "-model"),
-    "crowd_score_original": ("original", "-model"),
-    "crowd_best": ("best wording", ""),
-}
-
-
-def build_accuracy_chart(report: MultiqaReport) -> Chart | None:
-    """Return the chart of models' accuracy over wordings; None without accepted answers."""
-    return _build_chart(
-        report,
-        report.numbers,
-        ACCURACY_ROWS,
-        "robustness",
-        "Accuracy over wordings: worst case, plurality, original, best case",
-        "Each model has four rows. Dots: share of questions that are right in every wording (worst "
-        "case) and in at least one (best case); the farther apart they are, the more the answers "
-        "depend on the wording. Diamonds: plurality accuracy and accuracy in the original wording. "
-        "Lines are 95% intervals over questions; the thin mark is the chance level.",
-        "share of questions",
-    )
-
-
-def build_crowd_chart(report: MultiqaReport) -> Chart | None:
-    """Return the chart of models' crowd scores over wordings; None without workers' answers."""
-    return _build_chart(
-        report,
-        report.crowd,
-        CROWD_ROWS,
-        "nearness",
-        "Crowd score in the worst, in all, and in the best wording",
-        "Each model has four rows: mean similarity of its replies to the workers' exemplary "
-        "answers (95% intervals over questions). Dots: the least and the most similar reply to a "
-        "question; the farther apart they are, the more the score depends on the wording.",
-        "crowd score",
-    )
-
-
-def _build_chart(
-    report: MultiqaReport,
-    table: tuple[NumberRow, ...],
-    metrics: dict[str, tuple[str, RowStyle]],
-    name: str,
-    title: str,
-    explanation: str,
-    axis: str,
-) -> Chart | None:
-    """Return a chart with one row per model and metric of `metrics`; None without values."""
-    by_metric = {row.name: row for row in table if row.name in metrics}
-    rows: list[tuple[Row, MetricCell]] = []
-    for index, system in enumerate(report.systems[:MOST_MODELS]):
-        for metric, (label, css_class) in metrics.items():
-            cell = by_metric[metric].of[index] if metric in by_metric else None
-            if cell is not None and cell.value is not None:
-                row = Row(
-                    f"{system}: {label}",
-                    cell.value,
-                    cell.low,
-                    cell.high,
-                    _format_tooltip(system, label, cell),
-                    style=css_class,
-                )
-                rows.append((row, cell))
-    if not rows:
-        return None
-
-    def draw(width: float) -> Drawing:
-        layout = Layout(width, [row.name for row, _ in rows])
-        drawing = Drawing(width, layout.height, title, f"{len(rows)} numbers")
-        # Accuracies have the whole scale, so that charts of two runs can be compared.
-        if name == "nearness":
-            scale = _build_scale(rows, layout)
-        else:
-            scale = Scale(0, 1, layout.left, layout.right)
-        draw_axis(drawing, layout, scale, axis)
-        for index, (_, cell) in enumerate(rows):
-            if cell.chance is not None:
-                x, y = scale(cell.chance), layout.y(index)
-                drawing.line(x, y - 6, x, y + 6, "faint-line")
-        draw_rows(drawing, layout, scale, [row for row, _ in rows])
-        return drawing
-
-    more = len(report.systems) - MOST_MODELS
-    note = f"The first {MOST_MODELS} models are shown." if more > 0 else ""
-    return Chart(name=name, title=title, explanation=explanation, draw=draw, note=note)
-
-
-def _build_scale(rows: list[tuple[Row, MetricCell]], layout: Layout) -> Scale:
-    """Return the horizontal scale that covers all values and intervals of the chart rows."""
-    values = [value for row, _ in rows for value in (row.value, row.low, row.high)]
-    return build_scale(values, layout.left, layout.right)
-
-
-def _format_tooltip(system: str, label: str, cell: MetricCell) -> str:
-    lines = [f"{system}: {label}", format_number(cell.value)]
-    if cell.low is not None:
-        lines.append(f"95% interval {interval_of(cell.low, cell.high)}")
-    if cell.chance is not None:
-        lines.append(f"chance level {format_number(cell.chance)}")
-    return "\n".join([*lines, f"{cell.n:,} questions"])
-
-
 # Rows of a page.
 QUESTIONS, WORDINGS = 10, 50
 GONE = "a model that is not there any more"
@@ -150,7 +30,10 @@ GONE = "a model that is not there any more"
 def build_scores_context(run: Run) -> Mapping[str, Any]:
     """Return the template context of the Scores page: report, charts, usage, group tables."""
     report = build_report(run)
-    charts = (build_accuracy_chart(report), build_crowd_chart(report))
+    charts = (
+        build_accuracy_chart(report.systems, report.numbers),
+        build_crowd_chart(report.systems, report.crowd),
+    )
     return {
         "report": report,
         "charts": [chart for chart in charts if chart],
@@ -221,12 +104,14 @@ def resolve_model_names(run: Run) -> Mapping[str, str]:
 
 def draw_accuracy_chart(run: Run) -> Chart | None:
     """Return a run's chart of accuracy over wordings; None without accepted answers."""
-    return build_accuracy_chart(build_report(run))
+    report = build_report(run)
+    return build_accuracy_chart(report.systems, report.numbers)
 
 
 def draw_crowd_chart(run: Run) -> Chart | None:
     """Return a run's chart of crowd scores; None without workers' answers."""
-    return build_crowd_chart(build_report(run))
+    report = build_report(run)
+    return build_crowd_chart(report.systems, report.crowd)
 
 
 PAGES = (

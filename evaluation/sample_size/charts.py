@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from evaluation.core.charts.chart import Chart, Series, draw_lines
 from evaluation.core.charts.svg import Drawing, Scale, format_number, format_tick
 from evaluation.core.stats.planner import Plan
-from evaluation.runs.reports.planner import PlannerReport
 from evaluation.sample_size.methods import WORKERS, SizePoint
 
 MEASURE_NAMES = {
@@ -55,14 +55,33 @@ HEIGHT = 330.0
 LEFT, RIGHT, TOP, BOTTOM = 54.0, 16.0, 40.0, 46.0
 
 
-def build_planner_chart(report: PlannerReport) -> Chart | None:
-    """Return the chart of expected error by answers per question; None without a plan."""
-    now, more = report.now, report.more
+class Forecast(Protocol):
+    """Protocol of a forecast of the error: now, with ten more answers, and by number of answers."""
+
+    @property
+    def now(self) -> Plan | None:
+        """Expected error with as many answers as there are; None without a forecast."""
+        ...
+
+    @property
+    def more(self) -> Plan | None:
+        """Expected error with ten more answers to each question; None without a forecast."""
+        ...
+
+    @property
+    def curve(self) -> list[Plan]:
+        """Expected errors by number of answers, ascending."""
+        ...
+
+
+def build_planner_chart(forecast: Forecast) -> Chart | None:
+    """Return the chart of expected error by answers per question; None without a forecast."""
+    now, more, curve = forecast.now, forecast.more, forecast.curve
     if now is None or more is None:
         return None
-    last = report.curve[-1].workers
+    last = curve[-1].workers
     # Equal answers have an expected error of 0, and a scale needs a positive length.
-    highest = min(1.0, max(0.01, *(plan.average_error * 1.25 for plan in report.curve)))
+    highest = min(1.0, max(0.01, *(plan.average_error * 1.25 for plan in curve)))
 
     def draw(width: float) -> Drawing:
         description = (
@@ -85,11 +104,11 @@ def build_planner_chart(report: PlannerReport) -> Chart | None:
         drawing.text(
             8, 12, "expected error of the consensus: 0 means the same as the truth", "faint"
         )
-        plotted = [plan for plan in report.curve if plan.worst_error is not None]
+        plotted = [plan for plan in curve if plan.worst_error is not None]
         worst = [(x(plan.workers), y(plan.worst_error or 0)) for plan in plotted]
         # Worst-case errors are far above the scale for few answers.
         drawing.path([place for place in worst if place[1] > TOP], "worst")
-        drawing.path([(x(plan.workers), y(plan.average_error)) for plan in report.curve], "line")
+        drawing.path([(x(plan.workers), y(plan.average_error)) for plan in curve], "line")
         for plan, words in ((now, "now"), (more, "10 more")):
             place = x(plan.workers)
             drawing.line(place, TOP, place, bottom, "median" if plan is now else "grid-strong")
@@ -97,8 +116,8 @@ def build_planner_chart(report: PlannerReport) -> Chart | None:
             drawing.text(
                 place + (-5 if at_end else 5), TOP - 6, words, "label", "end" if at_end else "start"
             )
-        for plan in report.curve:
-            if plan.workers in (now.workers, more.workers) or len(report.curve) <= 120:
+        for plan in curve:
+            if plan.workers in (now.workers, more.workers) or len(curve) <= 120:
                 drawing.mark(_format_tooltip(plan))
                 drawing.rectangle(x(plan.workers) - 3, TOP, 6, bottom - TOP, "hit")
                 if plan in (now, more):

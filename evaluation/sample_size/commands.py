@@ -37,7 +37,11 @@ from evaluation.runs.files.answers import (
     read_worker_answers,
 )
 from evaluation.runs.files.metrics import build_study_signature, refuse_to_replace
-from evaluation.runs.flow.forecast import GradedQuestion
+from evaluation.runs.flow.forecast import (
+    GradedQuestion,
+    TypicalAnswer,
+    estimate_typical_answer,
+)
 from evaluation.sample_size.charts import build_crowd_size_chart
 from evaluation.sample_size.messages import STANDINGS, format_money
 from evaluation.sample_size.methods import FEWEST_VOTERS, QUESTIONS, WORKERS
@@ -205,11 +209,12 @@ class PlanRequest:
 
 @dataclass(frozen=True)
 class FilePlan:
-    """Answer plan computed from files, with the grading that it is based on."""
+    """Answer plan computed from files, with the grading and the answer that it is based on."""
 
     request: PlanRequest
     grading: FileGrading
     plan: PlanWithRows
+    typical: TypicalAnswer
 
     def write(self, folder: OutputFolder) -> None:
         """Write plan_questions.csv, plan_workers.csv and summary.json."""
@@ -224,6 +229,7 @@ class FilePlan:
             "signature": build_study_signature("plan", parameters, input_hash),
             "parameters": parameters.as_dict(),
             "plan": asdict(self.plan.plan),
+            "typical_answer": asdict(self.typical),
             "models": [asdict(model) for model in self.plan.models],
             "said": TERMINAL.format_all(self.plan.messages),
             "warnings": self.grading.warnings,
@@ -265,24 +271,34 @@ def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePla
         ),
         progress,
     )
-    return FilePlan(request, grading, _build_plan(request, grading))
+    questions = _list_questions(request, grading)
+    plan = _build_plan(request, grading, questions)
+    return FilePlan(request, grading, plan, estimate_typical_answer(questions))
 
 
-def _build_plan(request: PlanRequest, file: FileGrading) -> PlanWithRows:
-    """Return the answer plan of a grading, ignoring scores without an interval."""
+def _list_questions(request: PlanRequest, file: FileGrading) -> list[GradedQuestion]:
+    """Return the questions of a grading that have an answer."""
     grading = file.grading
-    aqer, results = grading.graded.aqer, grading.results()
+    aqer = grading.graded.aqer
     means = dict(
         zip(aqer.questions_.tolist(), compute_question_means(grading).tolist(), strict=True)
     )
     cosine = request.parameters.similarity == "cosine"
     questions = []
-    for row in results.exemplars():
+    for row in grading.results().exemplars():
         if row.n_answers:
             mean = means[row.question]
             # The forecast of the error is defined for cosines only.
             left_out = mean if cosine and not math.isnan(mean) else None
             questions.append(GradedQuestion(row.question, row.question, row.n_answers, left_out))
+    return questions
+
+
+def _build_plan(
+    request: PlanRequest, file: FileGrading, questions: list[GradedQuestion]
+) -> PlanWithRows:
+    """Return the answer plan of a grading, ignoring scores without an interval."""
+    aqer, results = file.grading.graded.aqer, file.grading.results()
     supported = dict(zip(aqer.workers_.tolist(), aqer.supported_.tolist(), strict=True))
     workers = [
         ScoreNow(row.worker, row.worker, row.n_answers, row.raw_high - row.raw_low)

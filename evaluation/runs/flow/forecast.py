@@ -14,9 +14,16 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from evaluation.core.stats.planner import compute_error, estimate_similarity_to_truth
+from evaluation.core.stats.planner import (
+    Plan,
+    compute_error,
+    estimate_similarity_to_truth,
+    plan_error,
+)
 
 TEN = 10
+DELTA = 0.05
+"""The worst error of a forecast is exceeded in this share of cases."""
 LEAST_ANSWERS = 4
 """To the middle question; with fewer nobody has tried how near the forecast comes (evidence.md)."""
 MOST_NAMED = 10
@@ -148,3 +155,74 @@ def estimate_question_similarity(question: GradedQuestion) -> float:
     # Equal answers have a likeness of 1 and a rounding; below 0 there is nothing in common.
     # Minus 1: the score compares an answer with the consensus of the others only.
     return estimate_similarity_to_truth(min(1.0, max(0.0, question.left_out)), question.answers - 1)
+
+
+@dataclass(frozen=True)
+class ErrorForecast:
+    """Expected error of the consensus by the number of answers to a question.
+
+    Attributes
+    ----------
+    now, more : with as many answers as there are, and with ten more.
+    curve : with 1 answer to at least 40, about 200 numbers; `now` and `more` are among them.
+    """
+
+    now: Plan
+    more: Plan
+    curve: list[Plan]
+
+
+def forecast_error(similarity: float, answers: int) -> ErrorForecast:
+    """Return the expected error around a number of answers to a question.
+
+    `similarity` is that of an answer to the truth, 0 to 1 (`estimate_similarity_to_truth`).
+    """
+    end = max(40, 2 * answers + TEN)
+    # More than about 200 points would not be seen in the chart.
+    step = max(1, end // 200)
+    numbers = sorted({*range(1, end + 1, step), answers, answers + TEN})
+    return ErrorForecast(
+        now=plan_error(similarity, answers, DELTA),
+        more=plan_error(similarity, answers + TEN, DELTA),
+        curve=[plan_error(similarity, number, DELTA) for number in numbers],
+    )
+
+
+@dataclass(frozen=True)
+class TypicalAnswer:
+    """The typical answer of a grading, on which the planner's forecast rests.
+
+    Attributes
+    ----------
+    answers : mean number of answers to a question with two or more. left_out : mean leave-one-out
+        score of these answers; None without any.
+    similarity : of an answer to the truth, 0 to 1; None if the formulas do not hold.
+    """
+
+    answers: float
+    left_out: float | None
+    similarity: float | None
+
+
+def estimate_typical_answer(questions: Sequence[GradedQuestion]) -> TypicalAnswer:
+    """Return the typical answer of a grading, from its questions."""
+    scored = [
+        (question.answers, question.left_out)
+        for question in questions
+        if question.answers >= 2 and question.left_out is not None
+    ]
+    if not scored:
+        return TypicalAnswer(0.0, None, None)
+    total = sum(answers for answers, _ in scored)
+    # Weighted by the answers of each question, so that it is the mean over answers.
+    left_out = sum(answers * score for answers, score in scored) / total
+    return convert_left_out(total / len(scored), left_out)
+
+
+def convert_left_out(answers: float, left_out: float) -> TypicalAnswer:
+    """Return the typical answer with the similarity that fits a mean leave-one-out score."""
+    if left_out <= 0:
+        return TypicalAnswer(answers, left_out, None)
+    # Equal answers have a likeness of 1 and a rounding.
+    similarity = estimate_similarity_to_truth(min(left_out, 1.0), answers - 1)
+    return TypicalAnswer(answers, left_out, similarity)

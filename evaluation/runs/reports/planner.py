@@ -6,18 +6,11 @@ from dataclasses import dataclass
 
 from django.db.models import Avg, F, Max, Min, Sum
 
-from evaluation.core.stats.planner import (
-    Plan,
-    Requirement,
-    estimate_similarity_to_truth,
-    find_workers_needed,
-    plan_error,
-)
+from evaluation.core.stats.planner import Plan, Requirement, find_workers_needed, plan_error
 from evaluation.models import ExemplaryAnswer, Run
+from evaluation.runs.flow.forecast import DELTA, ErrorForecast, convert_left_out, forecast_error
 from evaluation.runs.reports.about import RunAbout, build_about
 
-DELTA = 0.05
-MORE = 10
 TARGETS = (0.1, 0.05, 0.02, 0.01)
 NO_PLAN = {
     "distances": "The formulas are for similarities from 0 to 1; this run compares by distance.",
@@ -82,24 +75,13 @@ def build_planner_report(run: Run) -> PlannerReport:
     reason = _find_reason(run, left_out)
     similarity = None
     if not reason and left_out is not None:
-        # Equal answers have a likeness of 1 and a rounding.
-        similarity = estimate_similarity_to_truth(min(left_out, 1.0), mean - 1)
-    curve: list[Plan] = []
+        similarity = convert_left_out(mean, left_out).similarity
+    forecast: ErrorForecast | None = None
     table: list[Plan] = []
     needed: list[Requirement] = []
-    now = more = None
     if similarity is not None:
-        count = round(mean)
-        now, more = (
-            plan_error(similarity, count, DELTA),
-            plan_error(similarity, count + MORE, DELTA),
-        )
-        curve_end = max(40, 2 * count + MORE)
-        # About 200 points: more would not be seen in the chart.
-        step = max(1, curve_end // 200)
-        curve_points = sorted({*range(1, curve_end + 1, step), count, count + MORE})
-        curve = [plan_error(similarity, workers, DELTA) for workers in curve_points]
-        rows = sorted({*TABLE, count, count + MORE})
+        forecast = forecast_error(similarity, round(mean))
+        rows = sorted({*TABLE, forecast.now.workers, forecast.more.workers})
         table = [plan_error(similarity, workers, DELTA) for workers in rows]
         needed = [find_workers_needed(similarity, target, DELTA) for target in TARGETS]
     return PlannerReport(
@@ -110,9 +92,9 @@ def build_planner_report(run: Run) -> PlannerReport:
         most=totals["most"] or 0,
         similarity=similarity,
         reason=reason,
-        now=now,
-        more=more,
-        curve=curve,
+        now=None if forecast is None else forecast.now,
+        more=None if forecast is None else forecast.more,
+        curve=[] if forecast is None else forecast.curve,
         table=table,
         needed=needed,
     )

@@ -150,7 +150,7 @@ def build_noticing_report(run: Run) -> NoticingReport:
     return NoticingReport(
         systems,
         forms,
-        [_build_model_result(metrics, system, form) for form in forms for system in systems],
+        metrics.build_models(),
         metrics.build_groups("category", "recall", lambda name: CATEGORY_NAMES[int(name)]),
         metrics.build_groups("source", "f1", str),
         list(read_table(run, COMPARISONS)),
@@ -161,6 +161,14 @@ def build_noticing_report(run: Run) -> NoticingReport:
         list_exclusions(summary.exclusions),
         summary,
     )
+
+
+def build_model_results(rows: Iterable[MetricRow]) -> list[Noticed]:
+    """Return the rates and counts of each system in each prompt form, from rows of metrics.csv."""
+    by_form = [row for row in rows if _FORM_GROUP.fullmatch(row.group)]
+    systems = list(dict.fromkeys(row.system for row in by_form))
+    forms = list(dict.fromkeys(row.group.removeprefix("form:") for row in by_form))
+    return _Metrics(by_form, systems, forms).build_models()
 
 
 def build_number(row: Any) -> Number:
@@ -181,6 +189,14 @@ class _Metrics:
     def find(self, system: str, form: str, metric: str) -> MetricRow | None:
         """Return a system's metric over all questions in a prompt form; None if missing."""
         return self.rows.get((system, f"form:{form}", metric))
+
+    def build_models(self) -> list[Noticed]:
+        """Return the rates and counts of each system in each prompt form."""
+        return [
+            _build_model_result(self, system, form)
+            for form in self.forms
+            for system in self.systems
+        ]
 
     def build_groups(
         self, key: str, metric: str, format_name: Callable[[str], str]
@@ -242,6 +258,8 @@ def _build_model_result(metrics: _Metrics, system: str, form: str) -> Noticed:
     )
 
 
+# The group of all questions in one form; further groups name it after a comma.
+_FORM_GROUP = re.compile(r"form:[^,]*")
 _RATE_NAMES = ("precision", "recall", "f1", "answer_accuracy", "pairs")
 
 

@@ -1,4 +1,7 @@
-"""The product's charts of a grading, drawn from the tables of a result."""
+"""The product's charts of each function, drawn from the tables of a result.
+
+They are those of the site's pages. Charts that a command writes as files are not declared here.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,9 @@ from uuid import UUID
 from annotations.web.paging import Page
 from evaluation.core.charts.chart import Chart
 from evaluation.core.stats.inference.estimate import Estimate
+from evaluation.crowd_vs_llm.report import build_model_rows, list_ranking_panels
+from evaluation.crowd_vs_llm.run.summary import Standing
+from evaluation.crowd_vs_llm.views import build_panels_chart
 from evaluation.grading.results.charts.grades import (
     build_convergence_chart,
     build_grades_chart,
@@ -21,12 +27,21 @@ from evaluation.grading.results.report.models import CrowdScores, ModelRow
 from evaluation.grading.results.report.questions import QuestionRow
 from evaluation.grading.results.report.run import Ceiling
 from evaluation.grading.results.report.workers import WorkerRow
+from evaluation.maqa.charts import build_questions_chart as build_maqa_questions_chart
+from evaluation.maqa.run.tables import ItemRow
+from evaluation.multiqa.charts import build_accuracy_chart, build_crowd_chart, list_overall_rows
+from evaluation.multiqa.messages import CROWD_DESCRIPTIONS, METRIC_DESCRIPTIONS
+from evaluation.runs.flow.forecast import forecast_error
+from evaluation.runs.flow.metrics import MetricRow
+from evaluation.sample_size.charts import build_planner_chart
+from evaluation.umwp.charts import build_f1_chart
+from evaluation.umwp.report.results import build_model_results
 
 _NO_ID = UUID(int=0)
 
 
 class Tables(Protocol):
-    """Protocol of a grading's result tables."""
+    """Protocol of a result's tables and summary."""
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -136,11 +151,60 @@ def _build_convergence(result: Tables) -> Chart | None:
     return build_convergence_chart(result.summary["trace"])
 
 
-CHARTS: Mapping[str, Callable[[Tables], Chart | None]] = {
-    "grades": _build_grades,
-    "ranks": _build_ranks,
-    "questions": _build_questions,
-    "models": _build_models,
-    "convergence": _build_convergence,
+def _build_panels(result: Tables) -> Chart | None:
+    """Return the chart of the models' scores by panel; None without scores."""
+    standings = [Standing(**row) for row in result.rows("panel_models")]
+    ranked = list_ranking_panels(row["name"] for row in result.rows("panels"))
+    names = {row.model: row.model for row in standings}
+    return build_panels_chart(build_model_rows(standings, ranked, names), ranked)
+
+
+def _build_planner(result: Tables) -> Chart | None:
+    """Return the chart of the expected error by number of answers; None without a forecast."""
+    typical = result.summary["typical_answer"]
+    if typical["similarity"] is None:
+        return None
+    return build_planner_chart(forecast_error(typical["similarity"], round(typical["answers"])))
+
+
+def _read_metrics(result: Tables) -> list[MetricRow]:
+    """Return the rows of metrics.csv."""
+    return [MetricRow(**{**row, "group": row["group"] or ""}) for row in result.rows("metrics")]
+
+
+def _build_robustness(result: Tables) -> Chart | None:
+    """Return the chart of accuracy over wordings; None without accepted answers."""
+    return build_accuracy_chart(*list_overall_rows(_read_metrics(result), METRIC_DESCRIPTIONS))
+
+
+def _build_nearness(result: Tables) -> Chart | None:
+    """Return the chart of crowd scores over wordings; None without workers' answers."""
+    return build_crowd_chart(*list_overall_rows(_read_metrics(result), CROWD_DESCRIPTIONS))
+
+
+def _build_noticing(result: Tables) -> Chart | None:
+    """Return the chart of F1 by model and prompt form; None if no F1 is defined."""
+    return build_f1_chart(build_model_results(_read_metrics(result)))
+
+
+def _build_confidence(result: Tables) -> Chart | None:
+    """Return the chart of the models' confidence at each question; None without a measure."""
+    return build_maqa_questions_chart([ItemRow(**row) for row in result.rows("items")])
+
+
+CHARTS: Mapping[str, Mapping[str, Callable[[Tables], Chart | None]]] = {
+    "grade": {
+        "grades": _build_grades,
+        "ranks": _build_ranks,
+        "questions": _build_questions,
+        "models": _build_models,
+        "convergence": _build_convergence,
+    },
+    "panels": {"panels": _build_panels},
+    "plan": {"planner": _build_planner},
+    "multiqa": {"robustness": _build_robustness, "nearness": _build_nearness},
+    "umwp": {"noticing": _build_noticing},
+    "maqa": {"by_question": _build_confidence},
+    "eloquent": {},
 }
-"""The charts of a grading by name."""
+"""The charts of each function by name; None instead of a chart that has no data."""

@@ -131,14 +131,18 @@ class Result:
                 known[name] = _read_ids(cells)
         return _build_native(known, self._library)
 
+    @cached_property
+    def _charts(self) -> dict[str, Any]:
+        """The charts of this function by name; None instead of one that has no data."""
+        from crowdgrade.frames.charts import CHARTS
+
+        return {name: build(self) for name, build in CHARTS[self.function].items()}
+
     @property
     def pictures(self) -> list[str]:
         """The names of the pictures that `plot` returns: those with data."""
-        from crowdgrade.frames.charts import CHARTS
-
-        drawn = CHARTS if self.function == "grade" else {}
         return [
-            *(name for name, build in drawn.items() if build(self) is not None),
+            *(name for name, chart in self._charts.items() if chart is not None),
             *(name.removesuffix(".svg") for name in self.files if name.endswith(".svg")),
         ]
 
@@ -147,17 +151,20 @@ class Result:
 
         Raises ValueError for an unknown name, and for a picture without data.
         """
-        from crowdgrade.frames.charts import CHARTS
-
-        chosen = name or next(iter(self.pictures), "")
+        pictures = self.pictures
+        chosen = name or next(iter(pictures), "")
         if f"{chosen}.svg" in self.files:
             return Picture(self.files[f"{chosen}.svg"].decode())
-        build = CHARTS.get(chosen) if self.function == "grade" else None
-        chart = None if build is None else build(self)
-        if chart is None:
-            problem = "there is no picture" if build is None else "there is no data for the picture"
-            raise ValueError(f"{problem} {chosen!r}; there is {', '.join(self.pictures) or 'none'}")
-        return Picture(chart.standalone(), chart.title, chart.explanation)
+        chart = self._charts.get(chosen)
+        if chart is not None:
+            return Picture(chart.standalone(), chart.title, chart.explanation)
+        known = ", ".join(pictures) or "none"
+        if not chosen:
+            raise ValueError(f"this result of crowdgrade.{self.function} has no picture with data")
+        problem = "has no data for the picture" if chosen in self._charts else "has no picture"
+        raise ValueError(
+            f"this result of crowdgrade.{self.function} {problem} {chosen!r}; its pictures: {known}"
+        )
 
     def to_csv(self, folder: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write all result files into a folder; after an error none of them.
@@ -230,6 +237,8 @@ class Result:
             parts.append(_paragraph(text))
         parts += [_paragraph(f"Warning: {warning}") for warning in self.warnings]
         parts.append(_paragraph(f"Tables: {', '.join(self.tables)}"))
+        if self.pictures:
+            parts.append(_paragraph(f"Pictures for plot(): {', '.join(self.pictures)}"))
         parts.append(f"<p><small>{html.escape(self.signature)}</small></p>")
         return "\n".join(parts)
 

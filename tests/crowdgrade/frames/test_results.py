@@ -158,6 +158,7 @@ def test_html_escapes_what_people_wrote() -> None:
 def test_a_notebook_shows_the_metrics_before_the_tables_they_rest_on() -> None:
     files = {
         "answers.csv": b"item\nfirst\n",
+        "items.csv": b"item,system\n",
         "metrics.csv": b"metric,value\nF1,0.5\n",
         "summary.json": b'{"signature": "maqa|1", "warnings": []}',
     }
