@@ -103,6 +103,7 @@ def load_content(given: ScorerFiles, options: ScorerOptions) -> ScorerContent:
     ranked = _find_ranked(workers, parameters.exclude_workers)
     raw = (_read_number(row["raw_leave_one_out"]) for row in workers if row["worker"] in ranked)
     counts = summary["counts"]
+    n_html = counts.get("html_removed", 0)
     return ScorerContent(
         options,
         Origin(
@@ -113,6 +114,8 @@ def load_content(given: ScorerFiles, options: ScorerOptions) -> ScorerContent:
             input_hash=summary["input_hash"],
             n_workers=counts["workers"],
             n_answers=counts["answers"],
+            html="kept" if summary["parameters"].get("keep_html") else "removed" if n_html else "",
+            n_html=n_html,
         ),
         {"languages": None, "binary": False, **summary["embedding"]},
         kept,
@@ -199,6 +202,9 @@ def _read_facts(
     file = read_worker_answers(given.answers, given.columns, rule, **choices)
     if file.sha256 != summary["input_hashes"]["answers"]:
         raise NotExportableError("answers_differ", file=given.answers.name)
+    if file.n_html_removed and not summary["counts"].get("html_removed"):
+        # Earlier gradings kept HTML: facts of other texts than the graded ones would be read.
+        return {}, WordCounts(), "html_unknown"
     inputs = select_graded_answers(parameters, convert_answers(file), None)
     wordings = {
         question: texts.get(question) or read_as_wording(question)

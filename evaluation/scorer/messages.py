@@ -42,5 +42,7 @@ NO_FACTS: Mapping[str, str] = {
     "read_by_model": "A chat model extracted the run's facts; an exported scorer cannot ask it.",
     "changed": "Answers changed since the run. Grade again to compare facts.",
     "no_answers_file": "Facts need the graded file of answers.",
+    "html_unknown": "The file of answers has HTML, and the results do not record how it was read. "
+    "Grade again to compare facts.",
 }
 """Why an exported scorer compares no facts, by code."""

@@ -28,7 +28,7 @@ class ScorerPreview:
     fact_questions : questions on which facts are compared; `facts_reason` is the code without.
     worker_scores : raw scores of ranked workers. answer_scores : scores of their answers.
     answers : answers in workers' own words. words : words that two workers or more use.
-    consents : workers who agreed to the consent text on the site; None for imported answers.
+    consents : workers who agreed to a consent text on the site; None if none is recorded.
     withdrawn : answers withdrawn since the run. licence : "" if none is stated.
     """
 

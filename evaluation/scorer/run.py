@@ -82,9 +82,12 @@ class Origin:
 
     Attributes
     ----------
-    collected : days of the first and the last answer, "" if unknown. n_consents : people who
-        agreed to the consent text on the site; None for answers that were not collected there.
+    collected : days of the first and the last answer, "" if unknown; `n_timed` answers have a
+        time. n_consents : people of the run who agreed to a consent text on the site; None if none
+        is recorded. consent_text : "" if it was another one.
     n_withdrawn : answers withdrawn since the run.
+    html : "kept" or "removed" for answers with HTML, "" if the run did not record it; `n_html` had
+        their HTML removed.
     """
 
     title: str
@@ -96,11 +99,14 @@ class Origin:
     signature: str = ""
     input_hash: str = ""
     collected: tuple[str, str] = ("", "")
+    n_timed: int = 0
     n_workers: int = 0
     n_answers: int = 0
     n_consents: int | None = None
     consent_text: str = ""
     n_withdrawn: int = 0
+    html: str = ""
+    n_html: int = 0
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 import numpy as np
-from django.db.models import F, Max, Min
+from django.db.models import Count, F, Max, Min
 
-from annotations.models import Consent, Response
+from annotations.models import Consent
+from annotations.models.question_sets import hash_consent_text
 from evaluation.grading.facts.texts.names import WordCounts
 from evaluation.grading.storage.running import NotAtOnceError, read_graded_input
 from evaluation.grading.summary import read_summary
@@ -142,9 +144,16 @@ def _load_facts(run: Run) -> tuple[Mapping[int, QuestionFacts], WordCounts, str]
 def _load_origin(run: Run) -> Origin:
     """Return where a run's answers come from, and on which consent."""
     version, question_set = run.version, run.version.question_set
-    submitted = Response.objects.filter(submission__version=version, state=Response.State.SUBMITTED)
-    times = submitted.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
-    consents = Consent.objects.filter(submission__version=version).count()
+    # Of the answers that were graded only: others came later, or were not handed in.
+    times = AnswerScore.objects.filter(run=run).aggregate(
+        first=Min("response__submitted_at"),
+        last=Max("response__submitted_at"),
+        timed=Count("response__submitted_at"),
+    )
+    graded = WorkerGrade.objects.filter(run=run).values("worker_id")
+    consents = Consent.objects.filter(submission__version=version, submission__worker__in=graded)
+    n_consents = consents.count()
+    is_same_text = consents.filter(text_hash=hash_consent_text(version.consent_text)).exists()
     counts = read_summary(run).counts
     languages = dict.fromkeys(filter(None, version.every_language))
     return Origin(
@@ -157,10 +166,16 @@ def _load_origin(run: Run) -> Origin:
         run=str(run.public_id),
         signature=run.signature,
         input_hash=run.input_hash,
-        collected=tuple("" if time is None else f"{time:%Y-%m-%d}" for time in times.values()),  # type: ignore[arg-type]
+        collected=(_format_day(times["first"]), _format_day(times["last"])),
+        n_timed=times["timed"],
         n_workers=counts.workers,
         n_answers=counts.answers,
-        n_consents=consents or None,
-        consent_text=version.consent_text,
+        n_consents=n_consents or None,
+        consent_text=version.consent_text if is_same_text else "",
         n_withdrawn=run.n_withdrawn or 0,
     )
+
+
+def _format_day(time: datetime | None) -> str:
+    """Return the day of a time; "" without one."""
+    return "" if time is None else f"{time:%Y-%m-%d}"

@@ -26,6 +26,7 @@ from evaluation.scorer.card import build_card
 from evaluation.scorer.run import NotExportableError, ScoredQuestion, ScorerContent
 from evaluation.scorer.runtime.facts import encode_words
 from evaluation.scorer.runtime.scoring import FOLDER, FORMAT, QUESTIONS, SETTINGS, VECTORS
+from evaluation.scorer.table import PARQUET, build_parquet
 
 PACKAGE = "crowd_scorer"
 """Folder of the copied modules, and the package that the exported files import."""
@@ -128,7 +129,6 @@ FORMATS = {
     "promptfoo": "promptfoo and pytest assertions",
 }
 """Formats of an export, with their titles."""
-PARQUET = "data/test.parquet"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 LONGEST_NAME = 64
 LIBRARIES = ("numpy", "scipy", "sentence-transformers", "pyspellchecker")
@@ -180,8 +180,9 @@ def build_files(content: ScorerContent, formats: Sequence[str]) -> dict[str, byt
     """
     formats = order_formats(formats)
     name = check_name(content.options.name)
+    table = build_parquet(content) if "hf" in formats else None
     files: dict[str, bytes] = {
-        "README.md": build_card(content, formats).encode(),
+        "README.md": build_card(content, formats, table).encode(),
         "requirements.txt": _build_requirements(content, formats).encode(),
         f"{FOLDER}/{SETTINGS}": _encode_json(_build_settings(content)),
         f"{FOLDER}/{QUESTIONS}": b"".join(map(_encode_question, content.questions)),
@@ -194,8 +195,8 @@ def build_files(content: ScorerContent, formats: Sequence[str]) -> dict[str, byt
     if "lm-eval" in formats:
         files["metric.py"] = read_runtime("metric").encode()
         files[f"{name}.yaml"] = _build_task_yaml(name).encode()
-    if "hf" in formats:
-        files[PARQUET] = _encode_parquet(content)
+    if table is not None:
+        files[PARQUET] = table.content
     if "promptfoo" in formats:
         files["assertion.py"] = read_runtime("assertion").encode()
         files["promptfooconfig.yaml"] = _build_promptfoo(content).encode()
@@ -297,54 +298,6 @@ def _encode_vectors(content: ScorerContent) -> bytes:
     """Return the exemplary answers' vectors as an .npy file, a row for each question."""
     file = io.BytesIO()
     np.save(file, np.stack([question.vector for question in content.questions]), allow_pickle=False)
-    return file.getvalue()
-
-
-def _encode_parquet(content: ScorerContent) -> bytes:
-    """Return the questions as a Parquet file."""
-    import pyarrow
-    from pyarrow import parquet
-
-    rows = [
-        {
-            "question": scored_question.question,
-            "text": scored_question.text,
-            "passage": scored_question.passage,
-            "category": scored_question.category,
-            "language": scored_question.language,
-            "n_answers": scored_question.n_answers,
-            "dispersion": scored_question.dispersion,
-            "exemplary_vector": scored_question.vector.astype(np.float32).tolist(),
-            "worker_scores": list(scored_question.worker_scores),
-            "facts": [
-                {"slot": slot["slot"], **{key: value[key] for key in ("shown", "backed", "state")}}
-                for slot in (
-                    []
-                    if scored_question.facts is None
-                    else scored_question.facts.to_json()["slots"]
-                )
-                for value in slot["values"]
-            ],
-            "consensus": scored_question.consensus or None,
-        }
-        for scored_question in content.questions
-    ]
-    fact = [("slot", pyarrow.string()), ("shown", pyarrow.string())]
-    fact += [("backed", pyarrow.int64()), ("state", pyarrow.string())]
-    schema = pyarrow.schema(
-        [
-            *((name, pyarrow.string()) for name in ("question", "text", "passage", "category")),
-            ("language", pyarrow.string()),
-            ("n_answers", pyarrow.int64()),
-            ("dispersion", pyarrow.float64()),
-            ("exemplary_vector", pyarrow.list_(pyarrow.float32())),
-            ("worker_scores", pyarrow.list_(pyarrow.float64())),
-            ("facts", pyarrow.list_(pyarrow.struct(fact))),
-            ("consensus", pyarrow.string()),
-        ]
-    )
-    file = io.BytesIO()
-    parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema), file)
     return file.getvalue()
 
 

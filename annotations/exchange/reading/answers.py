@@ -73,7 +73,7 @@ class AnswerFile(_FileFacts):
     `n_superseded` counts the rows that gave way to another answer of the same worker to the same
     question, as `duplicates` specifies: n_rows == len(records) + n_repeated + n_superseded.
     `keeps_html` is True if answers with HTML were read as typed, `keeps_ids` if ids such as 101.0
-    were to be.
+    were to be; `n_html_removed` counts the answers that were read without their HTML.
     """
 
     records: list[AnswerRecord]
@@ -81,6 +81,7 @@ class AnswerFile(_FileFacts):
     duplicates: Duplicates | None = None
     keeps_html: bool = False
     keeps_ids: bool = False
+    n_html_removed: int = 0
 
     @property
     def hashes(self) -> dict[str, str]:
@@ -159,7 +160,9 @@ def read_answers(
     notes = [*rows.whole_ids.notes, *(formatting.notes if formatting is not None else ())]
     facts[-1].extend(f"{note}." for note in notes)
     keeps_html = formatting is not None and formatting.keeps_formatted
-    return AnswerFile(*facts, records, n_superseded, duplicates, keeps_html, bool(keeps_ids))
+    n_html_removed = 0 if formatting is None or keeps_html else formatting.n_formatted
+    how = (n_superseded, duplicates, keeps_html, bool(keeps_ids), n_html_removed)
+    return AnswerFile(*facts, records, *how)
 
 
 class AnswerRows:

@@ -187,6 +187,8 @@ def _build_counts(graded: FileGrading) -> dict[str, int]:
     }
     if _describe_duplicates(graded.answers):
         counts["superseded_rows"] = graded.answers.n_superseded
+    if graded.answers.n_html_removed:
+        counts["html_removed"] = graded.answers.n_html_removed
     if graded.models is not None:
         models = graded.models
         counts |= {"model_rows": models.n_rows, "repeated_model_rows": models.n_repeated}

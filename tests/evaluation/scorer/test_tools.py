@@ -161,11 +161,16 @@ def test_lm_evaluation_harness_gives_the_score_of_the_run(graded, expected, serv
 def test_datasets_loads_the_folder_and_its_card(graded):
     needs("datasets", "datasets")
     code = (
-        "import datasets, json; found = datasets.load_dataset('tides')['test']; "
-        "print(json.dumps([list(found['question']), len(found[0]['exemplary_vector'])]))"
+        "import datasets, json; from datasets.info import DatasetInfosDict; "
+        "from huggingface_hub import DatasetCard; "
+        "found = datasets.load_dataset('tides')['test']; "
+        "card = DatasetCard.load('tides/README.md'); "
+        "info = DatasetInfosDict.from_dataset_card_data(card.data)['default']; "
+        "print(json.dumps([list(found['question']), len(found[0]['exemplary_vector']), "
+        "found.features == info.features]))"
     )
     printed = run_tool("-c", code, cwd=graded, HF_HOME=str(graded / "hub"))
-    assert json.loads(printed.splitlines()[-1]) == [list(ASKED), 384]
+    assert json.loads(printed.splitlines()[-1]) == [list(ASKED), 384, True]
 
 
 def test_promptfoo_and_pytest_assert_by_the_folder(graded, expected):

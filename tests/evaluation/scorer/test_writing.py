@@ -14,7 +14,6 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.scorer.preview import LeftOut, build_preview
 from evaluation.scorer.run import (
     NotExportableError,
-    Origin,
     ScorerOptions,
     refuse_options,
     refuse_parameters,
@@ -38,11 +37,6 @@ def refusal(function, *arguments):
     with pytest.raises(NotExportableError) as caught:
         function(*arguments)
     return caught.value.code
-
-
-def front_matter(files):
-    _, head, _ = files["README.md"].decode().split("---\n", 2)
-    return yaml.safe_load(head)
 
 
 def test_each_format_has_its_files():
@@ -78,39 +72,6 @@ def test_the_parquet_file_has_a_row_for_each_question():
         ("r2", [0, 2]),
     ]
     assert rows[0]["consensus"] is None
-
-
-def test_the_card_states_licence_language_size_and_consent():
-    origin = Origin(title="Rivers: two", licence="CC BY 4.0", languages=("en-GB",), n_consents=7)
-    files = build_files(content(origin=origin), EVERY)
-    head = front_matter(files)
-    assert (head["license"], head["language"], head["size_categories"]) == (
-        "cc-by-4.0",
-        ["en"],
-        ["n<1K"],
-    )
-    assert head["configs"] == [
-        {
-            "config_name": "default",
-            "data_files": [{"split": "test", "path": "data/test.parquet"}],
-        }
-    ]
-    card = files["README.md"].decode()
-    titles = re.findall(r"^## (.+)$", card, re.MULTILINE)
-    assert titles == [
-        *("Use", "Motivation", "Composition", "Collection process", "Preprocessing", "Uses"),
-        *("Distribution", "Maintenance"),
-    ]
-    assert "7 people agreed" in card
-
-
-@pytest.mark.parametrize(
-    ("licence", "expected"),
-    [("", "unknown"), ("Ask us first", "other"), ("apache-2.0", "apache-2.0")],
-)
-def test_a_licence_that_hugging_face_does_not_know_is_other(licence, expected):
-    files = build_files(content(origin=Origin("Rivers", licence=licence)), ["hf"])
-    assert front_matter(files)["license"] == expected
 
 
 def test_names_and_formats_are_checked():
