@@ -16,6 +16,8 @@ make something, which carry an idempotency key. No other request is repeated.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import time
@@ -299,8 +301,13 @@ class Client:
 
         address = f"runs/{_quote(run_id)}/results/tables/{_quote(name)}/"
         reply = self.request("GET", address, params={"format": "jsonl"})
-        rows = [json.loads(line) for line in reply.text.splitlines()]
+        # Not splitlines(): it also splits at U+2028 and U+0085, which texts may contain.
+        rows = [json.loads(line) for line in reply.content.split(b"\n") if line]
         columns = list(dict.fromkeys(key for row in rows for key in row))
+        if not rows:
+            # Only CSV names the columns of a table without rows.
+            header = self.request("GET", address, params={"format": "csv"}).text
+            columns = next(csv.reader(io.StringIO(header.removeprefix("\ufeff"), newline="")))
         return build_frame({key: [row.get(key) for row in rows] for key in columns}, library)
 
     def download(self, run_id: str, path: str | PathLike[str]) -> Path:

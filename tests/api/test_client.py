@@ -79,6 +79,38 @@ def test_bad_rows_are_named_by_their_row_and_code(client) -> None:
     assert (caught.value.status, caught.value.code) == (404, "not-found")
 
 
+def read_tables(jsonl: str, csv: str = "", library: str = "pandas") -> pd.DataFrame:
+    """The table that a site sends in these two formats."""
+
+    def send(request: httpx.Request) -> httpx.Response:
+        is_csv = request.url.params["format"] == "csv"
+        return httpx.Response(200, content=(csv if is_csv else jsonl).encode())
+
+    return open_client(send).read_table("r", "answers", library)
+
+
+@pytest.mark.parametrize("character", ["\u2028", "\u2029", "\x85", "\x1c"])
+def test_a_text_with_a_line_separator_is_one_cell(character) -> None:
+    text = f"first{character}second"
+    lines = [json.dumps({"answer": one}, ensure_ascii=False) for one in (text, "other")]
+    frame = read_tables("".join(f"{line}\n" for line in lines))
+    assert frame["answer"].tolist() == [text, "other"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_table_without_rows_has_its_columns(library) -> None:
+    frame = read_tables("", "\ufeffworker,grade\r\n", library)
+    assert (list(frame.columns), len(frame)) == (["worker", "grade"], 0)
+
+
+def test_a_column_with_the_name_of_a_renamed_one_is_left_out() -> None:
+    server = Server(reply={"n_new": 1})
+    frame = pd.DataFrame({"who": ["ada"], "worker": ["7"], "question": ["q1"], "answer": ["a"]})
+    open_client(server).send_answers("s", frame, worker="who")
+    sent = json.loads(server.requests[0].content)
+    assert sent == {"worker": "ada", "question": "q1", "answer": "a"}
+
+
 class Server:
     """Answers the first requests with `faults`, then with `reply`; notes what it received."""
 

@@ -93,6 +93,11 @@ def test_the_constructor_only_stores_and_labels_keep_their_type() -> None:
     [
         (lambda data: data.drop(columns="worker"), [(None, "column_missing")]),
         (lambda data: data[:0], [(None, "no_rows")]),
+        (lambda data: data.to_numpy(), [(None, "type_unknown")]),
+        (
+            lambda data: data.assign(other=1).set_axis([*data.columns, "output"], axis=1),
+            [(None, "column_twice")],
+        ),
         (lambda data: data.assign(task=[None, *data["task"][1:]]), [(0, "id_missing")]),
         (
             lambda data: data.assign(embedding=[*data["embedding"][:-1], np.ones(2)]),

@@ -243,5 +243,6 @@ def eloquent(
 
 def _rename(columns: dict[str, str]) -> dict[str, Any]:
     """Return {"columns": names} for the columns that do not have their standard name."""
-    renamed = {role: name for role, name in columns.items() if name != role}
+    # Columns of pandas may have numbers as names, which are texts everywhere else.
+    renamed = {role: str(name) for role, name in columns.items() if name != role}
     return {"columns": renamed} if renamed else {}

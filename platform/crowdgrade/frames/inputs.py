@@ -48,10 +48,13 @@ _WANTED = {
 def as_frame(argument: str, value: Any) -> nw.DataFrame[Any] | None:
     """Return a DataFrame of any library as a narwhals DataFrame; None for other values.
 
-    Raises `InputError` for a DataFrame in which a column occurs twice.
+    Names of columns that are no texts, such as numbers, become texts. Raises `InputError` for a
+    DataFrame in which a column occurs twice or has a name of several levels.
     """
     try:
-        return nw.from_native(value, eager_only=True)
+        frame = nw.from_native(value, eager_only=True)
+        is_named = all(isinstance(name, str) for name in frame.columns)
+        return frame if is_named else _name_columns(argument, frame)
     except TypeError:
         return None
     except nw.exceptions.DuplicateError:
@@ -63,6 +66,19 @@ def as_frame(argument: str, value: Any) -> nw.DataFrame[Any] | None:
             if (first := repeated[name]) != index
         ]
         raise InputError(problems) from None
+
+
+def _name_columns(argument: str, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """Return a DataFrame of pandas with texts as names of its columns; raise as `as_frame`."""
+    native = frame.to_native().copy(deep=False)
+    names = list(native.columns)
+    nested = next((name for name in names if isinstance(name, tuple)), None)
+    if nested is not None:
+        reason, code = f"the name {nested} of a column has several levels", "column_nested"
+        remedy = "Flatten them: df.columns = df.columns.map('_'.join)"
+        raise InputError([InputProblem(argument, None, None, reason, remedy, code)])
+    native.columns = [str(name) for name in names]
+    return nw.from_native(native, eager_only=True)
 
 
 def write_input(
@@ -110,18 +126,29 @@ def build_json_lines(argument: str, value: Any, names: Mapping[str, str]) -> byt
     frame = as_frame(argument, value)
     if frame is None:
         raise InputError([_refuse_type(argument, value, FileForm.TABLE)])
-    keys = [names.get(name, name) for name in frame.columns]
-    rows = (dict(zip(keys, row, strict=True)) for row in frame.iter_rows())
+    # A column that has the name of a renamed one would replace its values.
+    taken = {role for name, role in names.items() if name != role}
+    kept = [name for name in frame.columns if name in names or name not in taken]
+    keys = [names.get(name, name) for name in kept]
+    rows = (dict(zip(keys, row, strict=True)) for row in frame.select(kept).iter_rows())
     return "".join(f"{json.dumps(_make_plain(row))}\n" for row in rows).encode()
 
 
 def find_integer_columns(argument: str, value: Any, roles: Mapping[str, str]) -> set[str]:
-    """Return the roles of a DataFrame's columns that hold integers."""
+    """Return the roles of a DataFrame's columns that hold integers, also as categories."""
     frame = as_frame(argument, value)
     if frame is None:
         return set()
     names = [(role, name) for role, name in roles.items() if name in frame.columns]
-    return {role for role, name in names if frame[name].dtype.is_integer()}
+    return {role for role, name in names if _holds_integers(frame[name])}
+
+
+def _holds_integers(series: nw.Series[Any]) -> bool:
+    """Return whether all known cells of a column are integers, whatever its type is called."""
+    if series.dtype.is_numeric() or series.dtype == nw.String:
+        return series.dtype.is_integer()
+    known = (_make_plain(value) for value in series.to_list() if not _is_missing(value))
+    return all(isinstance(value, int) and not isinstance(value, bool) for value in known)
 
 
 def _build_problem(
@@ -195,7 +222,7 @@ def _format_cells(
     is_widened = series.dtype.is_float() and any(map(_is_missing, values))
     for row, value in enumerate(values):
         if isinstance(value, str):
-            fault = None if value.isascii() else _find_unwritable(value)
+            fault = _find_unwritable(value)
             if fault is not None:
                 code = "cell_unwritable"
                 problems.append(_build_problem(argument, row, series.name, code, what=fault))
@@ -214,6 +241,10 @@ def _format_cells(
 
 def _find_unwritable(text: str) -> str | None:
     """Return the character of a text that no file can contain; None without one."""
+    if "\0" in text:
+        return "a NUL character"
+    if text.isascii():
+        return None
     try:
         text.encode()
     except UnicodeEncodeError as error:

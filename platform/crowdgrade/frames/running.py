@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping
 from os import PathLike
@@ -15,6 +16,7 @@ from crowdgrade.frames.errors import OptionsError, WrittenFile, translate_error
 from crowdgrade.frames.inputs import as_frame, find_integer_columns
 from crowdgrade.frames.results import Result, choose_library
 from evaluation.core.backends import BackendError
+from evaluation.core.backends.embedding.registry import REMEDY as VECTORS_REMEDY
 
 Progress = Callable[[str, int, int], None]
 
@@ -56,7 +58,7 @@ def evaluate(
         except FileInputError as error:
             raise translate_error(error, files) from error
         except BackendError as error:
-            raise _remove_folder(error, inputs) from error
+            raise _translate_backend_error(error, inputs) from error
         changed = [
             name for name, stamp in _list_stamps(target).items() if before.get(name) != stamp
         ]
@@ -87,7 +89,10 @@ def _write_vectors(
     import numpy as np
 
     path = folder / "vectors.npz"
-    values: dict[str, Any] = {name: np.asarray(array) for name, array in there.items()}
+    try:
+        values: dict[str, Any] = {name: np.asarray(array) for name, array in there.items()}
+    except ValueError as error:
+        raise OptionsError("vectors: the rows are not equally long") from error
     np.savez(path, **values)
     return {"embedder": f"precomputed:{path}"}
 
@@ -110,9 +115,15 @@ def _read_result(path: Path, folder: Path) -> bytes:
     return content
 
 
-def _remove_folder(error: BackendError, folder: Path) -> BackendError:
-    """Return the error without the path of the temporary folder in its message."""
+def _translate_backend_error(error: BackendError, folder: Path) -> BackendError:
+    """Return the error in terms of the arguments, without the path of the temporary folder."""
     message = str(error).replace(f"{folder}/", "")
+    # The caller passed arrays and knows no file of vectors.
+    for argument, array in (("vectors", "answers"), ("model_vectors", "models")):
+        message = message.replace(f"vectors.npz: array {array!r}", argument)
+        message = message.replace(f" {array}.csv ", f" {array} ")
+    message = re.sub(r", which belongs to \S+, line \d+", "", message)
+    message = message.replace(VECTORS_REMEDY, "pass an array with a row of numbers for each row")
     return type(error)(message, error.code, **error.values)
 
 

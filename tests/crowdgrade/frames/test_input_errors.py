@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import crowdgrade
+from evaluation.core.backends import BackendError
 
 WORKERS, QUESTIONS = ("ann", "ben", "cy"), ("q1", "q2")
 FAST = {"embedder": "tfidf-word", "bootstrap": 0, "facts": False}
@@ -79,6 +80,45 @@ def test_a_column_that_occurs_twice_is_refused() -> None:
     assert find_problems(frame) == [(None, "question", "column_twice")]
 
 
+def test_names_of_columns_that_are_numbers_are_texts() -> None:
+    frame = build_answers().set_axis([0, 1, 2], axis=1)
+    named = crowdgrade.grade(frame, worker=0, question=1, answer=2, **FAST)
+    plain = crowdgrade.grade(build_answers(), **FAST)
+    assert named.workers["worker"].tolist() == plain.workers["worker"].tolist() == list(WORKERS)
+    assert list(frame.columns) == [0, 1, 2]  # the caller's frame is unchanged
+    extra = build_answers().assign(note="x").rename(columns={"note": 5})
+    assert crowdgrade.grade(extra, **FAST).files["workers.csv"] == plain.files["workers.csv"]
+
+
+def test_names_of_several_levels_are_refused() -> None:
+    frame = build_answers()
+    frame.columns = pd.MultiIndex.from_product([["all"], frame.columns])
+    assert find_problems(frame) == [(None, None, "column_nested")]
+
+
+def test_a_nul_character_is_named_by_its_row_and_column() -> None:
+    frame = build_answers(answer=["a", "b\0c", "c", "d", "e", "f"])
+    assert find_problems(frame) == [(1, "answer", "cell_unwritable")]
+
+
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        ([[1.0, 2.0]] * 5, "vectors has 5 rows, answers has 6 data rows"),
+        ([1.0] * 6, "vectors has the shape (6,): pass an array with a row of numbers"),
+        ([["a"]] * 6, "vectors holds <U1 instead of numbers"),
+        ([[1.0], *[[float("nan")]] * 5], "vectors, row 1 (the first is 0): a value is not finite"),
+    ],
+    ids=["rows", "shape", "texts", "nan"],
+)
+def test_unusable_vectors_are_described_without_files(vectors: object, message: str) -> None:
+    with pytest.raises(BackendError) as caught:
+        crowdgrade.grade(build_answers(), vectors=vectors, bootstrap=0, facts=False)
+    assert str(caught.value).startswith(message)
+    assert ".npz" not in str(caught.value)
+    assert ".csv" not in str(caught.value)
+
+
 def test_a_frame_without_rows_is_refused() -> None:
     assert find_problems(build_answers()[:0]) == [(None, None, "no_rows")]
 
@@ -130,6 +170,7 @@ def test_a_problem_of_the_models_names_their_frame() -> None:
         ({"weight_cap": True}, []),
         ({"facts_model": "openai:m@http://127.0.0.1:9"}, []),
         ({"vectors": [[1.0]]}, []),
+        ({"embedder": None, "vectors": [[1.0], [1.0, 2.0]]}, []),
     ],
 )
 def test_invalid_options_are_refused(options: dict[str, object], codes: list[str]) -> None:

@@ -41,6 +41,20 @@ def test_ids_of_whole_numbers_join_with_the_callers_frame(result) -> None:
     assert len(joined) == len(ANSWERS) == 24
 
 
+@pytest.mark.parametrize("dtype", ["int8", "Int64", "category", "object", "int64[pyarrow]"])
+def test_whole_numbers_of_every_type_come_back_as_numbers(dtype: str) -> None:
+    found = crowdgrade.grade(ANSWERS.astype({"worker": dtype}), **FAST)
+    assert found.workers["worker"].tolist() == [1, 2, 3, 4]
+
+
+def test_categories_of_texts_stay_texts() -> None:
+    texts = ANSWERS.assign(worker="0" + ANSWERS["worker"].astype(str))
+    found = crowdgrade.grade(texts.astype({"worker": "category"}), **FAST)
+    assert found.workers["worker"].tolist() == ["01", "02", "03", "04"]
+    lazy = pl.from_pandas(texts).with_columns(pl.col("worker").cast(pl.Categorical))
+    assert crowdgrade.grade(lazy, **FAST).workers["worker"].to_list() == ["01", "02", "03", "04"]
+
+
 def test_ids_and_answers_that_are_texts_stay_texts() -> None:
     texts = ANSWERS.assign(worker="00" + ANSWERS["worker"].astype(str), answer="007")
     tables = crowdgrade.grade(texts, **FAST)
