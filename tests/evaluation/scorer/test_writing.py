@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from dataclasses import replace
 
@@ -20,6 +21,7 @@ from evaluation.scorer.run import (
     select_questions,
 )
 from evaluation.scorer.writing import (
+    PROJECT,
     build_files,
     check_name,
     collect_code,
@@ -58,6 +60,18 @@ def test_each_format_has_its_files():
         "r2",
     ]
     assert yaml.safe_load(files["promptfooconfig.yaml"])["prompts"] == ["{{prompt}}"]
+
+
+def test_requirements_name_the_versions_that_exports_were_tested_with():
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
+    extra = {re.split("[<>=]", one)[0]: one for one in project["optional-dependencies"]["scorer"]}
+    written = build_files(content(), EVERY)["requirements.txt"].decode().split()
+    versions = {re.split("[<>=]", one)[0]: one for one in written}
+    assert all("=" in one for one in written)
+    # The order of bounds may differ: datasets>=5,<6 is datasets<6,>=5.
+    for tool in ("inspect-ai", "lm-eval", "datasets"):
+        assert sorted(versions[tool]) == sorted(extra[tool])
+    assert "inspect-ai" not in build_files(content(), ["hf"])["requirements.txt"].decode()
 
 
 def test_the_parquet_file_has_a_row_for_each_question():
