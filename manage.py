@@ -24,6 +24,12 @@ def main() -> None:
     try:
         CommandLine(sys.argv).execute()
     except Exception as error:
+        from django.conf import settings
+        from django.core.exceptions import ImproperlyConfigured
+
+        # An environment variable with a wrong value: the settings were not read.
+        if isinstance(error, ImproperlyConfigured) and not settings.configured:
+            sys.exit(f"Error: {error}")
         # Loaded only now: an outage is rare, and most commands are quick.
         from crowdgrade.outages import describe_for_operator
 

@@ -228,7 +228,10 @@ VARIABLES: Final = (
     ),
     Variable(
         ("OPENID_CLIENT_ID", "OPENID_CLIENT_SECRET"),
-        "what the provider assigned to this site; needed with `OPENID_ISSUER`",
+        (
+            "what the provider assigned to this site; needed with `OPENID_ISSUER`. Without "
+            "`OPENID_ISSUER`, each set variable `OPENID_...` stops the start"
+        ),
         "none",
     ),
     Variable(("OPENID_NAME",), "name of the provider on the button", "`OpenID`"),
@@ -260,8 +263,8 @@ VARIABLES: Final = (
     ),
     Variable(
         ("PASSWORD_SIGN_IN",),
-        "`yes` or `no`: whether local passwords open the site; `no` needs `OPENID_ISSUER`",
-        "`yes`",
+        "yes or no: whether local passwords open the site; no needs `OPENID_ISSUER`",
+        "yes",
     ),
     Variable(
         ("REQUIRE_SECOND_FACTOR",),
@@ -328,12 +331,14 @@ def read_text(name: str) -> str | None:
     return os.environ.get(name, "").strip() or None
 
 
-def read_flag(name: str) -> bool:
-    """Return whether a variable is set to yes; False if it is not set."""
+def read_flag(name: str, *, default: bool = False) -> bool:
+    """Return whether a variable is set to yes; `default` if it is not set."""
     value = read_text(name)
-    if value is not None and value.lower() not in YES + NO:
+    if value is None:
+        return default
+    if value.lower() not in YES + NO:
         raise ImproperlyConfigured(f"{name} is {value!r}: write yes or no")
-    return value is not None and value.lower() in YES
+    return value.lower() in YES
 
 
 def read_number(name: str, default: int) -> int:

@@ -28,7 +28,11 @@ from crowdgrade.environment import (
     read_text,
 )
 from crowdgrade.home import load_secret_key
-from crowdgrade.sign_in.options import read_openid, read_password_sign_in
+from crowdgrade.sign_in.options import (
+    read_openid,
+    read_password_sign_in,
+    read_required_second_factor,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -308,9 +312,7 @@ AXES_LOCKOUT_TEMPLATE = "admin/locked.html"
 # Sign-in by OpenID Connect and second factor: django-allauth, whose pages `crowdgrade.sign_in` has.
 OPENID = read_openid()
 PASSWORD_SIGN_IN = read_password_sign_in(OPENID)
-REQUIRE_SECOND_FACTOR = read_choice(
-    "REQUIRE_SECOND_FACTOR", ("none", "operators", "requesters", "everyone")
-)
+REQUIRE_SECOND_FACTOR = read_required_second_factor()
 ACCOUNT_ADAPTER = "crowdgrade.sign_in.adapters.AccountAdapter"
 SOCIALACCOUNT_ADAPTER = "crowdgrade.sign_in.adapters.OpenIDAccountAdapter"
 MFA_ADAPTER = "crowdgrade.sign_in.adapters.SecondFactorAdapter"

@@ -22,8 +22,11 @@ METHODS = {"get", "pop", "setdefault"}
 CHOSEN = {("evaluation/core/backends/server.py", "self.api_key_env")}
 """Names that an option or a registered model chooses."""
 OWN_FUNCTIONS = {"platform/crowdgrade/environment.py": {"name"}}
-INHERITED = {"annotations/exchange/reading/bounded_process.py": {"name"}}
-"""Loops over names that stand beside them."""
+INHERITED = {
+    "annotations/exchange/reading/bounded_process.py": {"name"},
+    "platform/crowdgrade/sign_in/options.py": {"variable"},
+}
+"""Loops over names that stand beside them, or over the declared ones."""
 
 
 def find_names(tree, has_readers):

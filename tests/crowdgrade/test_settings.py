@@ -139,6 +139,9 @@ def test_processes_that_start_together_get_the_same_key(tmp_path):
         ("DEBUG", "maybe"),
         ("HTTPS", "2"),
         ("CSRF_TRUSTED_ORIGINS", "example.org"),
+        ("OPENID_CLIENT_SECRET", "hush"),
+        ("PASSWORD_SIGN_IN", "no"),
+        ("REQUIRE_SECOND_FACTOR", "yes"),
     ],
 )
 def test_a_bad_value_stops_the_start_with_its_name_and_shows_no_secret(tmp_path, name, value):
@@ -147,6 +150,21 @@ def test_a_bad_value_stops_the_start_with_its_name_and_shows_no_secret(tmp_path,
     assert result.returncode != 0
     assert last.startswith("django.core.exceptions.ImproperlyConfigured: " + name)
     assert "hush" not in result.stderr
+
+
+@pytest.mark.long
+def test_a_command_refuses_a_bad_value_in_one_line(tmp_path):
+    kept = {k: v for k, v in os.environ.items() if k not in NAMES}
+    refused = subprocess.run(
+        [sys.executable, str(ROOT / "manage.py"), "check"],
+        env=kept | {"CROWDGRADE_HOME": str(tmp_path), "OPENID_CLIENT_ID": "crowdgrade"},
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("Error: OPENID_CLIENT_ID ")
+    assert len(refused.stderr.splitlines()) == 1
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
@@ -10,6 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from crowdgrade.environment import (
+    DECLARED,
     check_networks,
     read_choice,
     read_flag,
@@ -20,7 +22,12 @@ from crowdgrade.environment import (
 
 LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 LOOPBACK_NETWORKS: Final = ("127.0.0.0/8", "::1/128")
-PROVIDER_ID: Final = "openid"
+PREFIX: Final = "OPENID_"
+LONGEST_ISSUER: Final = 200
+"""Characters of the database's column."""
+DOMAIN: Final = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
+SECOND_FACTORS: Final = ("none", "operators", "requesters", "everyone")
+"""Values of REQUIRE_SECOND_FACTOR: roles that need a second factor."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,22 +62,25 @@ class OpenID:
 
 
 def read_openid() -> OpenID | None:
-    """Return the OpenID provider of the environment; None without OPENID_ISSUER."""
+    """Return the OpenID provider of the environment; None if no variable of it is set.
+
+    Raises ImproperlyConfigured for an invalid value, and for an incomplete set of variables.
+    """
     issuer = read_text("OPENID_ISSUER")
-    client_id, secret = read_text("OPENID_CLIENT_ID"), read_secret("OPENID_CLIENT_SECRET", 1)
-    role = read_choice("OPENID_ROLE", ("none", "requester"))
-    domains, groups = read_list("OPENID_DOMAINS", []), read_list("OPENID_GROUPS", [])
-    networks = check_networks("OPENID_NETWORKS", read_list("OPENID_NETWORKS", []))
     if issuer is None:
+        _refuse_without_issuer()
         return None
     _check_issuer(issuer)
+    client_id, secret = read_text("OPENID_CLIENT_ID"), read_secret("OPENID_CLIENT_SECRET", 1)
     if client_id is None or not secret:
+        missing = "OPENID_CLIENT_ID" if client_id is None else "OPENID_CLIENT_SECRET"
         raise ImproperlyConfigured(
-            "OPENID_ISSUER needs OPENID_CLIENT_ID and OPENID_CLIENT_SECRET: "
-            "set what the provider shows for this site"
+            f"{missing} is not set, but OPENID_ISSUER is: set what the provider shows for this "
+            "site, or remove OPENID_ISSUER"
         )
+    domains = read_list("OPENID_DOMAINS", [])
     for domain in domains:
-        if "@" in domain or "." not in domain:
+        if not DOMAIN.fullmatch(domain):
             raise ImproperlyConfigured(f"OPENID_DOMAINS holds {domain!r}: write such as lab.org")
     return OpenID(
         issuer=issuer,
@@ -78,10 +88,10 @@ def read_openid() -> OpenID | None:
         secret=secret,
         name=read_text("OPENID_NAME") or "OpenID",
         domains=frozenset(domain.lower() for domain in domains),
-        groups=frozenset(groups),
-        makes_requesters=role == "requester",
+        groups=frozenset(read_list("OPENID_GROUPS", [])),
+        makes_requesters=read_choice("OPENID_ROLE", ("none", "requester")) == "requester",
         trusts_email=read_flag("OPENID_TRUST_EMAIL"),
-        networks=tuple(networks),
+        networks=tuple(check_networks("OPENID_NETWORKS", read_list("OPENID_NETWORKS", []))),
     )
 
 
@@ -95,13 +105,29 @@ def get_openid() -> OpenID:
 
 def read_password_sign_in(openid: OpenID | None) -> bool:
     """Return whether local passwords open the site."""
-    is_allowed = read_choice("PASSWORD_SIGN_IN", ("yes", "no")) == "yes"
+    is_allowed = read_flag("PASSWORD_SIGN_IN", default=True)
     if not is_allowed and openid is None:
         raise ImproperlyConfigured(
-            "PASSWORD_SIGN_IN is 'no' without OPENID_ISSUER, so no account could sign in: set an "
+            "PASSWORD_SIGN_IN is no without OPENID_ISSUER, so no account could sign in: set an "
             "OpenID provider, or write yes"
         )
     return is_allowed
+
+
+def read_required_second_factor() -> str:
+    """Return which accounts need a second factor, one of `SECOND_FACTORS`."""
+    return read_choice("REQUIRE_SECOND_FACTOR", SECOND_FACTORS)
+
+
+def _refuse_without_issuer() -> None:
+    """Raise ImproperlyConfigured if a variable of the provider is set, which has no effect."""
+    declared = sorted(variable for variable in DECLARED if variable.startswith(PREFIX))
+    useless = [variable for variable in declared if read_text(variable)]
+    if useless:
+        raise ImproperlyConfigured(
+            f"{useless[0]} is set without OPENID_ISSUER, so it has no effect: set OPENID_ISSUER, "
+            f"or remove {', '.join(useless)}"
+        )
 
 
 def _check_issuer(issuer: str) -> None:
@@ -114,6 +140,8 @@ def _check_issuer(issuer: str) -> None:
         is_sound = False
     if not is_sound or not issuer.isascii() or not issuer.isprintable() or " " in issuer:
         raise ImproperlyConfigured(f"OPENID_ISSUER is {issuer!r}: {remedy}")
+    if len(issuer) > LONGEST_ISSUER:
+        raise ImproperlyConfigured(f"OPENID_ISSUER has over {LONGEST_ISSUER} characters: {remedy}")
     if parts.username is not None or parts.query or parts.fragment:
         raise ImproperlyConfigured(f"OPENID_ISSUER holds more than an address: {remedy}")
     if parts.scheme != "https" and not (
