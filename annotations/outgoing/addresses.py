@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
@@ -12,10 +13,16 @@ from annotations.outgoing.connections import Vet
 TRANSLATED = ip_network("64:ff9b::/96")
 NOT_PUBLIC = (
     ip_network("192.0.0.0/24"),  # a cloud's metadata answer at 192.0.0.192
-    ip_network("::/96"),  # IPv4-compatible addresses, which some systems connect as IPv4
-    ip_network("64:ff9b:1::/48"),  # NAT64 of the local network
+    ip_network("3fff::/20"),  # documentation
 )
-"""Networks that Python takes for public, and that lead into the own one."""
+"""Networks that Python takes for public, and that lead nowhere or into the own one."""
+INTERNET = ip_network("2000::/3")
+"""The only IPv6 addresses in the internet.
+
+Python also takes for public: IPv4-compatible (::/96) and IPv4-translated addresses
+(::ffff:0:0:0/96), NAT64 of the local network (64:ff9b:1::/48), site-local addresses (fec0::/10),
+and networks that are not assigned.
+"""
 
 
 def build_network_check(networks: Sequence[str]) -> Vet:
@@ -34,6 +41,8 @@ def build_network_check(networks: Sequence[str]) -> Vet:
             return True
         if any(meant in network for network in NOT_PUBLIC if network.version == meant.version):
             return False
+        if isinstance(meant, IPv6Address) and meant not in INTERNET:
+            return False
         return meant.is_global and not meant.is_multicast
 
     return vet
@@ -49,8 +58,16 @@ def extract_ipv4(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Addres
 
 
 def parse_url_address(url: str) -> IPv4Address | IPv6Address | None:
-    """Return the IP address that a URL contains; None if it has a host name."""
+    """Return the IP address that a URL contains; None if it has a host name.
+
+    Also of spellings that a look-up reads as an IPv4 address: 127.1, 2130706433, 0x7f.0.0.1.
+    """
+    host = urlsplit(url).hostname or ""
     try:
-        return ip_address(urlsplit(url).hostname or "")
+        return ip_address(host)
     except ValueError:
+        pass
+    try:
+        return IPv4Address(socket.inet_aton(host))
+    except (OSError, ValueError):
         return None

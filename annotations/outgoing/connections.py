@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
@@ -102,6 +104,37 @@ class VettedTransport(httpx.AsyncHTTPTransport):
         self._pool._network_backend = _Vetting(vet)
 
 
+MOST_LOOKUPS = 32
+"""Names that a process looks up at once."""
+
+
+@cache
+def _load_resolver() -> ThreadPoolExecutor:
+    """Return the threads that look up names, made once a process.
+
+    Not those of the event loop: `asyncio.run` waits for them, however long a name server takes.
+    """
+    return ThreadPoolExecutor(MOST_LOOKUPS, "look-up")
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked process has the pool, but none of its threads.
+    os.register_at_fork(after_in_child=_load_resolver.cache_clear)
+
+
+async def _look_up(host: str, port: int, timeout: float | None) -> list[str]:
+    """Return the IP addresses of a host; httpcore's ConnectError or ConnectTimeout without any."""
+    look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    try:
+        async with asyncio.timeout(timeout):
+            found = await asyncio.get_running_loop().run_in_executor(_load_resolver(), look_up)
+    except TimeoutError as error:
+        raise httpcore.ConnectTimeout(f"no name server answered about {host}") from error
+    except OSError as error:
+        raise httpcore.ConnectError(f"{host} is no known host ({error.strerror})") from error
+    return list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
+
+
 class _Vetting(httpcore.AnyIOBackend):
     """Network backend that checks the IP addresses of a host before connecting."""
 
@@ -117,12 +150,7 @@ class _Vetting(httpcore.AnyIOBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         """Return a connection to the host's first reachable address, if all are permitted."""
-        loop = asyncio.get_running_loop()
-        try:
-            found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except OSError as error:
-            raise httpcore.ConnectError(f"{host} is no known host ({error.strerror})") from error
-        addresses = list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
+        addresses = await _look_up(host, port, timeout)
         for address in addresses:
             if not self._vet(ip_address(address)):
                 raise AddressRefusedError(f"the address {address} of {host} is not allowed here")

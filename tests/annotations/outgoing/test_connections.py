@@ -1,10 +1,16 @@
 """The vetting of addresses, at each connection."""
 
 import asyncio
+import os
+import socket
+import threading
+import time
 
+import httpcore
 import httpx
 import pytest
 
+from annotations.outgoing import connections
 from annotations.outgoing.connections import SpreadTransport
 from evaluation.core.backends.chat.contract import ChatRequest
 from evaluation.core.backends.chat.registry import get_chat
@@ -103,3 +109,32 @@ def test_a_pool_whose_requests_are_answered_is_asked_again():
 
     asyncio.run(asking())
     assert seen == ["a", "a", "b", "b", "a"]
+
+
+def test_a_forked_process_looks_up_names_by_threads_of_its_own():
+    first = connections._load_resolver()
+    assert connections._load_resolver() is first
+    assert first.submit(lambda: 1).result(5) == 1
+    pid = os.fork()
+    if pid == 0:
+        try:
+            # Of the copied pool no thread lives here: it would never answer.
+            assert connections._load_resolver() is not first
+            assert connections._load_resolver().submit(lambda: 2).result(5) == 2
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def test_a_look_up_counts_among_the_seconds_to_connect(monkeypatch):
+    released = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: released.wait(20))
+    began = time.monotonic()
+    try:
+        with pytest.raises(httpcore.ConnectTimeout):
+            asyncio.run(connections._look_up("slow.example", 80, 0.1))
+        # Also `asyncio.run` itself does not wait for the thread.
+        assert time.monotonic() - began < 5
+    finally:
+        released.set()

@@ -94,6 +94,44 @@ def test_a_receiver_that_says_nothing_is_given_up(receiver, monkeypatch):
     assert outcome.seconds < 5
 
 
+def test_a_name_server_that_says_nothing_is_given_up(monkeypatch):
+    monkeypatch.setattr(storage, "SECONDS", 0.2)
+    released = threading.Event()
+
+    def wait_for_name(*_, **__):
+        released.wait(20)
+        raise socket.gaierror(socket.EAI_AGAIN, "no name server answers")
+
+    monkeypatch.setattr(socket, "getaddrinfo", wait_for_name)
+    began = time.monotonic()
+    try:
+        outcome = send("http://slow.example/", {}, BODY, HERE)
+        assert time.monotonic() - began < 5
+    finally:
+        released.set()
+    assert (outcome.error, outcome.status) == ("timeout", None)
+
+
+@pytest.mark.parametrize("host", ["2130706433", "0x7f.1", "127.1", "localhost"])
+def test_every_spelling_of_this_machine_is_refused_at_the_connection(receiver, host):
+    url = receiver.url.replace("127.0.0.1", host)
+    assert send(url, {}, BODY, build_network_check([])).error == "address_refused"
+    assert receiver.received == []
+
+
+def test_of_several_addresses_of_a_name_one_that_is_refused_is_enough(receiver, monkeypatch):
+    real = socket.getaddrinfo
+
+    def resolve(host, port, *args, **kwargs):
+        found = real("127.0.0.1", port, *args, **kwargs)
+        return [(*found[0][:4], ("8.8.8.8", port)), *found] if host == "both.example" else found
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    url = receiver.url.replace("127.0.0.1", "both.example")
+    assert send(url, {}, BODY, build_network_check([])).error == "address_refused"
+    assert receiver.received == []
+
+
 def test_a_closed_port_is_a_failed_connection():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -147,6 +185,11 @@ def test_no_proxy_of_the_environment_is_used(receiver, monkeypatch):
         ("http://127.0.0.1/", "address"),
         ("http://[::ffff:10.0.0.1]/", "address"),
         ("http://169.254.169.254/latest/", "address"),
+        ("http://2130706433/", "address"),
+        ("http://0x7f.1:8080/", "address"),
+        ("http://017700000001/", "address"),
+        ("http://[fec0::1]/", "address"),
+        ("http://[::ffff:0:7f00:1]/", "address"),
     ],
 )
 def test_an_address_that_cannot_be_used_is_refused_when_it_is_stored(url, code):
