@@ -6,6 +6,7 @@ import base64
 import hashlib
 import logging
 import time
+from collections.abc import Mapping
 from typing import Any, ClassVar, NoReturn
 
 from allauth.account import app_settings
@@ -182,8 +183,8 @@ class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
         wanted = str(claims.get("preferred_username") or claims.get("email") or "")
         names = [wanted.partition("@")[0], str(claims.get("given_name") or ""), "user"]
         user.username = self._find_free_name(names)
-        user.first_name = str(claims.get("given_name") or "")[:150]
-        user.last_name = str(claims.get("family_name") or "")[:150]
+        user.first_name = _read_name(claims, "given_name")
+        user.last_name = _read_name(claims, "family_name")
         user.email = verified
         return user
 
@@ -207,6 +208,11 @@ class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
         """Return a user name that no account has, like the first of the wanted ones."""
         name: str = AccountAdapter().generate_unique_username([*wanted])
         return name
+
+
+def _read_name(claims: Mapping[str, Any], claim: str) -> str:
+    """Return a claim as it is stored: without NUL, which PostgreSQL refuses, and not too long."""
+    return str(claims.get(claim) or "").replace("\0", "")[:150]
 
 
 def _build_cipher() -> Fernet:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from allauth.socialaccount.models import SocialLogin
 from allauth.socialaccount.providers.base.constants import AuthProcess
@@ -16,11 +16,16 @@ from crowdgrade.invitation_links.links import InvitationError, find_invited_link
 from crowdgrade.models import InvitationLink
 from crowdgrade.sign_in.options import OpenID
 
+LONGEST_EMAIL: Final = 254
+"""Characters of the database's column."""
+
 
 def find_verified_email(claims: Mapping[str, Any], openid: OpenID) -> str:
     """Return the e-mail address of claims in lower case; "" unless the provider verified it."""
     email = claims.get("email")
     if not isinstance(email, str) or email.count("@") != 1:
+        return ""
+    if len(email) > LONGEST_EMAIL or not email.isprintable():
         return ""
     verified = claims.get("email_verified")
     is_verified = verified is True or verified == "true" or openid.trusts_email
@@ -36,6 +41,8 @@ def find_refusal(sociallogin: SocialLogin, openid: OpenID) -> str:
     claims: Mapping[str, Any] = sociallogin.provider.claims
     email = find_verified_email(claims, openid)
     user = cast("User | None", sociallogin.user) if sociallogin.is_existing else None
+    if user is not None and not user.is_active:
+        return "inactive"
     if _is_invited(email, user) or find_invited_link(sociallogin.state.get("next") or ""):
         return ""
     if openid.domains and not email:

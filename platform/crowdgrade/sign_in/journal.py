@@ -63,8 +63,12 @@ def log_factor_added(
     """Log a new second factor, and sign its user out elsewhere (signal receiver)."""
     from allauth.account.internal.flows.login import record_authentication
 
+    from crowdgrade.sign_in.codes import accept_once
+
     log_event(Event.FACTOR_ADDED, user, authenticator.type, request)
     if authenticator.type == Authenticator.Type.TOTP:
+        # The code that added the app is used: it must not sign in as well.
+        accept_once(authenticator, request.POST.get("code", ""))
         record_authentication(request, user, "mfa", id=authenticator.pk, type=authenticator.type)
         end_sessions(user, request.session.session_key)
 

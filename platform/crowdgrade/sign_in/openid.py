@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import jwt
+from allauth.socialaccount import app_settings
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
 from allauth.socialaccount.providers.base.provider import Provider
@@ -26,6 +27,8 @@ from crowdgrade.sign_in.options import get_openid
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384")
 """Asymmetric ones: a provider's public key never verifies a symmetric signature."""
 ENDPOINTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+LISTS: Final = ("scopes_supported", "token_endpoint_auth_methods_supported")
+"""Optional parts of a description; a value that is no list counts as missing."""
 NEEDED: Final = ("iss", "sub", "aud", "exp", "iat")
 LEEWAY: Final = 60
 """Seconds by which the clocks of provider and site may differ."""
@@ -43,20 +46,48 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
     """The steps at the provider; `nonce` is what the ID token must have."""
 
     nonce = ""
+    _description: dict[str, Any] | None = None
 
     @property
     def openid_config(self) -> dict[str, Any]:
         """Description of the provider; TokenError unless it is of the issuer and complete."""
-        config: dict[str, Any] = super().openid_config
-        if not isinstance(config, dict) or config.get("issuer") != get_openid().issuer:
-            raise TokenError("issuer")
-        if not all(isinstance(config.get(name), str) for name in ENDPOINTS):
-            raise TokenError("incomplete")
-        return config
+        if self._description is None:
+            provider: OpenIDProvider = self.get_provider()  # type: ignore[no-untyped-call]
+            config = _fetch_object(provider.server_url)
+            if config is None:
+                raise TokenError("incomplete")
+            if config.get("issuer") != get_openid().issuer:
+                raise TokenError("issuer")
+            if not all(isinstance(config.get(name), str) for name in ENDPOINTS):
+                raise TokenError("incomplete")
+            self._description = {
+                name: value
+                for name, value in config.items()
+                if name not in LISTS or isinstance(value, list)
+            }
+        return self._description
 
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
         """Return the address to which the provider sends people back."""
         return request.build_absolute_uri(reverse("openid-callback"))
+
+    def get_access_token_data(
+        self, request: HttpRequest, app: SocialApp, client: Any, pkce_code_verifier: Any = None
+    ) -> dict[str, Any]:
+        """Return the response to the authorization code; TokenError if it is no JSON object."""
+        try:
+            data = super().get_access_token_data(  # type: ignore[no-untyped-call]  # allauth
+                request, app, client, pkce_code_verifier
+            )
+        except TypeError:  # allauth looks for a key in any JSON, such as a number
+            data = None
+        if not isinstance(data, dict):
+            raise TokenError("no_token")
+        return data
+
+    def parse_token(self, data: Mapping[str, Any]) -> SocialToken:
+        """Return the access token; when it expires is not needed."""
+        return SocialToken(token=str(data["access_token"]))
 
     def complete_login(
         self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any
@@ -66,7 +97,10 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
         if not isinstance(id_token, str):
             raise TokenError("no_token")
         claims = self.verify(id_token)
-        if "email" not in claims and "userinfo_endpoint" in self.openid_config:
+        if len(claims["sub"]) > app_settings.UID_MAX_LENGTH:
+            raise TokenError("subject")
+        has_more = isinstance(self.openid_config.get("userinfo_endpoint"), str)
+        if "email" not in claims and has_more:
             claims = {**self._read_userinfo(token.token, claims["sub"]), **claims}
         provider: OpenIDProvider = self.get_provider()  # type: ignore[no-untyped-call]  # allauth
         return provider.sociallogin_from_response(request, claims)
@@ -75,10 +109,11 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
         """Return the claims of an ID token; TokenError unless it is the provider's, for now."""
         config = self.openid_config
         client_id = get_openid().client_id
+        published = _fetch_object(config["jwks_uri"])
         try:
             claims: dict[str, Any] = jwt.decode(
                 id_token,
-                key=self._find_key(id_token),
+                key=_find_key(published, id_token),
                 algorithms=ALGORITHMS,
                 audience=client_id,
                 issuer=config["issuer"],
@@ -100,29 +135,39 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
             raise TokenError("nonce")
         return claims
 
-    def _find_key(self, id_token: str) -> Any:
-        """Return the public key of the provider that a token names, or its only one."""
-        adapter: Any = get_adapter()  # allauth's has no types
-        with adapter.get_requests_session() as session:
-            response = session.get(self.openid_config["jwks_uri"])
-            response.raise_for_status()
-            keys = jwt.PyJWKSet.from_dict(response.json()).keys
-        name = jwt.get_unverified_header(id_token).get("kid")
-        fitting = [
-            key
-            for key in keys
-            if key.public_key_use in (None, "sig") and (name is None or key.key_id == name)
-        ]
-        if len(fitting) != 1:
-            raise TokenError("signature")
-        return fitting[0]
-
     def _read_userinfo(self, access_token: str, subject: str) -> dict[str, Any]:
         """Return further claims; TokenError if they are about another person."""
         claims = self._fetch_user_info(access_token)
         if not isinstance(claims, dict) or claims.get("sub") != subject:
             raise TokenError("userinfo")
         return claims
+
+
+def _fetch_object(url: str) -> dict[str, Any] | None:
+    """Return the JSON object at an address of the provider; None for another JSON value."""
+    adapter: Any = get_adapter()  # allauth's has no types
+    with adapter.get_requests_session() as session:
+        response = session.get(url)
+        response.raise_for_status()
+    value = response.json()
+    return value if isinstance(value, dict) else None
+
+
+def _find_key(published: Mapping[str, Any] | None, id_token: str) -> Any:
+    """Return the public key of the provider that a token names, or its only one."""
+    entries = (published or {}).get("keys")
+    # Each entry an object: the library assumes it.
+    if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
+        raise TokenError("signature")
+    name = jwt.get_unverified_header(id_token).get("kid")
+    fitting = [
+        key
+        for key in jwt.PyJWKSet(entries).keys
+        if key.public_key_use in (None, "sig") and (name is None or key.key_id == name)
+    ]
+    if len(fitting) != 1:
+        raise TokenError("signature")
+    return fitting[0]
 
 
 class OpenIDProvider(OpenIDConnectProvider):

@@ -32,6 +32,8 @@ REFUSALS: Final = {
     "and site differ.",
     "nonce": "The ID token belongs to another sign-in. Start again.",
     "userinfo": "The provider's data are about another person." + _OPERATOR,
+    "subject": "The provider's identifier of you is too long for this site." + _OPERATOR,
+    "inactive": "Your account is switched off." + _OPERATOR,
     "unverified": "The provider has not verified your e-mail address, which decides who may enter."
     + _OPERATOR,
     "domain": "E-mail addresses of your domain may not enter." + _OPERATOR,
@@ -40,8 +42,6 @@ REFUSALS: Final = {
     "account, sign in by password and link it on the page “Your account”.",
 }
 """Sentence by the code of a refusal."""
-OF_PERSON: Final = frozenset({"unverified", "domain", "group", "unknown"})
-"""Codes of refusals after the provider has verified the person."""
 
 
 def find_code(error: Any, exception: Exception | None) -> str:

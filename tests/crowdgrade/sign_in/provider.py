@@ -23,7 +23,8 @@ class Provider:
     ----------
     person : claims about the person. wrong : claims that an ID token has instead of the right ones.
     signing_key : signs ID tokens; `key` is published. description : replaces parts of it.
-    requests : path and parameters of each request.
+    requests : path and parameters of each request. answers : JSON values, or bytes that are no
+    JSON, by the end of the path, in place of the right ones. silent : paths that get no answer.
     """
 
     def __init__(self):
@@ -33,11 +34,13 @@ class Provider:
         self.person |= {"preferred_username": "ada", "given_name": "Ada"}
         self.userinfo = None
         self.wrong, self.description, self.requests, self.codes = {}, {}, [], {}
+        self.answers, self.silent, self.released = {}, set(), threading.Event()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), build_handler(self))
         self.issuer = f"http://127.0.0.1:{self.server.server_port}/realms/lab"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def close(self):
+        self.released.set()
         self.server.shutdown()
         self.server.server_close()
 
@@ -49,6 +52,10 @@ class Provider:
         """Return status, headers and JSON of the answer to a request."""
         self.requests.append((path, query | body))
         end = path.removeprefix("/realms/lab/")
+        if end in self.silent:
+            self.released.wait(20)
+        if end in self.answers:
+            return 200, {}, self.answers[end]
         if end == ".well-known/openid-configuration":
             return 200, {}, self._describe()
         if end == "keys":
@@ -105,7 +112,7 @@ def build_handler(provider):
             parts = urlsplit(self.path)
             query = first_values(parts.query.encode())
             status, headers, sent = provider.answer(self.command, parts.path, query, body)
-            content = json.dumps(sent).encode()
+            content = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
             self.send_response(status)
             for name, value in {**headers, "Content-Type": "application/json"}.items():
                 self.send_header(name, value)

@@ -1,6 +1,7 @@
 """Sign-in by an OpenID provider: the right person by a right ID token, and nobody else."""
 
 import socket
+import threading
 import time
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
@@ -17,6 +18,7 @@ from django.utils import timezone
 from annotations.models import Share, SignInEvent
 from crowdgrade.invitation_links.links import create_link
 from crowdgrade.models import InvitationLink
+from crowdgrade.sign_in import provider_session
 from crowdgrade.sign_in.refusals import REFUSALS
 from tests.annotations import world as crowd
 from tests.crowdgrade.sign_in.conftest import begin, code_of, find_way, sign_in
@@ -104,6 +106,14 @@ def test_an_id_token_with_a_wrong_claim_is_refused(provider, code):
     assert events() == [("refused", "", code)]
 
 
+@pytest.mark.parametrize(("late", "opens"), [(-1, True), (50, True), (70, False)])
+def test_an_id_token_holds_a_minute_longer_than_it_says(provider, late, opens):
+    # The clocks of provider and site may differ by 60 seconds.
+    provider.wrong = {"exp": int(time.time()) - late}
+    client, _ = sign_in(provider)
+    assert (user_of(client) is not None) == opens
+
+
 @pytest.mark.parametrize("missing", ["nonce", "exp", "iat", "aud"])
 def test_an_id_token_without_a_needed_claim_is_refused(provider, missing):
     provider.wrong = {missing: None}
@@ -181,6 +191,87 @@ def test_an_address_that_is_not_public_is_not_asked(provider, endpoint):
     client = Client()
     response = client.get(provider.authorize(find_way(begin(client))))
     assert code_of(response) == "down"
+
+
+@pytest.mark.parametrize("end", [".well-known/openid-configuration", "token", "keys"])
+def test_a_provider_that_never_answers_is_given_up_after_its_seconds(provider, monkeypatch, end):
+    monkeypatch.setattr(provider_session, "SECONDS", 0.2)
+    provider.silent = {end}
+    client, began = Client(), time.monotonic()
+    response = begin(client)
+    if end != ".well-known/openid-configuration":
+        response = client.get(provider.authorize(find_way(response)))
+    assert (response.status_code, code_of(response)) == (502, "down")
+    assert user_of(client) is None
+    # The description is asked for at both ends of the way; only one request is waited for.
+    assert 0.2 <= time.monotonic() - began < 5
+
+
+def test_the_look_up_of_the_providers_name_counts_among_its_seconds(provider, monkeypatch):
+    monkeypatch.setattr(provider_session, "SECONDS", 0.2)
+    released = threading.Event()
+
+    def wait_for_name(*_, **__):
+        released.wait(20)
+        raise socket.gaierror(socket.EAI_AGAIN, "no name server answers")
+
+    monkeypatch.setattr(socket, "getaddrinfo", wait_for_name)
+    began = time.monotonic()
+    try:
+        response = begin(Client())
+        assert time.monotonic() - began < 5
+    finally:
+        released.set()
+    assert (response.status_code, code_of(response)) == (502, "down")
+
+
+BROKEN = [[], ["access_token"], 5, True, None, "text", b"<html>", b"", {}, {"keys": 1},
+          {"keys": ["k"]}, {"access_token": "a", "id_token": 5}]  # fmt: skip
+
+
+@pytest.mark.parametrize("end", [".well-known/openid-configuration", "token", "keys", "userinfo"])
+@pytest.mark.parametrize("answer", BROKEN)
+def test_an_answer_of_another_form_is_a_refusal_and_no_error_of_the_site(provider, end, answer):
+    # The claims without an address, so that userinfo is asked for.
+    provider.userinfo = provider.person
+    provider.answers = {end: answer}
+    client = Client()
+    response = begin(client)
+    if end != ".well-known/openid-configuration":
+        response = client.get(provider.authorize(find_way(response)))
+    assert response.status_code in (403, 502)
+    assert code_of(response) in REFUSALS
+    assert user_of(client) is None
+    assert User.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"token_endpoint_auth_methods_supported": None},
+        {"scopes_supported": 5},
+        {"userinfo_endpoint": None},
+        {"unknown": None},
+    ],
+)
+def test_optional_parts_of_a_description_may_be_wrong(provider, change, wrong):
+    change(groups=frozenset({"graders"}))
+    provider.person["groups"] = ["graders"]
+    provider.description |= wrong
+    client, _ = sign_in(provider)
+    assert user_of(client).username == "ada"
+
+
+def test_an_access_token_may_expire_at_any_time(provider, monkeypatch):
+    give = provider._give_token
+
+    def give_with_time(body):
+        status, headers, sent = give(body)
+        return status, headers, {**sent, "expires_in": "soon"}
+
+    monkeypatch.setattr(provider, "_give_token", give_with_time)
+    client, _ = sign_in(provider)
+    assert user_of(client).username == "ada"
 
 
 def test_a_code_that_the_provider_does_not_know_is_refused(provider):
@@ -268,12 +359,60 @@ def test_an_address_takes_over_no_account_that_has_it(provider):
     assert new.is_superuser is False
 
 
-def test_an_inactive_account_is_not_opened(provider):
+def test_a_switched_off_account_is_refused_with_its_reason(provider):
     sign_in(provider)
     User.objects.update(is_active=False)
     again, response = sign_in(provider)
-    assert response.url == reverse("admin:login")
+    assert (response.status_code, code_of(response)) == (403, "inactive")
     assert user_of(again) is None
+    assert events()[-1] == ("refused", "ada", "inactive")
+
+
+@pytest.mark.parametrize("email", ["ida@lab.org", "IDA@lab.org"])
+def test_an_unverified_address_of_an_existing_account_is_not_stored_anywhere(
+    provider, change, email
+):
+    # Groups decide, so that an address without a proof is no reason for a refusal.
+    change(domains=frozenset(), groups=frozenset({"graders"}))
+    ida = User.objects.create_superuser("ida", "ida@lab.org", "right battery 9")
+    provider.person |= {"email": email, "email_verified": False, "groups": ["graders"]}
+    provider.person["preferred_username"] = "ida"
+    client, _ = sign_in(provider)
+    new = user_of(client)
+    assert new != ida
+    assert new.username != "ida"
+    assert (new.email, new.is_superuser) == ("", False)
+    assert not SocialAccount.objects.filter(user=ida).exists()
+
+
+@pytest.mark.parametrize(("length", "code"), [(191, None), (192, "subject")])
+def test_a_subject_longer_than_its_column_is_refused(provider, length, code):
+    provider.person["sub"] = "s" * length
+    client, response = sign_in(provider)
+    assert (user_of(client) is None) == (code is not None)
+    if code:
+        assert (response.status_code, code_of(response)) == (403, code)
+    else:
+        assert SocialAccount.objects.get().uid == "s" * 191
+
+
+def test_claims_that_no_column_takes_are_cut_or_left_out(provider, change):
+    change(domains=frozenset(), groups=frozenset({"graders"}))
+    provider.person |= {
+        "groups": ["graders"],
+        # 243 + 1 + 11 = 255 characters, one more than the column takes.
+        "email": "a" * 243 + "@" + "example.org",
+        "given_name": "A\0da" + "a" * 200,
+        "family_name": ["of", "the", "lab"],
+        "preferred_username": "ada\0\u202e" + "b" * 300,
+    }
+    client, _ = sign_in(provider)
+    ada = user_of(client)
+    assert ada.email == ""
+    assert ada.first_name == "Ada" + "a" * 147
+    assert ada.last_name == "['of', 'the', 'lab']"
+    assert ada.username.isprintable()
+    assert len(ada.username) <= 150
 
 
 def test_the_same_subject_of_another_issuer_is_another_person(provider):

@@ -1,5 +1,6 @@
 """The second factor: set up, asked for at sign-in, each code once, required where the site says."""
 
+import base64
 import hashlib
 import hmac
 import re
@@ -16,10 +17,11 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.test import Client
-from django.urls import reverse
+from django.urls import get_resolver, reverse
 
 from annotations.models import SignInEvent
 from crowdgrade.models.tokens import make_token
+from crowdgrade.sign_in.middleware import OPEN
 from crowdgrade.sign_in.second_factor import is_required
 from tests.crowdgrade.sign_in.conftest import sign_in
 
@@ -176,6 +178,19 @@ def test_a_code_signs_in_once_also_if_the_cache_forgets(secret, rana, clock, for
     assert is_in(second)
 
 
+@pytest.mark.parametrize("forgets", [False, True])
+def test_the_code_that_added_the_app_does_not_sign_in(secret, rana, clock, forgets):
+    used = code_at(secret, clock.now - STEP)
+    if forgets:
+        cache.clear()
+    client, _ = by_password(rana)
+    # It is still valid by its time: the next code is half a minute old at most.
+    assert send_code(client, used).status_code == 400
+    assert not is_in(client)
+    send_code(client, code_at(secret, clock.now))
+    assert is_in(client)
+
+
 @pytest.mark.parametrize(("late", "opens"), [(0, True), (1, True), (2, False), (-2, False)])
 def test_a_code_holds_half_a_minute_longer_than_the_app_shows_it(secret, rana, clock, late, opens):
     clock.now += 10 * STEP
@@ -311,6 +326,77 @@ def test_who_needs_a_second_factor_sees_no_page_before_adding_one(rana, clock, s
     assert b'data-state="required"' in client.get(reverse("mfa_deactivate_totp")).content
     assert client.post(reverse("mfa_deactivate_totp")).status_code == 400
     assert Authenticator.objects.filter(type="totp").exists()
+
+
+@pytest.mark.slow
+def test_no_address_behind_the_login_opens_without_the_second_factor(rana, settings):
+    settings.REQUIRE_SECOND_FACTOR = "requesters"
+    client, _ = by_password(rana)
+    closed = 0
+    for name, address in list_addresses():
+        if name in OPEN:
+            continue
+        for response in (client.get(address), client.post(address)):
+            assert (response.status_code, response.get("Location")) == (
+                302,
+                reverse("mfa_activate_totp"),
+            ), name
+        closed += 1
+    # Fewer would mean that the list of addresses is not read any more.
+    assert closed > 200
+    assert not Authenticator.objects.exists()
+
+
+VALUES = {"uuid": "0" * 8 + "-0000-4000-8000-" + "0" * 12, "int": "1"}
+
+
+def list_addresses():
+    """Yield the name and an address of each pattern below admin/."""
+
+    def walk(patterns, before, namespace):
+        for pattern in patterns:
+            route = before + str(pattern.pattern)
+            if hasattr(pattern, "url_patterns"):
+                inner = f"{pattern.namespace}:" if pattern.namespace else namespace
+                yield from walk(pattern.url_patterns, route, inner)
+            elif route.startswith("admin/") and pattern.name:
+                yield f"{namespace}{pattern.name}", "/" + fill(route)
+
+    def fill(route):
+        return re.sub(r"<(?:(\w+):)?\w+>", lambda one: VALUES.get(one[1], "x"), route)
+
+    yield from walk(get_resolver().url_patterns, "", "")
+
+
+@pytest.mark.parametrize("has_app", [False, True])
+def test_a_password_over_rest_is_no_sign_in(rana, clock, settings, has_app, request):
+    settings.REQUIRE_SECOND_FACTOR = "everyone"
+    if has_app:
+        request.getfixturevalue("secret")
+    basic = base64.b64encode(f"rana:{PASSWORD}".encode()).decode()
+    address = reverse("api:question-set-list")
+    refused = Client().get(address, headers={"Authorization": f"Basic {basic}"})
+    assert refused.status_code == 401
+    # Nor is the session between the password and the code, or before the app is added.
+    client, _ = by_password(rana)
+    assert client.get(address).status_code == (401 if has_app else 403)
+    assert client.post(address, {"name": "rivers"}).status_code == (401 if has_app else 403)
+
+
+def test_an_operator_signs_in_with_the_code_at_the_login_of_the_admin(settings, clock):
+    settings.REQUIRE_SECOND_FACTOR = "operators"
+    ida = User.objects.create_superuser("ida", password=PASSWORD)
+    for address in (reverse("admin:login"), "/admin/"):
+        client = Client()
+        client.post(address, {"username": "ida", "password": PASSWORD})
+        response = client.get(reverse("admin:auth_user_changelist"))
+        assert response.status_code == 302
+        assert response.url.startswith((reverse("mfa_activate_totp"), reverse("admin:login")))
+    # Requesters are not asked.
+    rana = User.objects.create_user("rana", password=PASSWORD, is_staff=True)
+    client, _ = by_password(rana)
+    assert client.get(reverse("admin:index")).status_code == 200
+    assert is_required(ida)
 
 
 def test_a_session_from_before_the_requirement_signs_in_again_with_the_code(secret, rana, settings):
