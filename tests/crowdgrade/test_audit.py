@@ -3,7 +3,7 @@
 import csv
 import io
 import sqlite3
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotations.ledger import bonuses, decisions
-from annotations.models import AuditEntry, ExportRead, Response
+from annotations.models import AuditEntry, ExportRead, Response, SignInEvent
 from crowdgrade.audit.entries import Wanted, build_sources, read_decisions
 from crowdgrade.audit.middleware import LineCounter
 from crowdgrade.audit.views import KINDS, AuditForm
@@ -157,6 +157,32 @@ def test_old_entries_are_deleted_after_the_days_that_the_operator_set(world, set
     assert ExportRead.objects.count() == 1
 
 
+@pytest.mark.parametrize("model", [ExportRead, SignInEvent])
+def test_a_log_is_kept_for_365_days_and_not_a_moment_longer(world, monkeypatch, settings, model):
+    assert settings.EXPORT_LOG_DAYS == 365
+    now = datetime(2026, 11, 29, 9, 30, tzinfo=UTC)
+    monkeypatch.setattr(removals.timezone, "now", lambda: now)
+    # 2026-11-29 less 365 days is 2025-11-29: no leap day is between them.
+    last = datetime(2025, 11, 29, 9, 30, tzinfo=UTC)
+    moments = {
+        "364 days": datetime(2025, 11, 30, 9, 30, tzinfo=UTC),
+        "365 days": last,
+        "365 days and a microsecond": last - timedelta(microseconds=1),
+        "366 days": datetime(2025, 11, 28, 9, 30, tzinfo=UTC),
+    }
+    rows = {}
+    for label, moment in moments.items():
+        values = {"event": "failed"} if model is SignInEvent else {"user": world.rana}
+        row = model.objects.create(**values)
+        model.objects.filter(pk=row.pk).update(created_at=moment)
+        rows[label] = row.pk
+    kind = "sign_ins" if model is SignInEvent else "downloads"
+    assert removals.delete_expired() == {"events": 0, "downloads": 0, "sign_ins": 0, kind: 2}
+    left = set(model.objects.values_list("pk", flat=True))
+    assert left == {rows["364 days"], rows["365 days"]}
+    assert removals.delete_expired()[kind] == 0
+
+
 @pytest.fixture
 def decided(world):
     """One decision of each kind, by Rana."""
@@ -233,11 +259,91 @@ def test_an_operator_reads_both_logs_and_downloads_them(world, decided):
     assert {row["kind"] for row in rows_of(client.get(choices, {"format": "csv"}))} == set(KINDS)
 
 
-@pytest.mark.parametrize("name", ["audit-exports", "audit-decisions"])
+@pytest.fixture
+def sign_ins(world):
+    """Rana signed in and failed, a stranger failed, and a name looks like a formula."""
+    world.rana.set_password("right battery 9")
+    world.rana.save()
+    tricky = crowd.user("@sum(1)")
+    for name, password in (("rana", "right battery 9"), ("rana", "wrong"), ("nobody", "wrong")):
+        sent = {"username": name, "password": password}
+        Client(REMOTE_ADDR="203.0.113.7").post(reverse("admin:login"), sent)
+    SignInEvent.objects.create(event="refused", user=tricky, name="@sum(1)", detail="group")
+
+
+def test_an_operator_downloads_the_sign_ins_and_that_is_in_the_log_of_downloads(world, sign_ins):
+    client = signed_in(world.ida)
+    SignInEvent.objects.filter(name="ida").delete()
+    address = reverse("admin:audit-sign-ins")
+    response = client.get(address, {"format": "csv"})
+    assert response.status_code == 200
+    # Stored before the first byte is read, complete after the last one.
+    entry = ExportRead.objects.get()
+    assert (entry.user, entry.interface, entry.address, entry.is_complete) == (
+        *(world.ida, "page", "admin:audit-sign-ins"),
+        False,
+    )
+    content = response.getvalue()
+    rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
+    # Newest first: a refusal, two wrong passwords (one without an account), one sign-in.
+    assert [(row["event"], row["detail"], row["address"]) for row in rows] == [
+        ("refused", "group", ""),
+        ("failed", "password", "203.0.113.7"),
+        ("failed", "password", "203.0.113.7"),
+        ("signed_in", "password", "203.0.113.7"),
+    ]
+    # A name that a spreadsheet would compute is defused.
+    assert [row["user"] for row in rows] == ["'@sum(1)", "", "rana", "rana"]
+    entry.refresh_from_db()
+    # A heading and four entries.
+    assert (entry.is_complete, entry.lines, entry.n_bytes) == (True, 5, len(content))
+    assert entry.file.startswith("audit-sign-ins")
+    assert entry.file.endswith(".csv")
+    assert (entry.set_id, entry.run_id) == (None, None)
+    # And the download of that log is in itself.
+    exports = rows_of(client.get(reverse("admin:audit-exports"), {"format": "csv"}))
+    assert [row["address"] for row in exports] == ["admin:audit-exports", "admin:audit-sign-ins"]
+
+
+def test_sign_ins_are_filtered_on_the_page_and_in_the_file(world, sign_ins):
+    client = signed_in(world.ida)
+    address = reverse("admin:audit-sign-ins")
+
+    def count(**wanted):
+        shown = client.get(address, wanted).context_data["entries"]
+        rows = rows_of(client.get(address, {**wanted, "format": "csv"}))
+        assert len(shown) == len(rows)
+        return len(rows)
+
+    assert count(user="rana") == 2
+    assert count(event="failed") == 2
+    assert count(user="rana", event="failed") == 1
+    tomorrow = (timezone.now() + timedelta(days=1)).date()
+    assert count(since=str(tomorrow)) == 0
+    assert count(until=str(tomorrow), user="rana") == 2
+
+
+def test_sign_ins_are_sent_to_nobody_without_the_entry_of_the_download(
+    world, sign_ins, monkeypatch
+):
+    def refuse(*args, **kwargs):
+        cause = sqlite3.OperationalError("database is locked")
+        cause.sqlite_errorcode = sqlite3.SQLITE_BUSY
+        raise OperationalError("database is locked") from cause
+
+    client = signed_in(world.ida)
+    monkeypatch.setattr(ExportRead, "save", refuse)
+    refused = client.get(reverse("admin:audit-sign-ins"), {"format": "csv"})
+    assert refused.status_code == 503
+    assert b"203.0.113.7" not in refused.content
+
+
+@pytest.mark.parametrize("name", ["audit-exports", "audit-decisions", "audit-sign-ins"])
 def test_the_log_is_for_operators_and_says_why_it_is_empty(world, name):
     address = reverse(f"admin:{name}")
     assert signed_in(world.rana).get(address).status_code == 403
     client = signed_in(world.ida)
+    SignInEvent.objects.all().delete()
     assert 'data-state="empty"' in client.get(address).content.decode()
     assert 'data-state="nothing_fits"' in client.get(address, {"user": "x"}).content.decode()
     wrong = client.get(address, {"since": "soon"})
