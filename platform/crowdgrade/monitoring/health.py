@@ -1,7 +1,7 @@
 """Checks of what a web server needs: database, migrations, broker and disk.
 
-Each check runs in a thread of its own pool and has a time limit, because a broker or database that
-does not answer would otherwise block the check itself.
+Each check runs in threads of its own and has a time limit, because a broker or database that does
+not answer would otherwise block this check, and after a while the others too.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ logger = logging.getLogger(__name__)
 OK, FAILED, TIMEOUT = "ok", "failed", "timeout"
 SECONDS: Final = 3.0
 """Time limit of each check."""
-THREADS: Final = 8
-"""Checks at a time. Checks that hang keep their threads, so that no more than these ever hang."""
+THREADS: Final = 2
+"""Threads of each check. Those that hang are kept, so that no more than these ever hang."""
 
 
 class NotReadyError(Exception):
@@ -102,15 +102,15 @@ ON_DATABASE: Final = ("database", "migrations")
 
 
 @cache
-def _get_pool() -> ThreadPoolExecutor:
-    """Return the thread pool for health checks, created once."""
-    return ThreadPoolExecutor(THREADS, thread_name_prefix="health")
+def _get_pool(name: str) -> ThreadPoolExecutor:
+    """Return the thread pool of a health check, created once."""
+    return ThreadPoolExecutor(THREADS, thread_name_prefix=f"health-{name}")
 
 
 def run_checks(seconds: float = SECONDS) -> dict[str, Check]:
     """Return the result of each health check by name; all run at the same time."""
     began = time.monotonic()
-    futures = {name: _get_pool().submit(partial(_run, name)) for name in CHECKS}
+    futures = {name: _get_pool(name).submit(partial(_run, name)) for name in CHECKS}
     return {name: _wait(name, future, began, seconds) for name, future in futures.items()}
 
 
