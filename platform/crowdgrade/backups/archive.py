@@ -8,6 +8,7 @@ import os
 import platform
 import re
 import secrets
+import sqlite3
 import tarfile
 import tempfile
 import zlib
@@ -28,6 +29,7 @@ from crowdgrade import __version__
 from crowdgrade.backups.databases import FILES, Contents, copy_database, get_engine
 from crowdgrade.backups.messages import BackupError
 from crowdgrade.home import KEY_FILE
+from crowdgrade.outages import NO_ROOM
 
 FORMAT: Final = 1
 """Number of the format; a newer one is refused."""
@@ -85,8 +87,9 @@ def write_backup(place: Path) -> tuple[Path, Manifest]:
             os.link(fresh, path)
     except FileExistsError:
         raise BackupError("place_exists", place=path) from None
-    except OSError as error:
-        raise BackupError("not_written", place=path, reason=error.strerror or error) from error
+    except (OSError, sqlite3.Error) as error:
+        # SQLite reports a full disk and a damaged database by errors of its own.
+        raise BackupError("not_written", place=path, reason=_explain(error)) from error
     return path, manifest
 
 
@@ -259,8 +262,8 @@ def _is_entry(name: str) -> bool:
 def _unpack(place: Path, folder: Path, files: Mapping[str, Mapping[str, Any]]) -> set[str]:
     """Write the manifest's entries to a folder; return the names with the right checksum."""
     result = set()
-    (folder / UPLOADS).mkdir()
     try:
+        (folder / UPLOADS).mkdir()
         with tarfile.open(place, mode="r|gz") as archive:
             for entry in archive:
                 if entry.name not in files:
@@ -271,8 +274,12 @@ def _unpack(place: Path, folder: Path, files: Mapping[str, Mapping[str, Any]]) -
                     raise BackupError("damaged", place=place, reason=reason)
                 result.add(entry.name)
     except READ_ERRORS as error:
-        # An error of the operating system has a number: a full disk is no damage of the file.
-        if getattr(error, "errno", None) is not None:
+        number = getattr(error, "errno", None)
+        if number in NO_ROOM:
+            n_bytes = sum(int(file["bytes"]) for file in files.values())
+            raise BackupError("no_room", folder=folder.parent, bytes=n_bytes) from error
+        # An error of the operating system has a number: it is no damage of the file.
+        if number is not None:
             raise
         raise BackupError("damaged", place=place, reason=_explain(error)) from error
     return result

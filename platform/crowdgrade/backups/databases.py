@@ -27,6 +27,8 @@ FILES: Final = {SQLITE: "database.sqlite3", POSTGRESQL: "database.pgdump"}
 """Name of the database's copy in a backup, by type of database."""
 OWN: Final = ("auth_user", "annotations_", "evaluation_", "crowdgrade_")
 """Tables with data of users; a new installation has no rows in them."""
+UPLOAD_TABLE: Final = "annotations_upload"
+SELECT_UPLOADS: Final = "SELECT file, checked FROM annotations_upload"
 Query = Callable[[str], Sequence[Sequence[Any]]]
 
 
@@ -100,6 +102,15 @@ def count_data(tables: Iterable[str]) -> dict[str, int]:
     return {name: n for name, n in counts.items() if n}
 
 
+def list_uploads(tables: Iterable[str]) -> set[str]:
+    """Return the names of the uploaded files to which rows of this installation refer."""
+    if UPLOAD_TABLE not in tables:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(SELECT_UPLOADS)
+        return {name for row in cursor.fetchall() for name in row if name}
+
+
 def count_rows(tables: Iterable[str]) -> dict[str, int]:
     """Return the number of rows by table of this installation's database."""
     with connection.cursor() as cursor:
@@ -116,9 +127,10 @@ def describe_other_use() -> str | None:
     """Return what else uses the database, as text; None if nothing does."""
     if get_engine() == POSTGRESQL:
         with connection.cursor() as cursor:
+            # Without those of no user: the server's own, such as autovacuum, end by themselves.
             cursor.execute(
                 "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
-                "AND pid <> pg_backend_pid()"
+                "AND pid <> pg_backend_pid() AND usesysid IS NOT NULL"
             )
             n = cursor.fetchone()[0]
         connections.close_all()
@@ -150,8 +162,8 @@ def _read_contents(query: Query, version: str, tables: Iterable[str]) -> Content
     if "django_migrations" in names:
         rows = query("SELECT app, name FROM django_migrations ORDER BY id")
         migrations = [f"{app}.{name}" for app, name in rows]
-    if "annotations_upload" in names:
-        rows = query("SELECT file, checked FROM annotations_upload")
+    if UPLOAD_TABLE in names:
+        rows = query(SELECT_UPLOADS)
         uploads = sorted({name for row in rows for name in row if name})
     return Contents(version, tuple(migrations), _count(query, names), tuple(uploads))
 

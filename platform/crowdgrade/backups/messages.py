@@ -24,6 +24,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "this one again.",
     "files_missing": "{place} lacks {names}. Nothing was changed: use another backup, or fetch "
     "this one again.",
+    "no_room": "{folder} has no room for the {bytes:,} bytes of the backup. Nothing was changed: "
+    "free some space, or set CROWDGRADE_HOME to another disk.",
     "newer_format": "{place} was written by Crowdgrade {version} in a newer format ({format}). "
     "Nothing was changed: upgrade Crowdgrade first.",
     "newer_schema": "{place} is of a newer version ({version}), which has the migrations {names}. "

@@ -18,11 +18,12 @@ from django.db.migrations.loader import MigrationLoader
 
 from annotations.answering.finishing import withdraw
 from annotations.models import AuditEntry, Submission, Worker
-from annotations.models.uploads import upload_storage
+from annotations.models.uploads import PRIVATE_NAME, upload_storage
 from crowdgrade.backups import databases
 from crowdgrade.backups.archive import UPLOADS, Manifest, open_backup
 from crowdgrade.backups.messages import BackupError
 from crowdgrade.command_help import OWN_APPS
+from crowdgrade.environment import read_text
 from crowdgrade.home import KEY_FILE, create_private_folder
 from crowdgrade.supervisor import LOCK_FILE, AlreadyRunningError, hold_lock
 from evaluation.deletion.storage import erasing
@@ -41,11 +42,13 @@ class Restored:
     n_migrated : migrations that were applied to bring the database to this version.
     n_erased : workers and submissions of the backup whose erasure was requested again, because the
         replaced database recorded it.
+    has_other_key : whether SECRET_KEY of the environment differs from the backup's key.
     """
 
     manifest: Manifest
     n_migrated: int
     n_erased: int
+    has_other_key: bool
 
 
 def restore_backup(
@@ -64,14 +67,16 @@ def restore_backup(
             if data and not confirm(data):
                 raise BackupError("not_confirmed")
             workers, submissions = list_erasures() if data else (set(), set())
+            uploads = list_uploads() if data else set()
             databases.replace_database(folder / databases.FILES[manifest.database])
-            _restore_key(folder)
-            _restore_uploads(folder, manifest)
+            key = _restore_key(folder)
+            _restore_uploads(folder, manifest, uploads)
             _compare_counts(manifest)
             n_migrated = _migrate(manifest)
             n_erased = repeat_erasures(workers, submissions)
     connections.close_all()
-    return Restored(manifest, n_migrated, n_erased)
+    chosen = read_text("SECRET_KEY")
+    return Restored(manifest, n_migrated, n_erased, chosen is not None and chosen != key)
 
 
 def check_version(place: Path, manifest: Manifest) -> None:
@@ -138,6 +143,16 @@ def list_erasures() -> tuple[set[UUID], set[UUID]]:
     )
 
 
+def list_uploads() -> set[str]:
+    """Return the uploaded files of the present database; none are known of another version's."""
+    try:
+        return databases.list_uploads(databases.list_tables())
+    except DatabaseError:
+        return set()
+    finally:
+        connections.close_all()
+
+
 def repeat_erasures(worker_ids: set[UUID], submission_ids: set[UUID]) -> int:
     """Request erasures again that the restored database lacks; return their number.
 
@@ -166,18 +181,24 @@ def _hold_site() -> Iterator[None]:
         raise BackupError("in_use", reason="`manage.py up` is running") from None
 
 
-def _restore_key(folder: Path) -> None:
-    """Write the backup's secret key to CROWDGRADE_HOME."""
+def _restore_key(folder: Path) -> str:
+    """Write the backup's secret key to CROWDGRADE_HOME, and return it."""
+    key = (folder / KEY_FILE).read_text(encoding="utf-8")
     target = settings.HOME / KEY_FILE
     fresh = target.with_name(f".{KEY_FILE}.restored")
     fresh.touch(mode=0o600)
-    fresh.write_text((folder / KEY_FILE).read_text(encoding="utf-8"), encoding="utf-8")
+    fresh.write_text(key, encoding="utf-8")
     fresh.replace(target)
+    return key.strip()
 
 
-def _restore_uploads(folder: Path, manifest: Manifest) -> None:
-    """Replace the uploaded files by those of the backup."""
+def _restore_uploads(folder: Path, manifest: Manifest, replaced: set[str]) -> None:
+    """Replace the uploaded files by those of the backup; `replaced` are the present ones."""
     storage = upload_storage()
+    # No row refers to them any more, so nothing else would ever delete them.
+    for name in replaced:
+        if PRIVATE_NAME.fullmatch(name):
+            storage.delete(name)
     for entry in manifest.files:
         if entry.startswith(UPLOADS):
             name = entry.removeprefix(UPLOADS)

@@ -1,8 +1,10 @@
 """Backups that cannot be used are refused before anything is changed, by code."""
 
+import errno
 import gzip
 import io
 import json
+import sqlite3
 import tarfile
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
@@ -10,11 +12,13 @@ from hashlib import sha256
 from random import Random
 
 import pytest
+from django.db import connection
 
 from crowdgrade.backups import archive, databases, restoring
 from crowdgrade.backups.archive import Manifest, open_backup, read_manifest
 from crowdgrade.backups.databases import FILES, get_engine
 from crowdgrade.backups.messages import SENTENCES, BackupError
+from tests.disks import small_disk
 
 # The upload does not shrink, so that 95% of the file ends within it.
 CONTENT = {
@@ -78,6 +82,20 @@ def test_a_truncated_backup_is_refused(tmp_path, share, code):
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
     assert open_code(path) == code
+
+
+def test_a_disk_without_room_for_the_files_is_no_damage_of_the_backup(tmp_path, settings):
+    # Two megabytes that do not shrink, on a disk of one.
+    content = CONTENT | {"uploads/" + "v" * 32: Random(1).randbytes(2 << 20)}
+    path = write(tmp_path / "a.tar.gz", asdict(describe(content)), content)
+    with small_disk(tmp_path / "disk") as disk:
+        settings.HOME = disk.folder
+        with pytest.raises(BackupError) as refused, open_backup(path):
+            pass
+        assert list(disk.folder.iterdir()) == []
+    assert refused.value.code == "no_room"
+    # 4000 of the database, 40 of the key, 20,000 and 2,097,152 of the uploads.
+    assert refused.value.values["bytes"] == 4_000 + 40 + 20_000 + 2_097_152
 
 
 def test_a_changed_byte_of_the_database_is_found_by_its_checksum(tmp_path):
@@ -145,6 +163,22 @@ def test_tables_of_others_are_told_from_those_of_all_versions():
     ]
 
 
+@pytest.mark.django_db
+@pytest.mark.skipif(get_engine() != "postgresql", reason="PostgreSQL lists its connections")
+@pytest.mark.parametrize(("user", "uses"), [("NULL", False), ("10", True)])
+def test_a_process_of_the_server_itself_is_no_use_of_the_database(monkeypatch, user, uses):
+    # Autovacuum has no user in the list; a client has one.
+    rows = f"(SELECT current_database() AS datname, 0 AS pid, {user}::oid AS usesysid) AS activity"
+    monkeypatch.setattr(databases.connections, "close_all", lambda: None)
+
+    def replace_list(execute, sql, params, many, context):
+        assert "FROM pg_stat_activity" in sql
+        return execute(sql.replace("pg_stat_activity", rows), params, many, context)
+
+    with connection.execute_wrapper(replace_list):
+        assert (databases.describe_other_use() is not None) == uses
+
+
 @pytest.mark.parametrize(
     ("name", "code"),
     [
@@ -158,6 +192,27 @@ def test_a_place_that_cannot_be_written_is_refused_at_once(tmp_path, name, code)
     with pytest.raises(BackupError) as refused:
         archive.choose_path(tmp_path / name)
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        sqlite3.OperationalError("database or disk is full"),
+        sqlite3.DatabaseError("database disk image is malformed"),
+        OSError(errno.ENOSPC, "No space left on device"),
+    ],
+)
+def test_a_backup_that_the_disk_does_not_take_leaves_nothing(tmp_path, monkeypatch, error):
+    def fail(target):
+        target.write_bytes(b"the first half")
+        raise error
+
+    monkeypatch.setattr(archive, "copy_database", fail)
+    with pytest.raises(BackupError) as refused:
+        archive.write_backup(tmp_path)
+    assert refused.value.code == "not_written"
+    assert refused.value.values["reason"] in str(error)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_only_old_backups_that_were_named_by_their_time_are_deleted(tmp_path):
@@ -178,4 +233,4 @@ def test_each_reason_says_what_to_do_and_takes_its_values():
         ("place", "folder", "program", "reason", "names", "version", "format", "saved", "used"), "X"
     )
     for sentence in SENTENCES.values():
-        assert sentence.format(counts="X", **values).endswith((".", "X"))
+        assert sentence.format(counts="X", bytes=1, **values).endswith((".", "X"))

@@ -159,6 +159,7 @@ def test_a_backup_of_a_site_at_work_restores_rows_uploads_key_and_a_grading(pair
 
     restored = run(other, "restore", str(path))
     assert restored.returncode == 0, restored.stderr
+    assert "SECRET_KEY" not in restored.stdout
     found = other.python(COUNTS)
     assert found.pop("annotations_worker") == 6 + late
     assert found == before
@@ -181,6 +182,10 @@ def test_data_is_replaced_only_on_request_and_its_erasures_are_repeated(pair, tm
     assert run(site, "backup", str(path)).returncode == 0
     site.python(ERASE)
     assert site.python(ERASED) == [True, 0]
+    upload = site.home / "uploads" / site.python(UPLOAD)
+    foreign = upload.with_name("notes.txt")
+    foreign.write_text("of another program")
+    assert upload.exists()
     rows = site.python(COUNTS)
     site.close()
 
@@ -192,8 +197,13 @@ def test_data_is_replaced_only_on_request_and_its_erasures_are_repeated(pair, tm
     assert site.python(COUNTS) == rows
     site.close()
 
+    # The key of the environment is not the backup's: what it signed stays invalid.
+    site.environment["SECRET_KEY"] = "a key of the environment, and of no backup"
     restored = run(site, "restore", str(path), "--replace", input="replace\n")
     assert restored.returncode == 0, restored.stderr
+    assert "SECRET_KEY" in restored.stdout
+    # No row refers to the file any more, so nothing else would delete it.
+    assert (upload.exists(), foreign.exists()) == (False, True)
     # w1 had answered both questions in the backup, and is erased in the restored site.
     assert site.python(ERASED) == [True, 0]
 

@@ -10,7 +10,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 USAGE = 2
 # Codes of what is neither the file's nor the command line's fault: exit code 1.
-FAILURES = ("program_missing", "program_failed", "counts_differ", "not_confirmed", "in_use")
+FAILURES = (
+    *("program_missing", "program_failed", "counts_differ", "not_confirmed", "in_use", "no_room"),
+)
 CONFIRMATION = "replace"
 
 
@@ -44,6 +46,7 @@ class Command(BaseCommand):
         """Restore the backup; exit code 2 if it was refused, 1 if it failed."""
         from crowdgrade.backups.messages import BackupError
         from crowdgrade.backups.restoring import restore_backup
+        from crowdgrade.home import KEY_FILE
 
         def confirm(data: dict[str, int]) -> bool:
             """Return whether the user confirms that the data is replaced."""
@@ -69,6 +72,12 @@ class Command(BaseCommand):
             f"Restored {n_rows:,} rows and {n_uploads} uploads of {manifest.created_at}, "
             f"written by Crowdgrade {manifest.crowdgrade}."
         )
+        if result.has_other_key:
+            self.stdout.write(
+                "SECRET_KEY of the environment is not the backup's: second factors, webhooks, "
+                "sessions and links of workers stay invalid. Remove the variable, or set it to "
+                f"the key in {settings.HOME / KEY_FILE}."
+            )
         if result.n_migrated:
             self.stdout.write(f"Applied {result.n_migrated} migrations of this version.")
         if result.n_erased:
