@@ -102,7 +102,7 @@ def count_data(tables: Iterable[str]) -> dict[str, int]:
     return {name: n for name, n in counts.items() if n}
 
 
-def list_uploads(tables: Iterable[str]) -> set[str]:
+def list_uploads(tables: Sequence[str]) -> set[str]:
     """Return the names of the uploaded files to which rows of this installation refer."""
     if UPLOAD_TABLE not in tables:
         return set()

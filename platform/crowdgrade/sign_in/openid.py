@@ -76,9 +76,7 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
     ) -> dict[str, Any]:
         """Return the response to the authorization code; TokenError if it is no JSON object."""
         try:
-            data = super().get_access_token_data(  # type: ignore[no-untyped-call]  # allauth
-                request, app, client, pkce_code_verifier
-            )
+            data = super().get_access_token_data(request, app, client, pkce_code_verifier)
         except TypeError:  # allauth looks for a key in any JSON, such as a number
             data = None
         if not isinstance(data, dict):
