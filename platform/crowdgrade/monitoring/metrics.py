@@ -5,9 +5,11 @@ The database knows the whole installation: any web process of any machine gives 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from django.db import Error
 from django.db.models import Count, F, Sum
 from django.db.models.functions import Now
 from prometheus_client import CollectorRegistry, generate_latest
@@ -21,10 +23,13 @@ from prometheus_client.registry import Collector
 
 from annotations.models import BonusPayment, Decision
 from crowdgrade.monitoring.requests import register_requests
+from crowdgrade.outages import find_outage
 from evaluation.models import LLMResponse, Removal, Run
 from evaluation.models.runs import UNFINISHED
 from evaluation.runs.background.progress import count_running_processes
 from evaluation.runs.run_types import list_asking_kinds
+
+logger = logging.getLogger(__name__)
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -41,11 +46,26 @@ class DatabaseCollector(Collector):
     """Prometheus collector of metrics that are read from the database."""
 
     def collect(self) -> Iterable[Metric]:
-        """Yield the metrics with their current values."""
-        yield from _collect_queues()
-        yield from _collect_runs()
-        yield _collect_replies()
-        yield from _collect_ledger()
+        """Yield the metrics with their current values; in an outage only that it is one."""
+        metrics: list[Metric] = []
+        try:
+            metrics = [
+                *_collect_queues(),
+                *_collect_runs(),
+                _collect_replies(),
+                *_collect_ledger(),
+            ]
+        except Error as error:
+            if find_outage(error) is None:
+                raise
+            # The counts of requests are not in the database, and are wanted most in an outage.
+            logger.warning("the metrics lack those of the database: %s", error)
+        yield GaugeMetricFamily(
+            "crowdgrade_database_up",
+            "1 if the database answers; 0 if not: then its metrics are missing.",
+            value=float(bool(metrics)),
+        )
+        yield from metrics
 
     def describe(self) -> Iterable[Metric]:
         """Return nothing, so that registering does not query the database."""

@@ -3,12 +3,14 @@
 import errno
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db import OperationalError, ProgrammingError
 from django.test import Client
 from django.utils.timezone import now
 
@@ -102,6 +104,34 @@ def test_runs_are_counted_by_state_and_lane_and_timed_by_type(client, version):
     assert found["crowdgrade_run_seconds_sum", *done] == 40
     assert found["crowdgrade_background_processes",] == 1
     assert found["crowdgrade_oldest_queued_run_seconds",] >= 0
+
+
+def test_in_an_outage_of_the_database_requests_are_still_counted(client, version, monkeypatch):
+    client.get("/health/live")
+    found = read(client)
+    assert found["crowdgrade_database_up",] == 1
+    assert ("crowdgrade_background_processes",) in found
+
+    def fail():
+        cause = sqlite3.OperationalError("database is locked")
+        cause.sqlite_errorcode = sqlite3.SQLITE_BUSY
+        raise OperationalError("database is locked") from cause
+
+    monkeypatch.setattr("crowdgrade.monitoring.metrics._collect_replies", fail)
+    found = read(client)
+    assert found["crowdgrade_database_up",] == 0
+    assert ("crowdgrade_background_processes",) not in found
+    key = ("crowdgrade_requests_total", ("method", "GET"), ("status", "200"))
+    assert found[(*key, ("view", "health-live"))] >= 1
+
+
+def test_a_defect_in_a_metric_is_no_outage(client, version, monkeypatch):
+    def fail():
+        raise ProgrammingError("no such column")
+
+    monkeypatch.setattr("crowdgrade.monitoring.metrics._collect_replies", fail)
+    with pytest.raises(ProgrammingError):
+        client.get("/metrics")
 
 
 def test_without_a_token_only_this_machine_without_a_proxy_reads_them(db):
