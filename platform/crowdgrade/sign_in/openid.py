@@ -155,7 +155,7 @@ def _find_key(published: Mapping[str, Any] | None, id_token: str) -> Any:
     """Return the public key of the provider that a token names, or its only one."""
     entries = (published or {}).get("keys")
     # Each entry an object: the library assumes it.
-    if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise TokenError("signature")
     name = jwt.get_unverified_header(id_token).get("kid")
     fitting = [

@@ -91,9 +91,9 @@ def test_without_a_forecast_there_is_no_planner_to_draw() -> None:
     answers = read(DEMO / "answers.csv")
     found = crowdgrade.plan(answers, similarity="euclidean", **FAST)
     assert (found.pictures, found.summary["typical_answer"]["similarity"]) == ([], None)
-    with pytest.raises(ValueError, match="plan has no data for the picture 'planner'"):
+    with pytest.raises(ValueError, match=r"no data .*'planner'"):
         found.plot("planner")
-    with pytest.raises(ValueError, match="plan has no picture with data"):
+    with pytest.raises(ValueError, match="plan has no "):
         found.plot()
     assert "Pictures" not in found._repr_html_()
 

@@ -4,6 +4,8 @@ import re
 from dataclasses import replace
 
 import pytest
+from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
@@ -59,3 +61,9 @@ def sign_in(provider, client=None, **sent):
 def code_of(response):
     """The code of a refusal on a page."""
     return re.search(r'data-refused="(\w+)"', response.content.decode())[1]
+
+
+def user_of(client):
+    """The account that is signed in with the client; None without."""
+    key = client.session.get(SESSION_KEY)
+    return User.objects.get(pk=key) if key else None
