@@ -35,8 +35,8 @@ from evaluation.grading.results.report.tables import (
 )
 from evaluation.grading.run.results import GradeChanges, ModelRow, WorkerRow
 from evaluation.grading.summary import (
+    CheckResult,
     FactTotals,
-    Looked,
     describe_contradictions,
     read_summary,
 )
@@ -81,7 +81,7 @@ class GradingRows:
     changes: GradeChanges | None
     ceiling: Ceiling
     alarms: Iterable[Alarm]
-    checks: Iterable[Looked]
+    checks: Iterable[CheckResult]
     gone: Iterable[Alarm]
     warnings: Iterable[str]
     facts: FactTotals | None
@@ -260,7 +260,7 @@ def format_alarms(alarms: Iterable[Alarm], where: str) -> str:
     return "\n".join(textwrap.fill(line, WIDE, subsequent_indent="  ") for line in lines)
 
 
-def format_checks(checks: Iterable[Looked]) -> str:
+def format_checks(checks: Iterable[CheckResult]) -> str:
     """Return one line per check result, with the names of its checks; "" without checks."""
     names: dict[str, list[str]] = {}
     for check in checks:

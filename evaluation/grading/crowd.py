@@ -39,7 +39,7 @@ def build_labels(values: Sequence[Hashable]) -> NDArray[np.generic]:
 class GradedCrowd:
     """The fitted AQER estimator and the models' scores (None without models).
 
-    `plain` is the run without remedies and draws, where there were remedies.
+    `plain` is the estimator fitted without remedies and draws; None in a run without remedies.
     """
 
     aqer: AQER
@@ -53,10 +53,10 @@ class OutsideInformation:
 
     Attributes
     ----------
-    texts : (N,) as written.
-    excluded : ids of workers who do not vote, each among the workers.
-    collapsed : ids of workers whose groups of copies vote as one; () for all groups.
-    times : (N,) seconds at which the answers were given, NaN for none; () without any.
+    texts : (N,) answers as written.
+    excluded : ids of workers who do not vote.
+    collapsed : ids of workers whose groups of copies get one vote; () for all groups.
+    times : (N,) time of each answer in seconds, NaN if unknown; () without any times.
     anchor_rows, anchor_grades : (A,) rows that an expert graded, and the grades.
     plain_vectors : (N, d) vectors of the texts as written, if the grading uses corrected spelling.
     spelling : report of the corrections, or None.

@@ -45,8 +45,8 @@ class Embedding:
 class MapAbout:
     """Settings of a run's map of answers: shares of variance, and stored iterations.
 
-    `iterations` are those whose weights are kept, of `n_workers`; `is_mean` says that the exemplary
-    answers lie at weighted means of the answers.
+    `iterations` are those whose `n_workers` weights are stored; `is_mean` states whether the
+    exemplary answers lie at weighted means of the answers.
     """
 
     shares: tuple[float | None, ...]
@@ -58,7 +58,7 @@ class MapAbout:
 
 
 @dataclass(frozen=True)
-class Looked:
+class CheckResult:
     """Result of one check for alarms in a run: statistic, threshold and whether it is raised."""
 
     check: str
@@ -90,7 +90,7 @@ class LengthEffect:
     Attributes
     ----------
     correlation : Pearson's, of workers' raw scores with their mean log words; None with a reason.
-    n : ranked workers that it rests on.
+    n : number of ranked workers in the correlation.
     """
 
     correlation: float | None
@@ -115,7 +115,8 @@ class MeaningCounts:
 
     Attributes
     ----------
-    questions : on which it was asked. pairs : of different texts, each read both ways.
+    questions : number of compared questions. pairs : number of pairs of different texts, each
+        compared in both orders.
     agrees, contradicts, contested, open, too_few : answers by verdict.
     """
 
@@ -163,9 +164,9 @@ class ReadByModel:
 class FactTotals:
     """Numbers of a run's facts: questions with facts, agreed and contested values.
 
-    `agreed` and `contested` count values. `silent` counts the questions without facts by reason
-    code. `meaning` has an entailment model's counts, `read_by` those of a chat model that extracted
-    the facts; None without such a model.
+    `questions` have answers, `spoken` of them facts; `silent` counts the others by reason code.
+    `agreed` and `contested` count values. `meaning` has an entailment model's counts, `read_by`
+    those of a chat model that extracted the facts; None without such a model.
     """
 
     questions: int = 0
@@ -180,7 +181,7 @@ class FactTotals:
 def describe_contradictions(facts: FactTotals | None) -> Message:
     """Return the message on contradictions found by an entailment model.
 
-    Without such a model the message says that contradictions are not detected.
+    Without such a model, the message states that contradictions are not detected.
 
     Similarity does not separate contradictory answers from partly right ones, so a run without
     such a model must not look as if it had compared them.
@@ -194,8 +195,8 @@ def describe_contradictions(facts: FactTotals | None) -> Message:
 class CopyGroup:
     """A group of copiers (public ids), and whether it has one vote only.
 
-    `first` was the first to answer `n_first` of the `n_timed` questions whose times tell, and keeps
-    the vote; None where times do not show it.
+    `first` is the member who votes, because this worker answered `n_first` of the `n_timed`
+    questions with known times first; None if times do not show it.
     """
 
     collapsed: bool
@@ -297,8 +298,8 @@ class Camp:
     Attributes
     ----------
     workers : ids. agreement : Spearman's correlation of the run's raw scores with those of a
-        grading in which this camp alone votes; None where one is undefined.
-    follows : whether it is the camp that the ranking follows.
+        grading in which only this camp votes; None if undefined.
+    follows : whether the final ranking follows this camp.
     """
 
     workers: tuple[str, ...]
@@ -362,7 +363,7 @@ class AqerSummary(RunSummary):
     versions: Mapping[str, str] = field(default_factory=dict)
     remedies: RemediesDone | None = None
     map: MapAbout | None = None
-    alarm_checks: tuple[Looked, ...] | None = None
+    alarm_checks: tuple[CheckResult, ...] | None = None
     question_camps: QuestionCamps | None = None
     facts: FactTotals | None = None
     length: LengthEffect | None = None
@@ -374,7 +375,7 @@ class AqerSummary(RunSummary):
 
 
 class HasSummary(Protocol):
-    """Protocol: a run, or any record with a `summary` column."""
+    """Protocol of records with a `summary` column, such as runs."""
 
     summary: Any
 

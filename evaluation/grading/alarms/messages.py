@@ -38,7 +38,7 @@ def _format_people(values: Mapping[str, Any]) -> str:
 
 
 def _format_proven(values: Mapping[str, Any]) -> str:
-    """Return the text of a `copies` alarm whose texts prove that a group copied."""
+    """Return the text of a `copies` alarm if the answers' texts prove that a group copied."""
     people, alike = _format_people(values), _describe_alike(values)
     return (
         f"{people} gave the same answers but for light edits: {alike}. Agreement counts "
@@ -363,18 +363,18 @@ CROWDS = {
 
 
 def format_rate(
-    looked: int, rang: int, share: float | None, low: float | None, high: float | None
+    n_groups: int, n_alarms: int, share: float | None, low: float | None, high: float | None
 ) -> str:
     """Return a false-alarm rate with its 95% interval as text: "38.4% (34.7 to 42.2) of 643".
 
-    `looked` is the number of tested groups of workers, `rang` the number in which the alarm was
-    raised.
+    `n_groups` is the number of tested groups of workers, `n_alarms` the number of these in which
+    the alarm was raised.
     """
     if share is None or low is None or high is None:
         return NOT_LOOKED
-    if not rang:
-        return f"none of {looked:,} (at most {100 * high:.1f}%)"
-    return f"{100 * share:.1f}% ({100 * low:.1f} to {100 * high:.1f}) of {looked:,}"
+    if not n_alarms:
+        return f"none of {n_groups:,} (at most {100 * high:.1f}%)"
+    return f"{100 * share:.1f}% ({100 * low:.1f} to {100 * high:.1f}) of {n_groups:,}"
 
 
 def format_case_rates(size: int, rates: Sequence[tuple[str, str]], *, often: bool) -> str:

@@ -44,7 +44,7 @@ CONTESTED_BY = 2
 
 
 class State(StrEnum):
-    """State of a value after the workers' vote: agreed, contested, open, or too few voters."""
+    """State of a value after the workers' vote: agreed, contested, undecided, or too few voters."""
 
     AGREED = "agreed"
     CONTESTED = "contested"
@@ -60,9 +60,9 @@ class Mentions:
 
     Attributes
     ----------
-    voter : (M,) codes from 0. low, high : (M,) what each value may be, both included.
-    bound : (M,) 1 for "at least", -1 for "at most", 0. A bound backs the number it names, and fits
-        every value on its side.
+    voter : (M,) codes from 0. low, high : (M,) ends of each value's interval, both included.
+    bound : (M,) 1 for "at least", -1 for "at most", else 0. A value with a bound backs the number
+        that it states, and fits every value on its side.
     """
 
     voter: Integers
@@ -81,11 +81,13 @@ class Consensus:
 
     Attributes
     ----------
-    shown : (K,) the mention that shows each value: the first of the most frequent.
-    low, high : (K,) what it may be. backed : (K,) voters who state a value that fits it.
-    weighted : (K,) their share of the weights. bound : (K,) that of most who state it.
-    n : voters who state the slot.
-    weight : the sum of their weights. states : K of `State`.
+    shown : (K,) index of the mention that shows each value: the first of the most frequent.
+    low, high : (K,) ends of each value's interval. backed : (K,) number of voters who state a value
+        that fits it.
+    weighted : (K,) these voters' share of the weights, 0 to 1. bound : (K,) bound that a majority
+        of them states, else 0.
+    n : number of voters who state the slot. weight : sum of their weights.
+    states : (K,) state of each value.
     """
 
     shown: Integers
@@ -123,7 +125,7 @@ class Consensus:
 
         `own` are the values of the voter that is left out, `weight` is its voting weight.
 
-        Without `own` nobody is left out: the voter does not state the slot, or is no voter.
+        Without `own` no voter is left out: the author does not state the slot, or has no vote.
         """
         backed, weights = self.backed.astype(np.float64), self.weighted * self.weight
         n_voters, total = self.n, self.weight
@@ -153,7 +155,7 @@ def is_agreed(backed: Floats, weights: Floats, n: int, total: float) -> Booleans
 
 
 def is_contested(backed: int, n: int) -> bool:
-    """Return whether a minority value has too many of n voters to be called an error."""
+    """Return whether too many (`backed`) of n voters state a minority value to call it an error."""
     return backed >= max(CONTESTED_BY, CONTESTED * n)
 
 
@@ -299,10 +301,10 @@ class JudgedValue:
 
     Attributes
     ----------
-    value : which of the answer's values; None where it lacks one (verdict missing).
-    crowd : the agreed value of the consensus that it agrees with, contradicts or lacks; or None.
-    n_back : others who state a value that fits the answer's (of a missing one, the crowd's).
-    n_crowd : others who state the crowd's value, 0 without. of : others who state the slot.
+    value : index of the answer's value; None if the answer lacks one (verdict missing).
+    crowd : index of the agreed value that it agrees with, contradicts or lacks; else None.
+    n_back : number of others who state a fitting value (of a missing value: the crowd's value).
+    n_crowd : number of others who state the crowd's value. of : others who state the slot.
     """
 
     value: int | None
@@ -328,11 +330,11 @@ def judge_answer(
 
     Parameters
     ----------
-    low, high, bound : (V,) the answer's values in the slot, as in `Mentions`; none of an answer
-        that does not state it.
-    weight : of the voter, who is left out of the crowd. is_voter : false for a language model.
-    may_contradict : false where another value is no error, such as another name.
-    one_is_enough : whoever states one agreed value contradicts and lacks none.
+    low, high, bound : (V,) the answer's values in the slot, as in `Mentions`; V is 0 for an answer
+        without the slot.
+    weight : weight of the voter, who is left out of the crowd. is_voter : false for a model.
+    may_contradict : false if a different value is no error, such as another name.
+    one_is_enough : an answer with one agreed value contradicts and lacks no other.
     likeness : (V, K) word overlap of the clauses of the answer's values and the crowd's values. Of
         several agreed values that an answer lacks, its value contradicts the one with the highest
         likeness, then the best backed one, and none with a likeness below 0.

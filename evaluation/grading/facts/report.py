@@ -67,10 +67,10 @@ class FactStanding:
 
     Attributes
     ----------
-    facts : those that agree with the crowd or contradict it.
+    facts : number of facts that agree with the crowd or contradict it.
     agreement : the share that agrees, with Wilson's interval; undefined below 5 facts.
-    questions : answered ones on which the crowd agrees on a fact. contradicted : those of them on
-        which an answer contradicts it.
+    questions : number of answered questions on which the crowd agrees on a fact. contradicted :
+        number of these on which an answer contradicts that fact.
     """
 
     facts: int | None
@@ -125,8 +125,8 @@ class CrowdValue:
 
     Attributes
     ----------
-    slot : what kind of thing it is a value of. mentions : how many of the `of` who say anything of
-        the kind say it.
+    slot : the kind of fact, in words. mentions : number of workers who state the value, out of the
+        `of` who state any value of that kind.
     """
 
     renamed_keys: ClassVar = {"of": "n_with_value"}
@@ -144,9 +144,9 @@ class QuestionFacts(Reasoned):
 
     Attributes
     ----------
-    looked : whether the run looked for facts.
-    agreed : values, the best backed first. contested : values of slots on which people are
-        divided, one that is agreed there among them. Each at most 50.
+    looked : whether the run extracted facts.
+    agreed : agreed values, most supported first. contested : all values of the kinds of facts on
+        which workers are divided, agreed ones included. Each at most 50.
     reason : code of why the question has no facts; "" if it has some, or facts are switched off.
     """
 
@@ -170,7 +170,9 @@ class RunFacts:
 
     Attributes
     ----------
-    agreed, contested : values that people agree on, and those on which they are divided.
+    questions : questions with an answer. spoken : those with facts.
+    agreed, contested : values on which workers agree, and on which they are divided.
+    silent : numbers of questions without facts, by reason.
     """
 
     questions: int
@@ -227,8 +229,8 @@ def read_question_facts(run: Run, exemplar: ExemplaryAnswer | None) -> QuestionF
 def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list[CrowdValue]]:
     """Return the agreed values, and all values of those kinds of facts that are contested.
 
-    An agreed value of a divided slot is in both lists. The least backed values come first in the
-    second list, so that they are not overlooked.
+    An agreed value of a contested kind is in both lists. The second list begins with the least
+    supported values, so that they are not overlooked.
     """
     agreed: list[CrowdValue] = []
     contested: list[CrowdValue] = []
@@ -299,10 +301,11 @@ class StatedFact:
     Attributes
     ----------
     verdict : agrees, contradicts, contested, missing, extra, open or too_few.
-    mentions : of the `of` others who say anything of the kind, those who say the same.
-    crowd : the value that the crowd agrees on, where there is one; `n_crowd` others say that.
-    spans : (start, end) of the characters of the answer; none of a missing one.
-    said : all of it as a sentence.
+    mentions : number of other workers who state the same, out of the `of` who state any value of
+        that kind.
+    crowd : the value that the crowd agrees on, stated by `n_crowd` others; "" without one.
+    spans : (start, end) positions in the answer's text; none for a missing value.
+    said : the fact and its verdict as a message.
     """
 
     renamed_keys: ClassVar = {"said": "message", "of": "n_others"}

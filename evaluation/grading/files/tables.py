@@ -55,9 +55,9 @@ class FileGrading:
 
     Attributes
     ----------
-    answers, models : the files as they were read. input_hashes : SHA-256 of each input file.
-    asked : what a chat model was asked, by step: requests, tokens, cost. is_complete : whether each
-        of these has its reply.
+    answers, models : contents of the files. input_hashes : SHA-256 of each input file.
+    asked : requests to a chat model with tokens and cost, by step. is_complete : whether every
+        request has a reply.
     """
 
     grading: Grading
@@ -132,7 +132,7 @@ def _build_facts(grading: Grading) -> dict[str, Any] | None:
 
 
 def _build_contradictions(grading: Grading) -> dict[str, Any]:
-    """Return whether an entailment model checked the answers for contradictions, as a message."""
+    """Return the summary.json entry whether an entailment model checked for contradictions."""
     message = describe_contradictions(None if grading.facts is None else count_facts(grading.facts))
     return {
         "checked": message.code == "meaning.found",

@@ -39,11 +39,11 @@ class Projection:
 
     Attributes
     ----------
-    centre : (d,) the mean of what they were learned from: the map's origin.
-    axes : (d, 2) orthonormal columns, the entry of greatest size positive; zeros for an axis along
-        which nothing varies.
-    shares : (2,) part of the variance along each axis, 0 to 1; NaN where there is none at all.
-    n_learned : rows they were learned from.
+    centre : (d,) mean of the vectors from which the axes were computed: the map's origin.
+    axes : (d, 2) orthonormal columns, the largest entry positive; zeros for an axis without
+        variance.
+    shares : (2,) share of the variance along each axis, 0 to 1; NaN without any variance.
+    n_learned : number of vectors from which the axes were computed.
     """
 
     centre: Floats
@@ -119,9 +119,9 @@ class QuestionMaps:
 
     Attributes
     ----------
-    places : (N, 2) in the order of the input rows, origin at the mean of the question's answers.
-    of_targets : (R, 2) of further vectors, NaN where the question has no answers.
-    shares : (Q,) part of the question's variance that its two axes show; NaN without any.
+    places : (N, 2) coordinates by input row; the origin is the mean of the question's answers.
+    of_targets : (R, 2) coordinates of further vectors, NaN if the question has no answers.
+    shares : (Q,) share of the question's variance on its two axes; NaN without variance.
     shares_of_run : (Q,) the same for the axes of the run.
     """
 
@@ -246,7 +246,7 @@ def compute_exemplar_paths(
     Parameters
     ----------
     places : (N, 2) of the answers, in the order of the input rows.
-    weights : (T, M) voting weights, an iteration each. Where those of a question's answers sum
+    weights : (T, M) voting weights, one row per iteration. If those of a question's answers sum
         to 0 they count equally, as in the vote.
     """
     path = np.empty((cells.n_questions, len(weights), places.shape[1]))
@@ -384,10 +384,10 @@ class Overview:
 
     Attributes
     ----------
-    means : (R, C) mean score of the answers in a field; NaN where there is none.
-    counts : (R, C) answers with a score in it.
-    workers_to, questions_to : (R,), (C,) how many workers (best first) and questions (easiest
-        first) there are up to the end of each group; the last ones are all of them.
+    means : (R, C) mean score of the answers in a cell; NaN without any.
+    counts : (R, C) number of answers with a score in a cell.
+    workers_to, questions_to : (R,), (C,) cumulative numbers of workers (best first) and questions
+        (easiest first) at the end of each group.
     """
 
     means: Floats

@@ -43,7 +43,7 @@ class Mover:
 
 @dataclass(frozen=True)
 class GroupSource:
-    """Member of a group of copiers who answered first, and the counts of questions behind it."""
+    """Member of a group of copiers who answered `n_first` of `n_timed` questions first."""
 
     worker: UUID
     name: str
@@ -57,11 +57,12 @@ class RemediesReport:
 
     Attributes
     ----------
-    names : the remedies, in words. spearman : rank correlation of the raw scores of `n` workers
-        with the plain run's, None where undefined.
-    first : of each group whose times tell, who was first and keeps its vote.
-    collapsed, kept : groups of copies that vote as one, and those left alone as camps.
-    plain : a run of the same version that differs by the remedies only, None if there is none.
+    names : titles of the remedies. spearman : rank correlation of `n` workers' raw scores with
+        those without remedies; None if undefined.
+    first : for each group whose answer times show it, the member who answered first and votes.
+    collapsed, kept : numbers of groups of copies with one vote, and of groups not collapsed because
+        they are camps.
+    plain : id of a run of the same version that differs by the remedies only; None without one.
     """
 
     names: list[str]
@@ -178,8 +179,9 @@ class Ranking:
 
     Attributes
     ----------
-    name : code. with_experts : Pearson correlation of its scores with the grades, None where
-        undefined. with_plain : Spearman correlation with the plain ranking. chosen : by the grades.
+    name : code. with_experts : Pearson correlation of its scores with experts' grades; None if
+        undefined. with_plain : Spearman correlation with the default ranking. chosen : whether the
+        grades selected it.
     """
 
     name: str
@@ -203,10 +205,10 @@ class AnchorsReport:
 
     Attributes
     ----------
-    asked : whether the run suggested answers to grade. reason : code of why there are none.
-    n_graded : suggested answers with a grade. choice : what the anchors of this run chose, as in
-        its summary; None if it used none. camps : the numbers of workers of its camps, () where
-        it did not look for rankings.
+    asked : whether the run was to suggest answers. reason : code of why it suggests none.
+    n_graded : number of suggested answers with a grade. choice : ranking that the run's anchors
+        selected; None if it used none. camps : number of workers in each camp; () if the run did
+        not compute candidate rankings.
     """
 
     about: RunAbout

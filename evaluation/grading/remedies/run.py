@@ -55,12 +55,12 @@ class RemedyReport:
     Attributes
     ----------
     names : the remedies that were requested.
-    excluded : how many workers do not vote. groups : the groups of copies that were requested,
-        by default all; left : how many were not.
-    candidates, choice : rankings the crowd may be graded by, and the anchors' choice among them;
-        None where anchors were neither given nor requested.
-    suggested : rows whose answers an expert should grade.
-    questions : questions whose answers fall in camps. spelling : what was corrected.
+    excluded : number of workers who do not vote. groups : groups of copies that the caller wants
+        collapsed, by default all; left : number of other groups.
+    candidates, choice : candidate rankings of the crowd, and the one that the anchors select; None
+        if anchors were neither given nor requested.
+    suggested : rows of answers that an expert should grade.
+    questions : questions whose answers form camps. spelling : report of spelling corrections.
     """
 
     names: tuple[str, ...]

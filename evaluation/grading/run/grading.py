@@ -56,8 +56,8 @@ class Grading:
 
     Attributes
     ----------
-    inputs : the answers and options that were graded. embedded : the vectors and their origin.
-    graded : the fitted estimators and what remedies did. alarms : alarms and checks of the crowd.
+    inputs : the graded answers and the options. embedded : vectors with the embedding model.
+    graded : fitted estimators and effects of remedies. alarms : alarms and checks of the crowd.
     known_facts : facts that a model extracted; None where the rules extract them on demand.
     """
 
@@ -240,9 +240,9 @@ def fit_crowd(
 def prepare_bootstrap(
     grading_input: GradingInput, embed_texts: EmbedTexts, draw_store: DrawStore
 ) -> None:
-    """Fit the crowd as `grade_answers` does, up to the draws, which `draw_store` gets to begin.
+    """Prepare the bootstrap of a grading and pass it to `draw_store.begin`, before any draw.
 
-    Not for the initialisation by entailment, whose model it does not load.
+    Fits the crowd as `grade_answers` does, but does not support initialisation by entailment.
     """
     embedded = embed_graded_answers(grading_input, embed_texts)
     answers = _build_columns(grading_input, embedded)

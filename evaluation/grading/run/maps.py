@@ -33,10 +33,10 @@ class Maps:
     Attributes
     ----------
     places, of_models : (N, 4), (R, 4) x and y on the run's axes, x and y on the question's own;
-        float32, NaN where a model's answer has no text or no question to stand with.
-    paths : (Q, T, 4) of the exemplary answers after each of T iterations.
-    own_share, run_share : (Q,) part of a question's variance that the axes show.
-    weights, grades : (T, M) voting weights and grades. about : the run's part, for its summary.
+        float32, NaN for a model's answer without a text or to a question without workers' answers.
+    paths : (Q, T, 4) the same of the exemplary answers after each of T iterations.
+    own_share, run_share : (Q,) share of a question's variance on its own and on the run's axes.
+    weights, grades : (T, M) voting weights and grades. about : map settings for the run's summary.
     """
 
     places: NDArray[np.float32]

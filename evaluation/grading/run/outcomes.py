@@ -35,7 +35,7 @@ from evaluation.grading.crowd import OutsideInformation, build_labels
 from evaluation.grading.remedies.methods.partial_crowd import PartialCrowdFit
 from evaluation.grading.remedies.run import RemedyReport
 from evaluation.grading.run.fitting import Graded
-from evaluation.grading.summary import Camp, Looked
+from evaluation.grading.summary import Camp, CheckResult
 
 # Two alarms are about the same people if they share this part of the smaller group.
 SAME = 0.5
@@ -105,7 +105,7 @@ def add_outcomes(
     before = inputs.detect_in_all().found if excluded else base.found
     camps = _compare_with_camps(base.found, crowd, answers, inputs.graded.aqer)
     judge = _OutcomeJudge(inputs.graded.remedies, excluded, base, inputs.detect_in_voters(), camps)
-    current, gone = judge.build_found(before), judge.build_gone(before)
+    current, gone = judge.build_alarms(before), judge.build_vanished_alarms(before)
     return replace(base, found=current, gone=gone, camps_now=camps)
 
 
@@ -154,7 +154,7 @@ class _OutcomeJudge:
     after: Alarms
     camps: tuple[Camp, ...]
 
-    def build_found(self, before: Sequence[Alarm]) -> tuple[Alarm, ...]:
+    def build_alarms(self, before: Sequence[Alarm]) -> tuple[Alarm, ...]:
         """Return the run's alarms with their outcomes, then the alarms that are new."""
         with_outcomes, repeated = [], set()
         for alarm in self.base.found:
@@ -172,7 +172,7 @@ class _OutcomeJudge:
             )
         return tuple(sort_findings(with_outcomes))  # type: ignore[arg-type]
 
-    def build_gone(self, before: Sequence[Alarm]) -> tuple[Alarm, ...]:
+    def build_vanished_alarms(self, before: Sequence[Alarm]) -> tuple[Alarm, ...]:
         """Return the alarms that vanished because workers were excluded, with their outcomes."""
         gone_alarms = []
         for alarm in before:
@@ -191,7 +191,7 @@ class _OutcomeJudge:
 
     def _add_outcome(self, alarm: Alarm, before: Sequence[Alarm]) -> Alarm:
         """Return an alarm with its outcome; `info` alarms stay without one."""
-        code = self._find_answer(alarm)
+        code = self._find_remedy_outcome(alarm)
         n = len(alarm.workers)
         if code is not None:
             return _set_outcome(
@@ -210,7 +210,7 @@ class _OutcomeJudge:
             return _set_outcome(alarm, "unchecked", n, reason=why)
         return _set_outcome(alarm, "silent", n)
 
-    def _find_answer(self, alarm: Alarm) -> str | None:
+    def _find_remedy_outcome(self, alarm: Alarm) -> str | None:
         """Return the outcome code of the remedy that settles this alarm; else None."""
         named = set(alarm.workers)
         if alarm.kind in ("copies", "clique") and named:
@@ -220,18 +220,18 @@ class _OutcomeJudge:
         choice = self.report.choice
         if choice is not None and choice.reason is None:
             if alarm.kind == "clique" or (alarm.kind == "two_camps" and named):
-                return self._find_settled_side(alarm)
+                return self._find_camp_outcome(alarm)
             if _is_split_of_crowd(alarm, self.base.found):
                 return "settled_questions"
         if alarm.kind == "two_camps" and not named and self.report.questions:
             return "nearest_camp"
         return None
 
-    def _find_settled_side(self, alarm: Alarm) -> str:
-        """Return the outcome code of an alarm on camps after experts' grades.
+    def _find_camp_outcome(self, alarm: Alarm) -> str:
+        """Return the outcome code of an alarm that names a camp, after experts' grades.
 
-        "settled_won" if the grades follow the camp that the alarm names, "settled_lost" if they
-        follow another, "settled" if none or no camp.
+        "settled_won" if the final ranking follows the camp that the alarm names, "settled_lost" if
+        it follows the other, "settled" if it follows none or the alarm names no camp.
         """
         side = self._find_camp(alarm)
         if side is None or not any(camp.follows for camp in self.camps):
@@ -270,7 +270,7 @@ class _OutcomeJudge:
 
     def _is_known(self, alarm: Alarm) -> bool:
         """Return whether an alarm among the voters is already settled by a remedy."""
-        answered = self._find_answer(alarm)
+        answered = self._find_remedy_outcome(alarm)
         return answered is not None and any(is_same(alarm, one) for one in self.base.found)
 
 
@@ -289,11 +289,11 @@ def is_same(alarm: Alarm, other: Alarm) -> bool:
 
 
 def _set_outcome(alarm: Alarm, code: str, workers: int, **values: Any) -> Alarm:
-    """Return the alarm with the outcome message of a code."""
+    """Return the alarm with the outcome message `outcome.<code>`, filled with the values."""
     return replace(alarm, outcome=Message(f"outcome.{code}", {"workers": workers, **values}))
 
 
-def _find_check(checks: Iterable[Looked], name: str) -> Looked | None:
+def _find_check(checks: Iterable[CheckResult], name: str) -> CheckResult | None:
     """Return the check with this name; None if there is none."""
     return next((check for check in checks if check.check == name), None)
 

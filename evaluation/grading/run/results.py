@@ -197,7 +197,7 @@ class Results:
 
     Attributes
     ----------
-    undefined : filled as rows are taken.
+    undefined : reasons for empty cells; filled while the rows are iterated.
     """
 
     def __init__(self, grading_input: GradingInput, graded: Graded) -> None:

@@ -1,9 +1,9 @@
 """Bootstrap draws of a grading run: stored parts, and tasks that compute them on all processes.
 
-A run's turn computes chunks of draws one after the other. Where its speed shows that the rest takes
-longer than two tasks, it stores the rest as tasks and ends. A process that claims one reads the
-run's answers and vectors once, and computes the numbers that the turn would have computed: chunks
-and their random numbers are the same everywhere. The next turn finds all draws stored.
+A run's turn computes chunks of draws one after the other. If its speed shows that the rest takes
+longer than two tasks, it stores the rest as tasks and ends. A process that claims a task reads the
+run's answers and vectors once, and computes the same numbers as the turn would: chunks and their
+random numbers are the same in every process. The next turn finds all draws stored.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class DrawParts:
 
     @classmethod
     def from_input(cls, grading_input: GradingInput, turn: Turn) -> DrawParts:
-        """Return the stored draws of a run; draws of other answers or versions are ignored."""
+        """Return the store of a run's draws; it ignores draws of other answers or versions."""
         return cls(
             turn,
             turn.run_id,
@@ -71,11 +71,11 @@ class DrawParts:
         )
 
     def begin(self, bootstrap: Bootstrap) -> None:
-        """Remember the bootstrap, whose chunks may become tasks."""
+        """Set the bootstrap whose chunks of draws may be stored as tasks."""
         self._bootstrap = bootstrap
 
     def earlier(self) -> tuple[Floats, Floats] | None:
-        """Return raw scores and votes of the stored draws, one column per draw; None without.
+        """Return raw scores and votes of the stored draws, one column per draw; None without draws.
 
         Both are (M, k) for the first k draws.
         """
@@ -93,9 +93,10 @@ class DrawParts:
         return raw, votes
 
     def keep(self, raw: Floats, votes: Floats) -> None:
-        """Store new draws every 30 seconds or as the time is up; make tasks of many that are left.
+        """Store new draws every 30 seconds and when the turn's time is over.
 
-        Raises `WaitsForTasksError` with tasks, `OutOfTimeError` when the turn's time is up.
+        `raw` and `votes` (M, k) hold all draws so far. If many are missing, tasks are stored that
+        compute them: raises `WaitsForTasksError`. Raises `OutOfTimeError` when the time is over.
         """
         chunks_of_tasks = self._divide(raw.shape[1])
         now, over = self.turn.clock(), self.turn.is_over()
@@ -107,7 +108,7 @@ class DrawParts:
             self.turn.check_interruption()
 
     def _store(self, raw: Floats, votes: Floats) -> None:
-        """Store the draws that are new since the last part."""
+        """Store the draws that are not stored yet, in one transaction."""
         stop = raw.shape[1]
         with self.turn.open_fenced_transaction():
             # Of other answers, or of a turn that lost its claim just now.
@@ -120,7 +121,7 @@ class DrawParts:
         self._saved, self._saved_at = stop, self.turn.clock()
 
     def _divide(self, done: int) -> list[list[int]]:
-        """Return the chunks of each task for the missing draws after `done`; none for few."""
+        """Return, per task, the chunks of missing draws after draw `done`; [] if they are few."""
         if not self.divisible or self._bootstrap is None:
             return []
         draws = self._bootstrap.draws
@@ -144,7 +145,7 @@ class DrawParts:
         return [[number for number, _ in missing[part]] for part in tasks]
 
     def _find_stored(self, n_draws: int) -> Booleans:
-        """Return which draws are stored, also those after a missing one."""
+        """Return whether each draw is stored; shape (n_draws,)."""
         is_stored = np.zeros(n_draws, dtype=bool)
         parts = DrawPart.objects.filter(run=self.run_id, input_hash=self.input_hash)
         for first, count in parts.values_list("first", "n_draws"):
@@ -152,12 +153,12 @@ class DrawParts:
         return is_stored
 
     def _is_left_to_turn(self) -> bool:
-        """Return whether a task of this run ended without draws: other answers, or version."""
+        """Return whether a task ended without draws because the answers or the version changed."""
         tasks = RunTask.objects.filter(run=self.run_id, kind=RunTask.Kind.DRAWS, work=0)
         return tasks.filter(state=RunTask.State.DONE).exists()
 
     def _store_tasks(self, chunks_of_tasks: Sequence[Sequence[int]]) -> None:
-        """Store tasks and end the turn: raises `WaitsForTasksError`."""
+        """Store one task per list of chunks; ends the turn by raising `WaitsForTasksError`."""
         assert self._bootstrap is not None
         columns = self._bootstrap.draws.chunks
         version = None if self.info is None else find_version(self.info)
@@ -176,14 +177,14 @@ class DrawParts:
 
 
 def hash_input(grading_input: GradingInput) -> str:
-    """Return the hash of what the draws depend on: answers, options, and version of the code."""
+    """Return the hash that identifies draws: of answers, options and version of the code."""
     # Draws of another version of the code may follow other rules, and must not be joined to new
     # ones.
     return combine_hashes([grading_input.hash(), collect_versions()["crowdgrade"]])
 
 
 def store_part(run_id: int, input_hash: str, first: int, raw: Floats, votes: Floats) -> None:
-    """Store draws from number `first` on, in rows of bounded size; call it when fenced."""
+    """Store draws from number `first` on; call it within `turn.open_fenced_transaction()`."""
     step = max(1, LARGEST // (8 * len(raw)))
     for begin, end in pairwise([*range(0, raw.shape[1], step), raw.shape[1]]):
         DrawPart.objects.create(
@@ -206,7 +207,7 @@ def _read_matrix(part: DrawPart, column: bytes | memoryview) -> NDArray[np.float
 
 
 class _PreparedError(Exception):
-    """Ends a fit whose bootstrap is ready."""
+    """Raised to end a fit as soon as its bootstrap is prepared, which the error carries."""
 
     def __init__(self, bootstrap: Bootstrap) -> None:
         super().__init__()
@@ -214,11 +215,11 @@ class _PreparedError(Exception):
 
 
 class _ChangedError(Exception):
-    """The run's answers, or their vectors, are others by now."""
+    """The run's answers or vectors changed since the task was stored."""
 
 
 class _Preparation:
-    """Draw store that ends a fit before its first draw."""
+    """Draw store that ends a fit before its first draw, by raising `_PreparedError`."""
 
     def begin(self, bootstrap: Bootstrap) -> None:
         """Raise `_PreparedError` with the bootstrap."""
@@ -268,7 +269,7 @@ def compute_task_draws(turn: Turn, task: RunTask) -> None:
 
 
 def _get_bootstrap(turn: Turn, input_hash: str, version_id: int | None) -> Bootstrap:
-    """Return the bootstrap of a run, prepared once in this process."""
+    """Return the bootstrap of a run, prepared once in this process. Raises `_ChangedError`."""
     key = (turn.run_id, input_hash)
     if key not in _prepared:
         # Before, because two large crowds may not fit into memory.
@@ -285,7 +286,7 @@ def _get_bootstrap(turn: Turn, input_hash: str, version_id: int | None) -> Boots
 
 
 def _choose_vectors(inputs: GradingInput, version_id: int | None) -> EmbedTexts:
-    """Return the function that returns the vectors of the run: stored ones, or made anew."""
+    """Return the function that loads a run's stored vectors, or embeds its texts without any."""
     if version_id is None:
         return partial(embed, inputs.parameters)
     version = EmbedderVersion.objects.get(pk=version_id)

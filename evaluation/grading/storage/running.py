@@ -77,7 +77,7 @@ OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
 
 
 class NotAtOnceError(Exception):
-    """Error for a result that takes too long for a web request; `code` says why.
+    """Error for a result that takes too long for a web request; `code` is the reason.
 
     The code is a key of `NOT_AT_ONCE`.
     """

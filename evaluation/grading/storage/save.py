@@ -76,7 +76,7 @@ class FactRows:
             self._agreed.update(author for author, _ in on_agreed)
             self._contradicted.update(author for author, _ in contradicting)
 
-    def crowd(self) -> Iterator[CrowdFact]:
+    def iterate_crowd_facts(self) -> Iterator[CrowdFact]:
         """Yield a database row for every value that workers state."""
         for place, fact in enumerate(self.facts.crowd if self.facts else ()):
             yield CrowdFact(
@@ -90,7 +90,7 @@ class FactRows:
                 state=fact.state.value,
             )
 
-    def answers(self) -> Iterator[AnswerFact]:
+    def iterate_answer_facts(self) -> Iterator[AnswerFact]:
         """Yield a database row for every value that an answer states or lacks."""
         for place, fact in enumerate(self.facts.answers if self.facts else ()):
             of_worker = fact.kind == WORKER
@@ -110,7 +110,7 @@ class FactRows:
                 spans=[list(span) for span in fact.spans],
             )
 
-    def counted(self, kind: str, name: Any) -> Mapping[str, Any]:
+    def build_counts(self, kind: str, name: Any) -> Mapping[str, Any]:
         """Return the counts of a worker's or model's facts, as columns of `FactCounts`."""
         if self.facts is None:
             return {}
@@ -124,8 +124,8 @@ class FactRows:
             "fact_contradicted": self._contradicted[kind, name],
         }
 
-    def of_questions(self) -> Mapping[Any, str]:
-        """Return, by question, `SPOKEN` or the reason code for no facts."""
+    def build_question_states(self) -> Mapping[Any, str]:
+        """Return, by question, `SPOKEN` if it has facts, else the reason code for none."""
         if self.facts is None:
             return {}
         spoken = dict.fromkeys(self.facts.questions, ExemplaryAnswer.SPOKEN)
@@ -181,8 +181,8 @@ def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
         _insert(LLMScore, _iterate_llm_scores(run, results, facts))
         _insert(LLMAnswerScore, _iterate_llm_answer_scores(run, grading, results, maps))
         _insert(LLMComparison, _iterate_llm_comparisons(run, grading))
-        _insert(CrowdFact, facts.crowd())
-        _insert(AnswerFact, facts.answers())
+        _insert(CrowdFact, facts.iterate_crowd_facts())
+        _insert(AnswerFact, facts.iterate_answer_facts())
         save_alarms(run, grading)
         RunData.objects.create(run_id=run, name=HEAT_MAP, data=build_heat_map(grading))
         undefined = results.undefined.as_list()
@@ -292,7 +292,7 @@ def _iterate_worker_grades(
             leave_one_out=means.get(row.worker),
             weights=None if code is None else maps.weights[:, code].astype("<f4").tobytes(),
             grades=None if code is None else maps.grades[:, code].astype("<f4").tobytes(),
-            **{**values, **facts.counted(WORKER, row.worker)},
+            **{**values, **facts.build_counts(WORKER, row.worker)},
             **contrasts[row.worker]._asdict(),
             **ranks[row.worker]._asdict(),
         )
@@ -303,7 +303,7 @@ def _iterate_exemplary_answers(
 ) -> Iterable[ExemplaryAnswer]:
     """Yield the database row of each question: exemplary answer, map path, camps."""
     aqer, keys, camps = grading.graded.aqer, grading.inputs.answered.keys, grading.alarms.camps
-    means, facts_of_question = compute_question_means(grading), facts.of_questions()
+    means, facts_of_question = compute_question_means(grading), facts.build_question_states()
     # Sparse or wide exemplary answers (bags of words) are not stored.
     exemplars = aqer.exemplars()
     is_stored = exemplars.shape[1] <= WIDEST_KEPT and isinstance(exemplars, np.ndarray)
@@ -373,7 +373,7 @@ def _iterate_llm_scores(run: int, results: Results, facts: FactRows) -> Iterable
             run_id=run,
             model_id=values.pop("model"),
             reason=reasons.get(row.model) or "",
-            **{**values, **facts.counted(MODEL, row.model)},
+            **{**values, **facts.build_counts(MODEL, row.model)},
             **contrasts[row.model]._asdict(),
         )
 

@@ -471,7 +471,7 @@ def suggest_action(
         categories = tuple(dict.fromkeys(row.category for row in offered))
         return Suggestion(REJECT, tuple(row.said for row in offered), categories)
     sentences = [row.said for row in evidence]
-    alarm_words = dict.fromkeys(mark.words for mark in marks if mark.rings)
+    alarm_words = dict.fromkeys(mark.words for mark in marks if mark.is_alarm)
     sentences += [Message("paying.alarm", {"words": words}) for words in alarm_words]
     if score and score.rank_low is not None and score.rank_low > (1 - LOWEST) * n_ranked:
         sentences.append(Message("paying.lowest"))

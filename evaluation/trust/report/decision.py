@@ -204,7 +204,7 @@ def _load_people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> Peopl
     """Return the rows of the workers that the decision page can list; one query."""
     workers = WorkerGrade.objects.filter(run=run)
     # Only an alarm keeps a worker off the list of the best; a notice does not.
-    ringing = [worker for worker, found in marks.items() if found[0].rings]
+    ringing = [worker for worker, found in marks.items() if found[0].is_alarm]
     unmarked = workers.filter(rank__isnull=False).exclude(worker__public_id__in=ringing)
     best = unmarked.order_by("rank", "worker__public_id")
     named = workers.filter(worker__public_id__in=list(marks))

@@ -23,7 +23,7 @@ from evaluation.grading.alarms.methods.survey import (
     TOO_FEW_RANKED,
 )
 from evaluation.grading.methods.check_results import OF_GROUPS, Result
-from evaluation.grading.summary import LengthEffect, Looked
+from evaluation.grading.summary import CheckResult, LengthEffect
 from evaluation.runs.reports.judging import AGREES, DISAGREES, FEWEST_JUDGED
 from evaluation.trust.messages import LEVELS, TITLES
 
@@ -182,7 +182,7 @@ def build_stability_fact(agreement: float | None) -> Fact:
     return Fact("stability", "care" if agreement >= STABLE else "bad", "unsteady", values)
 
 
-def build_alarms_fact(counts: Mapping[str, int] | None, checks: Iterable[Looked] = ()) -> Fact:
+def build_alarms_fact(counts: Mapping[str, int] | None, checks: Iterable[CheckResult] = ()) -> Fact:
     """Return the fact on alarms by severity; `counts` is None if the run did not check for alarms.
 
     Without an alarm or notice it is good only if every check for groups had enough data.

@@ -5,7 +5,7 @@ import pytest
 from evaluation.core.options import SITE
 from evaluation.core.stats.inference.clustered import ClusteredEstimate
 from evaluation.grading.alarms.messages import RESULTS
-from evaluation.grading.summary import LengthEffect, Looked
+from evaluation.grading.summary import CheckResult, LengthEffect
 from evaluation.trust.messages import ALWAYS
 from evaluation.trust.report import facts
 from evaluation.trust.report.facts import Verdict
@@ -90,8 +90,8 @@ def test_a_silent_run_is_not_called_free_of_copies():
     assert "does not prove" in SITE.format(facts.build_alarms_fact({}).said)
 
 
-COPIES = Looked("copies", None, 0.5, False, "no_pair_shares_10_questions")
-CAMPS = Looked("two_camps", 1.0, 3.0, False)
+COPIES = CheckResult("copies", None, 0.5, False, "no_pair_shares_10_questions")
+CAMPS = CheckResult("two_camps", 1.0, 3.0, False)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_check_for_groups_that_did_not_run_is_never_good(counts, level, result
 
 
 def test_other_checks_without_data_leave_the_check_for_groups_good():
-    leverage = Looked("leverage", None, 0.75, False, "too_few_ranked_workers")
+    leverage = CheckResult("leverage", None, 0.75, False, "too_few_ranked_workers")
     fact = facts.build_alarms_fact({}, [CAMPS, leverage])
     assert (fact.result, fact.values) == ("good", {})
 

@@ -41,12 +41,11 @@ class Camps:
 
     Attributes
     ----------
-    statistic : z of the lesser of the two camps' surplus of agreement with themselves, the median
-        over the splits, at most 37; 0 where no second camp is found. None with `reason` where it is
-        undefined.
-    members : the workers' codes, the larger camp first; () where there is no second camp. They are
-        found on all questions.
-    surplus : mean cosine within less mean cosine across, of each camp, on all questions.
+    statistic : z of the smaller of the two camps' agreement surplus, the median over the splits, at
+        most 37; 0 without a second camp. None, with a `reason`, if undefined.
+    members : codes of each camp's workers, found on all questions, the larger camp first; ()
+        without a second camp.
+    surplus : mean cosine within each camp minus mean cosine across camps, on all questions.
     n_questions, n_splits : questions with two answers or more; how often they were split.
     """
 
@@ -119,13 +118,13 @@ def split_crowd(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
 
     Workers in one camp agree with each other more than with the other camp.
 
-    Halves by the signs of the leading eigenvector of what additive worker effects leave of the
-    mean cosines; then every worker joins the half with the higher mean cosine to him, until nobody
-    moves.
+    The signs of the leading eigenvector of the mean cosines' residuals, after additive worker
+    effects, give two halves. Then every worker moves to the half whose answers have the higher mean
+    cosine to the worker's, until no worker moves.
 
     Parameters
     ----------
-    total, times : (P,) sums of cosines, and their number.
+    total, times : (P,) sum and number of the cosines of each pair of workers.
     """
     if not (met := times > 0).all():
         pairs, total, times = pairs.select_pairs(met), total[met], times[met]
@@ -234,7 +233,7 @@ def _split_crowd_on(pairs: Pairs, chosen: Booleans) -> Integers | None:
 
 @dataclass(frozen=True)
 class _PairSums:
-    """Cosine sums and numbers of answer pairs per question: within camp A, B, and across.
+    """Sums of cosines, and numbers of answer pairs, per question: in camp A, in camp B, across.
 
     Both are (Q, 3).
     """
@@ -244,11 +243,10 @@ class _PairSums:
 
     @classmethod
     def sum_questions(cls, pairs: Pairs, labels: Integers, chosen: Booleans) -> _PairSums:
-        """Return the sums over answer pairs on the chosen questions.
+        """Return cosine sums and pair counts of the chosen questions, within and across camps.
 
-        `labels` holds each worker's camp.
-
-        `chosen` is (Q,); the rows of other questions stay zero.
+        `labels` (M,) is each worker's camp; `chosen` (Q,) marks the questions, and the rows of the
+        others stay zero.
         """
         a, b = labels[pairs.left], labels[pairs.right]
         kind = np.where((a == NO_CAMP) | (b == NO_CAMP), 3, np.where(a == b, a, 2))
@@ -260,7 +258,7 @@ class _PairSums:
         return cls(total * used, count * used)
 
     def __add__(self, other: _PairSums) -> _PairSums:
-        """Return the sums of both objects together."""
+        """Return the cosine sums and pair counts of both objects, added by question."""
         return _PairSums(self.total + other.total, self.count + other.count)
 
     def compute_surplus(self, camp: int) -> float:

@@ -43,12 +43,12 @@ class Group:
     Attributes
     ----------
     members : codes of two workers or more.
-    statistic : mean share of the gap to identity that pairs of members close, at most 1; for a part
-        of the answers, the largest share of a pair's answers in excess of what others have alike.
+    statistic : mean kappa of the suspected pairs, at most 1; for partial copies, the mean over them
+        of the share of similar answers above the share that is usual on these questions.
     mean_cosine : of the answers of members to the same question.
-    n_shared : the least number of shared questions of a pair that is named.
-    alike : (E', 3) left worker, right worker and question of the pairs of answers it rests on, the
-        most alike first; at most 50.
+    n_shared : smallest number of questions that both workers of a suspected pair answered.
+    alike : (E', 3) left worker, right worker and question of the members' most similar pairs of
+        answers, the most similar first; at most 50.
     """
 
     members: Integers
@@ -64,10 +64,10 @@ class UnexplainedSimilarity:
 
     Attributes
     ----------
-    kappa : (P,) share of the gap to identity closed, at most 1; NaN for pairs with fewer than 10
-        shared questions. The pairs are those of `pairs`.
-    groups : connected components of the pairs above .5, larger ones first.
-    partly : the same for pairs that share some answers only, without the workers of `groups`.
+    kappa : (P,) share by which each of the `pairs` closes the gap between the expected cosines and
+        1, at most 1; NaN for pairs with fewer than 10 shared questions.
+    groups : connected components of the pairs with a kappa above .5, larger ones first.
+    partly : groups of workers who share only some answers, without the workers of `groups`.
     reason : code of why no pair could be compared; None if one was.
     """
 
@@ -88,8 +88,8 @@ class UnexplainedSimilarity:
 def find_copiers(pairs: Pairs) -> UnexplainedSimilarity:
     """Return each worker pair's similarity beyond quality (kappa), and the groups of copiers.
 
-    The expected cosines are refitted without the named pairs until these stay the same, at most 6
-    times: copies would otherwise raise the expectation and hide themselves.
+    The expected cosines are refitted without the suspected pairs until these stay the same, at most
+    6 times: copies would otherwise raise the expected cosines and hide themselves.
     """
     is_testable = pairs.shared >= FEWEST_SHARED
     kappa = np.full(len(pairs), np.nan)
@@ -116,8 +116,8 @@ def _compute_expected_cosines(pairs: Pairs, used: Booleans) -> Floats:
 
     Shape (E,). Fitted on the pairs of workers that `used` selects.
 
-    The question's mean plus what the two workers have above it: the larger of additive effects and
-    of one factor, because copies of a good worker must not be taken for two good workers.
+    It is the question's mean plus the two workers' effect. The effect is the larger of those of an
+    additive and a one-factor model, so that two good workers are not taken for copiers.
     """
     used_answers = used[pairs.pair].astype(np.float64)
     count = pairs.sum_by_question(used_answers)
@@ -138,9 +138,9 @@ def _compute_expected_cosines(pairs: Pairs, used: Booleans) -> Floats:
 
 
 def find_groups(pairs: Pairs, named: Booleans, statistic: Floats) -> tuple[Group, ...]:
-    """Return the groups of workers connected by the chosen pairs, largest group first.
+    """Return the groups of workers connected by suspected pairs, largest group first.
 
-    `named` marks the chosen pairs; `statistic` holds one value per pair.
+    `named` (P,) marks the suspected pairs; `statistic` (P,) is the measure of suspicion.
     """
     named_pairs = np.flatnonzero(named)
     if not len(named_pairs):
@@ -158,7 +158,7 @@ def find_groups(pairs: Pairs, named: Booleans, statistic: Floats) -> tuple[Group
 
 
 def _build_group(pairs: Pairs, own: Integers, statistic: Floats) -> Group:
-    """Return the group of workers formed by the pairs at the indices `own`."""
+    """Return the group of copiers formed by the worker pairs at the indices `own`."""
     members = np.unique(np.concatenate([pairs.left[own], pairs.right[own]]))
     inside = np.zeros(pairs.n_workers, dtype=bool)
     inside[members] = True
@@ -178,7 +178,7 @@ def find_most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
 
     Shape (k, 3). At most `most` rows.
 
-    `chosen` (P,) states which pairs of workers; ties keep the order of the questions.
+    `chosen` (P,) marks the pairs of workers to search; ties keep the order of the questions.
     """
     answer_pairs = np.flatnonzero(chosen[pairs.pair])
     # A large group has millions of pairs of answers: only the few that are shown are sorted.
@@ -194,9 +194,9 @@ def find_most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
 def _find_partial_copies(
     pairs: Pairs, able: Booleans, groups: Sequence[Group]
 ) -> tuple[Group, ...]:
-    """Return groups of workers who share only part of their answers.
+    """Return groups of workers of whose answers only a part is suspiciously alike.
 
-    Members of `groups` are skipped.
+    Only pairs marked in `able` (P,) are tested, without the members of `groups`.
     """
     in_group = np.zeros(pairs.n_workers, dtype=bool)
     for group in groups:

@@ -22,9 +22,8 @@ MAX_SHOWN = 5
 def find_camp_exhibits(pairs: Pairs, members: tuple[Integers, ...]) -> Integers:
     """Return example answers of both camps of workers, on the questions that divide them most.
 
-    Return one row per question: a worker of each camp and the question; shape (k, 3).
-
-    Each camp speaks by the answer that is most like the others of its camp.
+    One row per question: a worker of each camp and the question; shape (k, 3). The example is the
+    camp's most central answer (medoid).
     """
     label = np.full(pairs.n_workers, -1)
     for index, camp in enumerate(members):
@@ -108,12 +107,12 @@ class Finding:
 
     Attributes
     ----------
-    kind : one of `KINDS`. case : which of the kind's wordings fits.
-    statistic, threshold : None where there is no number behind it.
-    workers, questions : codes it is about; none for the whole crowd.
+    kind : one of `KINDS`. case : key of the message text, as in `choose_case`.
+    statistic, threshold : None if the finding is not based on a number.
+    workers, questions : codes of those named; none for the whole crowd.
     exhibits : (k, 3) answers to show side by side: two workers and a question; for model_like the
-        second is not a worker but the model named in `figures`, -1.
-    figures : further numbers for the message.
+        second is -1 and stands for the model named in `figures`.
+    figures : further values for the message.
     """
 
     kind: str
@@ -178,7 +177,8 @@ def find_equal_camp(group: Group, camps: Camps) -> int | None:
 def is_copying(survey: RunChecks, group: Group, by_texts: bool) -> bool:
     """Return whether similar workers may be called copiers before an expert reviews them.
 
-    Then the group may also be collapsed into one voter.
+    True if their texts prove it (`by_texts`), if their answers are nearly identical, or if the
+    group is not one of the crowd's camps. The group may then be collapsed into one voter.
     """
     if by_texts or group.mean_cosine >= IDENTICAL:
         return True

@@ -224,9 +224,9 @@ def _count_answer_pairs(cells: Cells, is_sampled: Booleans) -> int:
 
 
 def _find_distinct(code: Integers, m: int) -> tuple[Integers, Integers]:
-    """Return the distinct codes in ascending order, and each code's index among them.
+    """Return the distinct codes of worker pairs, ascending, and each code's index among them.
 
-    All codes are below m².
+    `m` is the number of workers; all codes are below m².
     """
     if m * m > max(4 * len(code), 1_000_000):
         distinct, place = np.unique(code, return_inverse=True)
@@ -285,8 +285,8 @@ def compute_cosines(block: GramBlock, part: slice, chosen: Integers | None = Non
 
     Shape (B, m, m): questions, answers, answers.
 
-    `chosen` names some of the answers of each. Of blocks of centred vectors the offset is put back
-    first. A zero vector has cosine 0 with everything, 1 stands on no diagonal of such a one.
+    `chosen` selects some of each question's answers. In blocks of centred vectors, the offset is
+    added back first. A zero vector has cosine 0 with every answer, also with itself.
     """
     answers = slice(None) if chosen is None else chosen
     inner = block.gram(part, chosen)
@@ -318,8 +318,8 @@ def fit_worker_effects(pairs: Pairs, mean: Floats, times: Floats) -> Floats:
 
     Parameters
     ----------
-    mean : (P,) of each pair of workers; with a constant mu it is spread over the two effects.
-    times : (P,) its weight, 0 or more; a worker without weight has effect 0.
+    mean : (P,) mean cosine of each pair of workers.
+    times : (P,) weight of each pair, 0 or more; a worker without weight has effect 0.
     """
     degree = np.bincount(pairs.left, times, pairs.n_workers)
     degree += np.bincount(pairs.right, times, pairs.n_workers)

@@ -237,13 +237,13 @@ class QuestionCamps:
 
     Attributes
     ----------
-    separation : (Q,) lesser mean cosine within a camp less that across, as a share of what is left
-        to 1; at most 1, 0 without a second camp, NaN below 6 answers. Questions in code order.
+    separation : (Q,) smaller mean cosine within a camp minus that across, as a share of 1 minus
+        that across; at most 1, 0 without a second camp, NaN below 6 answers. By question code.
     listed : question codes with a separation above .4, the most separated first.
     camps : for each listed question the worker codes of its larger and its smaller camp.
     nearest : for each listed question the worker codes whose answers are nearest to the mean
-        direction of these camps, in which all answers of a camp count the same: which of the
-        camps deserves weight is not known. The first in input order, if several are.
+        direction of these camps, with equal weights because it is unknown which camp is right;
+        the first in input order among ties.
     statistic : share of the tested questions that are listed; None with `reason`.
     n_tested : questions with 6 answers or more.
     """
@@ -272,7 +272,7 @@ class QuestionCamps:
 def find_question_camps(
     vote: MeanVote, seed: int = 0, tested: Booleans | None = None
 ) -> QuestionCamps:
-    """Return the test whether the answers to each question form two camps of similar answers.
+    """Return the result of testing each question's answers for two camps of similar answers.
 
     Each camp has at least 3 answers and a fifth of the question's answers.
 
@@ -304,8 +304,9 @@ class _QuestionBatch:
 
     Attributes
     ----------
-    at : the questions within the block. chosen : (m,) which of their answers; None for all.
-    question : (B,) codes. worker : (B, m) codes of those who gave the answers.
+    at : slice of the questions within the block. chosen : (m,) indices of the tested answers; None
+        for all.
+    question : (B,) codes. worker : (B, m) codes of the answers' authors.
     """
 
     block: GramBlock

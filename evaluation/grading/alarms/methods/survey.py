@@ -55,8 +55,8 @@ class RankingStatistic:
 
     Attributes
     ----------
-    statistic : None with `reason` where it is undefined.
-    worker : code of the worker it is about, if it is about one.
+    statistic : None, with a `reason`, if undefined.
+    worker : code of the worker whose removal gives the statistic; None for other statistics.
     """
 
     statistic: float | None
@@ -73,9 +73,9 @@ class RankingStatistic:
 def compute_leverage(aqer: AQER) -> RankingStatistic:
     """Return the lowest rank correlation of raw scores after leaving out a single worker.
 
-    Over supported workers, with the run's own rules from equal weights, or from those that an
-    electorate starts with. In a crowd of more than 60 workers those are tried who have three times
-    the mean voting weight, the heaviest 20 of them.
+    Computed over ranked workers, with the run's rules and starting weights. In a crowd of more than
+    60 workers, only the 20 with the greatest voting weights are tried, if they have three times the
+    mean weight or more.
     """
     ranked = aqer.supported_ & ~np.isnan(aqer.raw_)
     m = len(aqer.workers_)
@@ -139,10 +139,10 @@ def compute_stability(agreement: ArrayLike) -> RankingStatistic:
     return RankingStatistic(float(np.median(known)), STABLE)
 
 
-def compute_disagreement(raw: Floats, other: Floats, among: Booleans) -> RankingStatistic:
-    """Return the rank correlation of two graders' raw scores over the workers in `among`.
+def compute_method_agreement(raw: Floats, other: Floats, among: Booleans) -> RankingStatistic:
+    """Return the rank correlation of raw scores by two grading methods, as an alarm statistic.
 
-    All three are (M,).
+    All three are (M,); only the workers marked in `among` are compared.
     """
     is_compared = among & ~np.isnan(raw) & ~np.isnan(other)
     if np.count_nonzero(is_compared) < FEWEST_RANKED:
@@ -229,9 +229,9 @@ def compute_model_cosines(
 def find_workers_similar_to_model(
     model: object, pairs: Pairs, cells: Cells, to_model: Floats
 ) -> ModelSimilarity:
-    """Return which workers answer like a language model.
+    """Return the test whether workers' answers resemble those of a language model.
 
-    `to_model` (N,) is the result of `compute_model_cosines`.
+    `model` is the model's label; `to_model` (N,) is the result of `compute_model_cosines`.
     """
     known = ~np.isnan(to_model)
     n = cells.sum_by_worker(known.astype(np.float64))
@@ -350,13 +350,14 @@ class RunChecks:
 
     Attributes
     ----------
-    pairs : of the workers who are tested for camps and copies.
-    starts : agreement of the runs started from either camp; None without two camps.
-    disagreement : with the grader of `other_raw`.
-    heaviest : codes of the workers who carry half of the voting weight, the heaviest first.
-    unsupported : codes of the workers without a rank for want of answers.
-    converged, n_iterations, last_step, tolerance : of the run; converged is None where it had too
-        few workers, last_step the change that `tolerance` was compared with.
+    pairs : pairs of the workers who are tested for camps and copies.
+    kinship : similarity of workers beyond their quality, and groups of copiers.
+    starts : rank correlation of the gradings started from either camp; None without two camps.
+    disagreement : rank correlation with the raw scores of another grading method.
+    heaviest : codes of the workers who have half of the voting weight, the heaviest first.
+    unsupported : codes of the workers with too few answers for a rank.
+    converged, n_iterations, last_step, tolerance : of the run; converged is None if it had too few
+        workers, last_step is the change that was compared with `tolerance`.
     """
 
     pairs: Pairs
@@ -406,7 +407,7 @@ def compute_run_checks(
     crowd_camps = find_camps(pairs, aqer.seed)
     disagreement = RankingStatistic(None, DISAGREEMENT, other_reason)
     if other_raw is not None:
-        disagreement = compute_disagreement(aqer.raw_, other_raw, aqer.supported_)
+        disagreement = compute_method_agreement(aqer.raw_, other_raw, aqer.supported_)
     likeness = []
     if vectors is not None:
         for model in models:

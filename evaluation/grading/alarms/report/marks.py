@@ -40,7 +40,7 @@ class Mark:
 
     Attributes
     ----------
-    place : of the alarm within the run, from 0. case : which wording fits. severity : a code.
+    place : index of the alarm within the run, from 0. case : key of its texts. severity : code.
     """
 
     place: int
@@ -58,7 +58,7 @@ class Mark:
         return SEVERITIES.get(self.severity, self.severity)
 
     @property
-    def rings(self) -> bool:
+    def is_alarm(self) -> bool:
         """Whether the mark is an alarm and not only a notice."""
         return self.severity == Alarm.Severity.ALARM
 

@@ -34,7 +34,7 @@ from evaluation.grading.alarms.messages import (
 )
 from evaluation.grading.alarms.report.report import NAMED, Named
 from evaluation.grading.alarms.run.detection import ANSWERS
-from evaluation.grading.summary import AqerSummary, GoneAlarm, Looked, read_summary
+from evaluation.grading.summary import AqerSummary, CheckResult, GoneAlarm, read_summary
 from evaluation.models import Alarm, AlarmReview, Run
 from evaluation.models.runs import GRADING
 from evaluation.runs.reports.judging import (
@@ -57,12 +57,11 @@ ANY = "any"
 class Rate:
     """Rate at which one alarm was raised in random groups of a crowd without a known problem.
 
-    A 95% interval is included.
-
     Attributes
     ----------
-    groups : how many were drawn. looked : of these, how many had enough answers for the statistic.
-    rang : of these; share, low, high : 0 to 1, with Wilson's 95% interval; None where none had.
+    groups : number of groups drawn. looked : number of them with enough answers for the statistic.
+    rang : number of these in which the alarm was raised.
+    share, low, high : `rang` / `looked`, 0 to 1, with Wilson's 95% interval; None if `looked` is 0.
     """
 
     crowd: str
@@ -119,7 +118,8 @@ class FalseAlarmRates:
 
     Attributes
     ----------
-    size : workers of the groups. n_workers : of the crowd. cases : alarms, then notices.
+    size : number of workers in a group. n_workers : number in the crowd.
+    cases : rates of each alarm, then of each notice.
     """
 
     size: int
@@ -199,13 +199,13 @@ class Became:
 
     Attributes
     ----------
-    case : which of a kind's wordings fits. severity : a code.
-    workers : first workers it names, of `n_workers`; 0 for the crowd as a whole.
+    case : key of the alarm's texts. severity : code.
+    workers : the first of the `n_workers` workers that the alarm names; none for the whole crowd.
     outcome : effect of the remedy or of the later run. is_settled : whether the alarm no longer
         counts against the grades.
-    place : number of its row in this run; None without a row. before : its number in the run that
-        this one was made from; None if that run did not raise it.
-    said, note : state and note of its review in that earlier run; "" without a review.
+    place : index of the alarm in this run; None if this run does not raise it. before : its index
+        in the earlier run; None if that run did not raise it.
+    said, note : state and note of its review in the earlier run; "" without a review.
     """
 
     renamed_keys: ClassVar = {"said": "review"}
@@ -398,14 +398,14 @@ def _iterate_outcomes(
 
 
 def _read_review(alarm: Alarm) -> dict[str, Any]:
-    """Return number, review state and note of an earlier run's alarm as outcome fields."""
+    """Return the index, review state and note of an earlier run's alarm as outcome fields."""
     state = "" if alarm.state == Alarm.State.OPEN else Alarm.State(alarm.state).label
     note = getattr(alarm, "note", "") or ""
     return {"before": alarm.place, "said": state, "note": note}
 
 
 def _explain_absence(
-    seen: _AlarmIdentity, checks: Iterable[Looked], statistic: float | None
+    seen: _AlarmIdentity, checks: Iterable[CheckResult], statistic: float | None
 ) -> Message:
     """Return why an alarm of the earlier run is missing in this run, as a message."""
     name = {"clique": "copies"}.get(seen.kind, seen.kind)
@@ -420,9 +420,10 @@ def _explain_absence(
 
 
 def _add_expert_judgement(outcome: Became, run: Run, before: Run) -> Became:
-    """Return the outcome with whether experts' grades fit this run better than the earlier one.
+    """Return the outcome after a check whether experts' grades fit this run better than `before`.
 
-    Settled where they agree with the scores of this run, and better than with those before.
+    It is settled if the grades agree with this run's scores, and better than with the earlier ones.
+    Without an expert's grade, the outcome is returned unchanged.
     """
     audit = find_audit(run)
     check = build_check(run, audit, load_judged_answers(run, audit))

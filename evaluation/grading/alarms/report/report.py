@@ -31,7 +31,7 @@ from evaluation.grading.methods.check_results import (
     find_needed,
     find_raising_checks,
 )
-from evaluation.grading.summary import Looked, read_summary
+from evaluation.grading.summary import CheckResult, read_summary
 from evaluation.models import Alarm, Run
 from evaluation.runs.reports.about import RunAbout, build_about
 
@@ -55,7 +55,7 @@ class AlarmEntry:
 
     Attributes
     ----------
-    place : its number within the run, from 0. kind, severity : codes. case : which wording fits.
+    place : index within the run, from 0. kind, severity : codes. case : key of its texts.
     measured : the statistic against its threshold, in words; "" without a number.
     message : evidence, meaning and advice, without names.
     n_workers, n_questions : numbers of workers and questions it names, 0 for the whole crowd;
@@ -115,7 +115,7 @@ class AlarmEntry:
 class Check:
     """A statistical check for one kind of alarm: statistic, threshold and result.
 
-    `is_answered` states that it raised alarms and that remedies of the run settle all of them.
+    `rings` is true if the check raised an alarm; `is_answered` if remedies settle all its alarms.
     """
 
     renamed_keys: ClassVar = {"rings": "is_raised"}
@@ -173,7 +173,7 @@ class ChecksOfResult:
 
 
 def group_checks(checks: Iterable[Check]) -> list[ChecksOfResult]:
-    """Return checks by their result, problems first; results without a check are left out."""
+    """Return checks grouped by result, problems first; results without a check are left out."""
     listed = list(checks)
     order: tuple[Result, ...] = ("problem", "not_enough_data", "good", "not_applicable")
     groups = (
@@ -230,11 +230,11 @@ class AlarmsReport:
 
     @property
     def results(self) -> list[ChecksOfResult]:
-        """The checks by their result; only results that a check has."""
+        """The checks grouped by result, problems first; results without a check are left out."""
         return group_checks(self.checks)
 
     @property
-    def camps_ring(self) -> bool:
+    def has_camps_alarm(self) -> bool:
         """Whether the alarm for two camps (opposed groups of workers) is among the alarms."""
         return any(alarm.case == "two_camps" for alarm in self.alarms)
 
@@ -302,7 +302,8 @@ def build_report(
 ) -> AlarmsReport:
     """Return a report with one page of a run's alarms.
 
-    `skip` alarms come before the page, which has at most `most`; `named` holds the names.
+    `skip` alarms come before the page, which lists at most `most`; `named` holds the names of the
+    workers and questions that the alarms name.
     """
     # What a remedy answers comes last.
     answered_last = sorted(entries, key=lambda entry: entry.answered)
@@ -367,16 +368,16 @@ def build_checks(run: Run, raised: Iterable[tuple[str, bool]]) -> list[Check]:
     return checks
 
 
-def _build_check(looked: Looked, agreement: float | None) -> Check:
+def _build_check(stored: CheckResult, agreement: float | None) -> Check:
     """Return a stored check for the report.
 
     Older runs with remedies checked the stability on the plain grading, which has no bootstrap
     draws, and stored no statistic. The agreement of their own draws (`agreement`) is stored.
     """
-    statistic, rings, reason = looked.statistic, looked.rings, looked.reason
-    if looked.check == "unstable_ranking" and statistic is None and agreement is not None:
-        statistic, rings, reason = agreement, agreement < (looked.threshold or STABLE), None
-    return Check(looked.check, statistic, looked.threshold, rings, reason)
+    statistic, rings, reason = stored.statistic, stored.rings, stored.reason
+    if stored.check == "unstable_ranking" and statistic is None and agreement is not None:
+        statistic, rings, reason = agreement, agreement < (stored.threshold or STABLE), None
+    return Check(stored.check, statistic, stored.threshold, rings, reason)
 
 
 def iterate_alarms(run: Run) -> Iterator[tuple[AlarmEntry, list[str], list[str]]]:

@@ -10,7 +10,7 @@ from evaluation.grading.alarms.methods.copies import PARTLY_THRESHOLD
 from evaluation.grading.alarms.methods.survey import OPEN
 from evaluation.grading.alarms.methods.survey import THRESHOLD as NEAR_MODEL
 from evaluation.grading.methods.check_results import CHECK_NAMES
-from evaluation.grading.summary import Looked
+from evaluation.grading.summary import CheckResult
 
 # Share of a worker's answers from which on a notice names the worker, and least number of them.
 DONT_KNOW = 0.2
@@ -32,28 +32,28 @@ def compute_dont_know_shares(worker: Integers, n_workers: int, is_dont_know: Boo
     return np.where(n_dont_know >= FEWEST_DONT_KNOW, n_dont_know / np.maximum(total, 1), 0.0)
 
 
-def check_dont_know(worker: Integers, shares: Floats) -> Looked:
+def check_dont_know(worker: Integers, shares: Floats) -> CheckResult:
     """Return the check for workers who often answer only "I don't know".
 
     Its statistic is the largest of the `shares` (`compute_dont_know_shares`).
     """
     if not len(worker) or np.bincount(worker).max() < FEWEST_DONT_KNOW:
-        return Looked("dont_know", None, DONT_KNOW, False, TOO_FEW_ANSWERS)
+        return CheckResult("dont_know", None, DONT_KNOW, False, TOO_FEW_ANSWERS)
     largest = float(shares.max())
-    return Looked("dont_know", largest, DONT_KNOW, largest >= DONT_KNOW)
+    return CheckResult("dont_know", largest, DONT_KNOW, largest >= DONT_KNOW)
 
 
-def build_checks(survey: RunChecks, *of_texts: Looked) -> tuple[Looked, ...]:
+def build_checks(survey: RunChecks, *of_texts: CheckResult) -> tuple[CheckResult, ...]:
     """Return all checks of a run in their declared order.
 
-    `of_texts` are the checks on the answers' texts; `survey` holds the statistical ones.
+    `of_texts` are the checks on the answers' texts; `survey` holds the statistical checks.
     """
     made = [*of_texts, *_check_groups(survey), _check_models(survey), *_check_ranking(survey)]
     by_name = {check.check: check for check in made}
     return tuple(by_name[name] for name in CHECK_NAMES)
 
 
-def _check_groups(survey: RunChecks) -> list[Looked]:
+def _check_groups(survey: RunChecks) -> list[CheckResult]:
     """Return the checks for camps (opposed groups of workers) and for copied answers."""
     camps, questions, copies = survey.camps, survey.questions, survey.kinship
     starts = survey.starts
@@ -61,29 +61,31 @@ def _check_groups(survey: RunChecks) -> list[Looked]:
     if copies.reason is None:
         excess = max((group.statistic for group in copies.partly), default=0.0)
     return [
-        Looked("two_camps", camps.statistic, camps.threshold, camps.is_raised, camps.reason),
-        Looked(
+        CheckResult("two_camps", camps.statistic, camps.threshold, camps.is_raised, camps.reason),
+        CheckResult(
             "two_camps_of_questions",
             questions.statistic,
             questions.threshold,
             questions.is_raised,
             questions.reason,
         ),
-        Looked("agreement_of_starts", None, OPEN, False, "no_two_camps")
+        CheckResult("agreement_of_starts", None, OPEN, False, "no_two_camps")
         if starts is None
-        else Looked(
+        else CheckResult(
             "agreement_of_starts",
             starts.statistic,
             starts.threshold,
             starts.is_raised,
             starts.reason,
         ),
-        Looked("copies", copies.statistic, copies.threshold, bool(copies.groups), copies.reason),
-        Looked("copies_in_part", excess, PARTLY_THRESHOLD, bool(copies.partly), copies.reason),
+        CheckResult(
+            "copies", copies.statistic, copies.threshold, bool(copies.groups), copies.reason
+        ),
+        CheckResult("copies_in_part", excess, PARTLY_THRESHOLD, bool(copies.partly), copies.reason),
     ]
 
 
-def _check_models(survey: RunChecks) -> Looked:
+def _check_models(survey: RunChecks) -> CheckResult:
     """Return the check for workers whose answers resemble a language model's.
 
     Its statistic is the largest of all workers and models, 0 if no worker is nearer to a model than
@@ -91,18 +93,18 @@ def _check_models(survey: RunChecks) -> Looked:
     """
     name = "model_like"
     if not survey.models:
-        return Looked(name, None, NEAR_MODEL, False, "no_model_answers")
+        return CheckResult(name, None, NEAR_MODEL, False, "no_model_answers")
     if not any(model.n_tested for model in survey.models):
-        return Looked(name, None, NEAR_MODEL, False, "no_worker_shares_5_with_a_model")
+        return CheckResult(name, None, NEAR_MODEL, False, "no_worker_shares_5_with_a_model")
     largest = max(float(np.nan_to_num(model.statistic).max()) for model in survey.models)
     is_raised = any(len(model.workers) for model in survey.models)
-    return Looked(name, max(0.0, largest), NEAR_MODEL, is_raised)
+    return CheckResult(name, max(0.0, largest), NEAR_MODEL, is_raised)
 
 
-def _check_ranking(survey: RunChecks) -> list[Looked]:
+def _check_ranking(survey: RunChecks) -> list[CheckResult]:
     """Return the checks of the ranking's stability, the convergence and the amount of data."""
     checks = [
-        Looked(name, check.statistic, check.threshold, check.is_raised, check.reason)
+        CheckResult(name, check.statistic, check.threshold, check.is_raised, check.reason)
         for name, check in (
             ("leverage", survey.leverage),
             ("grader_disagreement", survey.disagreement),
@@ -111,11 +113,11 @@ def _check_ranking(survey: RunChecks) -> list[Looked]:
         )
     ]
     if survey.converged is None:
-        checks.append(Looked("no_convergence", None, survey.tolerance, False, "no_weights"))
-        checks.append(Looked("too_few", float(survey.n_workers), 3.0, True))
+        checks.append(CheckResult("no_convergence", None, survey.tolerance, False, "no_weights"))
+        checks.append(CheckResult("too_few", float(survey.n_workers), 3.0, True))
         return checks
     is_moving = survey.converged is False
-    checks.append(Looked("no_convergence", survey.last_step, survey.tolerance, is_moving))
+    checks.append(CheckResult("no_convergence", survey.last_step, survey.tolerance, is_moving))
     n_unranked = len(survey.unsupported)
-    checks.append(Looked("too_few", float(n_unranked), 0.0, n_unranked > 0))
+    checks.append(CheckResult("too_few", float(n_unranked), 0.0, n_unranked > 0))
     return checks

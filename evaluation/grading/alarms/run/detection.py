@@ -40,7 +40,7 @@ from evaluation.grading.alarms.run.checks import (
 )
 from evaluation.grading.alarms.run.texts import find_identical_texts, find_junk, is_copied_group
 from evaluation.grading.crowd import GradedCrowd, ModelColumns, OutsideInformation, build_labels
-from evaluation.grading.summary import Looked
+from evaluation.grading.summary import CheckResult
 
 OTHER_GRADER = "tfidf-word"
 # A group is alike because nobody in it knows, where so many of its answers say so.
@@ -71,9 +71,9 @@ class SideBySide:
 
     Attributes
     ----------
-    left, right : `rows` of the graded answers; right is None where the other one is a model's, or
-        where there is none.
-    model_row : row of the model's answer, None otherwise.
+    left, right : `rows` of the graded answers; right is None if the other answer is a model's or
+        missing.
+    model_row : row of the model's answer; None if both are workers' answers.
     """
 
     question: Any
@@ -88,10 +88,10 @@ class Alarm:
 
     Attributes
     ----------
-    kind, severity : codes. statistic, threshold : None where there is no number behind it.
-    workers, questions : ids it is about, none for the whole crowd; at most 5,000 are named.
+    kind, severity : codes. statistic, threshold : None if the alarm is not based on a number.
+    workers, questions : ids that the alarm names, at most 5,000; none for the whole crowd.
     message : evidence, meaning and advice, without names. exhibits : answers shown as evidence.
-    outcome : effect of the remedies on it; None in a run without remedies.
+    outcome : effect of the remedies on the alarm; None in a run without remedies.
     reviewed : state set by a reviewer; "" without a review.
     state : the reviewed state, else "remedied" if a remedy of this run settles it, else "open".
     """
@@ -134,7 +134,7 @@ class Alarms:
     """
 
     found: tuple[Alarm, ...]
-    checks: tuple[Looked, ...]
+    checks: tuple[CheckResult, ...]
     camps: dict[Any, AnswerCamps] = field(default_factory=dict)
     gone: tuple[Alarm, ...] = ()
     camps_now: tuple[Any, ...] = ()
@@ -151,7 +151,8 @@ class Alarms:
 class GradedAnswers:
     """Graded worker answers (texts, workers, questions, vectors) and the models' answers.
 
-    `rows` are their numbers for the caller, who may have left some out; by default 0 to N-1.
+    `rows` are the answers' row numbers in the caller's table, which may have more answers; by
+    default 0 to N-1.
     """
 
     texts: Sequence[str]
@@ -168,11 +169,11 @@ def choose_crowd(
     answers: GradedAnswers,
     outside: OutsideInformation | None = None,
 ) -> tuple[AQER, GradedAnswers]:
-    """Return the grading and the answers in which to look for alarms.
+    """Return the grading, and the answers, in which alarms are to be detected.
 
-    Without remedies these are the run's own. With remedies it is the plain grading, because a
-    remedy corrects the grades and not the crowd. Excluded workers do not belong to the crowd: the
-    others are then graded once more, without remedies.
+    In a run without remedies these are the run's grading and answers. With remedies it is the
+    grading without them, because a remedy corrects the grades and not the crowd. If workers are
+    excluded, the other workers are graded once more, without remedies.
     """
     if graded.plain is None:
         return graded.aqer, answers

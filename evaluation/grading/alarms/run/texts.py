@@ -33,7 +33,7 @@ from evaluation.core.text.quality import fold
 from evaluation.grading.alarms.methods import Finding, Group, RunChecks
 from evaluation.grading.alarms.methods.copies import find_groups
 from evaluation.grading.alarms.methods.pairs import Pairs
-from evaluation.grading.summary import Looked
+from evaluation.grading.summary import CheckResult
 
 SEQUENCE = 5
 # Dice's coefficient of the sequences of two texts from which on they are the same.
@@ -120,7 +120,7 @@ CHECK = "identical_answers"
 
 def find_identical_texts(
     seen: RunChecks, texts: Sequence[str], worker: Integers, question: Integers, left_out: Booleans
-) -> tuple[tuple[Finding, ...], Looked]:
+) -> tuple[tuple[Finding, ...], CheckResult]:
     """Return findings on groups of workers who gave the same texts, and the check for them.
 
     Parameters
@@ -131,11 +131,11 @@ def find_identical_texts(
     pairs = seen.pairs
     # Where the copy statistic could be computed it sees more than equal texts do.
     if seen.kinship.reason is None:
-        return (), Looked(CHECK, None, THRESHOLD, False, "copies_were_checked")
+        return (), CheckResult(CHECK, None, THRESHOLD, False, "copies_were_checked")
     is_testable = pairs.shared >= FEWEST
     if not is_testable.any():
         reason = "no_pair_shares_3_questions"
-        return (), Looked(CHECK, None, THRESHOLD, False, reason)
+        return (), CheckResult(CHECK, None, THRESHOLD, False, reason)
     n_same = _count_same_texts(pairs, texts, worker, question, left_out)
     share = n_same / pairs.shared
     named = is_testable & (n_same >= FEWEST) & (share > THRESHOLD)
@@ -162,7 +162,7 @@ def find_identical_texts(
             )
         )
     largest = float(share[is_testable].max())
-    return tuple(findings), Looked(CHECK, largest, THRESHOLD, bool(findings))
+    return tuple(findings), CheckResult(CHECK, largest, THRESHOLD, bool(findings))
 
 
 def _count_same_texts(
@@ -233,7 +233,7 @@ class Junk:
     """
 
     workers: Booleans
-    check: Looked
+    check: CheckResult
     repeated: Finding | None = None
 
 
@@ -263,7 +263,7 @@ def find_junk(
     is_counted = ~is_dont_know & ~_find_shared_texts(plain, worker, question)
     n_alike = np.zeros(len(texts), dtype=np.int64)
     suspects, is_testable = [], bool((np.bincount(worker) >= FEWEST_REPEATED).any())
-    for rows in _split_by(worker, np.flatnonzero(is_counted)):
+    for rows in _group_rows(worker, np.flatnonzero(is_counted)):
         if len(rows) >= FEWEST_REPEATED:
             n_alike[rows] = likeness.count_alike(rows)
             if _is_repeating(n_alike[rows]):
@@ -291,9 +291,9 @@ def find_junk(
     n_junk = np.bincount(worker[is_repeated | is_dont_know], minlength=n_workers)
     workers = n_junk > MOSTLY * total
     named = np.flatnonzero(repeated_share)
-    check = Looked("repeated", largest, REPEATED, len(named) > 0)
+    check = CheckResult("repeated", largest, REPEATED, len(named) > 0)
     if not is_testable:
-        check = Looked("repeated", None, REPEATED, False, "no_worker_with_3_answers")
+        check = CheckResult("repeated", None, REPEATED, False, "no_worker_with_3_answers")
     if not len(named):
         return Junk(workers, check)
     rows = np.flatnonzero(is_repeated)[:MAX_SHOWN]
@@ -315,8 +315,8 @@ def _is_repeating(n_alike: Integers) -> bool:
     return int((n_alike > 0).sum()) >= FEWEST_REPEATED
 
 
-def _split_by(codes: Integers, rows: Integers) -> list[Integers]:
-    """Return the rows grouped by code, each group in the original order."""
+def _group_rows(codes: Integers, rows: Integers) -> list[Integers]:
+    """Return the rows in one array per code, by ascending code, each in its original order."""
     ordered = rows[np.argsort(codes[rows], kind="stable")]
     return np.split(ordered, np.flatnonzero(np.diff(codes[ordered])) + 1)
 
@@ -348,11 +348,11 @@ class _AnswerComparison:
 
     def count_alike(self, rows: Integers) -> Integers:
         """Return, per row, the number of other rows with an equal or nearly equal answer."""
-        return self._count(rows, rows) - 1
+        return self._count_nearly_equal(rows, rows) - 1
 
     def is_like_any(self, rows: Integers, others: Integers) -> Booleans:
-        """Return, per row, whether one of `others` or the row itself has a nearly equal answer."""
-        return self._count(rows, others) > 0
+        """Return, per row, whether one of `others` or the row itself is nearly equal to it."""
+        return self._count_nearly_equal(rows, others) > 0
 
     def find_shared(self, rows: Integers, question: Integers, seed: int) -> Booleans:
         """Return, per row, whether a third of the question's other answers are nearly equal to it.
@@ -363,19 +363,19 @@ class _AnswerComparison:
         order = np.argsort(question, kind="stable")
         starts = np.searchsorted(question[order], np.arange(int(question.max()) + 2))
         is_shared = np.zeros(len(rows), dtype=bool)
-        for places in _split_by(question[rows], np.arange(len(rows))):
+        for places in _group_rows(question[rows], np.arange(len(rows))):
             code = int(question[rows[places[0]]])
             others = order[starts[code] : starts[code + 1]]
             if len(others) > OTHERS:
                 others = rng.choice(others, OTHERS, replace=False)
             # The sample may or may not hold the answer itself.
             itself = np.isin(rows[places], others)
-            n_alike = self._count(rows[places], others) - itself
+            n_alike = self._count_nearly_equal(rows[places], others) - itself
             is_shared[places] = (n_alike > 0) & (n_alike >= SHARED * (len(others) - itself))
         return is_shared
 
-    def _count(self, rows: Integers, others: Integers) -> Integers:
-        """Return, per row, the number of `others` with a nearly equal answer, including itself."""
+    def _count_nearly_equal(self, rows: Integers, others: Integers) -> Integers:
+        """Return, per row, how many of `others` have a nearly equal answer; a row counts itself."""
         x = scale_to_unit_length(self.vectors[others]).astype(np.float32)
         y = x
         if others is not rows:

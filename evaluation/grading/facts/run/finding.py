@@ -51,7 +51,7 @@ class RequestedSlots:
 
     Attributes
     ----------
-    shares : of the answers that state each slot. words : of the median answer.
+    shares : share of the answers that state each slot. words : median number of words.
     """
 
     shares: Mapping[str, float]
@@ -94,15 +94,15 @@ def find_crowd_facts(
 ) -> CrowdFacts:
     """Return the values that workers agree on, with verdicts on the values of every answer.
 
-    Workers vote, each left out of what their own answer is judged by; models are judged only.
+    Workers vote; a worker's answer is judged by the votes of the others. Models do not vote.
 
     Parameters
     ----------
-    questions : texts of the questions by id. Without a text no value counts as asked for or given,
-        and names never contradict.
+    questions : texts of the questions by id. Without a text, no value counts as requested or as
+        stated by the question, and names never contradict.
     answers : answers with a text, at most one per worker and question.
-    models : models' answers; only those with a text count. weights : of the workers' votes; equal
-        by default.
+    models : models' answers; those without a text are ignored. weights : voting weight by worker;
+        equal by default.
     excluded : workers who do not vote; their answers are judged.
     stated : least share of a question's answers that must state a slot.
     read_by : function that extracts the facts of a question's texts, by the question's id, in place

@@ -44,9 +44,10 @@ class EntailmentRater(Protocol):
     def compute_contradictions(
         self, pairs: Sequence[Pair], progress: Callable[[int, int], None] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return each pair's probabilities of contradiction and of entailment, in either order.
+        """Return each pair's probabilities of contradiction and of entailment, two (n,) arrays.
 
-        Shape (n,).
+        Each pair is read in both orders; of contradiction the lower probability counts, of
+        entailment the greater.
         """
 
 
@@ -110,17 +111,16 @@ def add_meaning(
     """Return the facts with an entailment model's verdict on each answer added.
 
     An answer contradicts the claim with the greatest probability of contradiction, if that is at
-    least .5 read either way round; it is contested where max(2, 25%) or more of the others
-    contradict the same claim as well. It agrees where it and the exemplary answer are the same
-    text, or either entails the other with at least .5; else it is open, and with fewer than 3
-    others too few.
+    least .5 in both orders; it is contested if max(2, 25%) or more of the others contradict the
+    same claim. It agrees if its text equals the exemplary answer's, or if either entails the other
+    with at least .5. Else it is open; with fewer than 3 others it has too few.
 
     Parameters
     ----------
-    facts : read from the same answers. answers, models, weights, excluded : as for
+    facts : facts of the same answers. answers, models, weights, excluded : as for
         `find_crowd_facts`.
-    scores : (N,) how near each answer is to the exemplary one. nearest : by question the row of the
-        exemplary answer.
+    scores : (N,) similarity of each answer to the exemplary answer. nearest : by question, the row
+        of the nearest answer, which serves as the exemplary one.
     """
     compared_questions = _collect_questions(facts, answers, models, scores, nearest, excluded)
     texts_of_pair = {
@@ -173,7 +173,7 @@ def add_meaning(
 
 
 def copy_meaning(facts: CrowdFacts, other: CrowdFacts) -> CrowdFacts:
-    """Return `facts` with the entailment verdicts that `other` holds on the same answers."""
+    """Return `facts` with the entailment verdicts on the same answers copied from `other`."""
     crowd: dict[Any, list[CrowdFact]] = defaultdict(list)
     verdicts: dict[Any, list[AnswerFact]] = defaultdict(list)
     for claim in other.crowd:
@@ -271,8 +271,8 @@ class _Comparison:
 
     Attributes
     ----------
-    probabilities : by the indices of an answer and a claim, those of contradiction and of
-        entailment in either direction; empty with too few answers.
+    probabilities : (contradiction, entailment), as `compute_contradictions` returns them, by the
+        indices of an answer and a claim; empty with too few answers.
     """
 
     question: Any

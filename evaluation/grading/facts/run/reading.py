@@ -40,8 +40,8 @@ class CrowdFact:
 
     Attributes
     ----------
-    slot, value : in words for people, such as "duration" and "12 h 25 min".
-    mentions : workers who state a value that fits it, of the `of` who state the slot.
+    slot, value : in words for readers, such as "duration" and "12 h 25 min".
+    mentions : workers who state a fitting value, out of the `of` who state the slot.
     """
 
     question: Any
@@ -58,15 +58,14 @@ class AnswerFact:
 
     Attributes
     ----------
-    kind : worker or model. name : whose answer it is, an id.
-    value : the answer's; of a missing one the crowd's.
-    of : others who state the slot (for a model, workers).
-    key : of the answer, as in `Answers` and `ModelAnswers`.
-    mentions : of these others, those who state a value that fits this one.
-    crowd, n_crowd : the agreed value that it agrees with, contradicts or lacks, and how many of
-        the others state that; "" and 0 where there is none.
-    spans : (start, end) of the characters of the answer that say it, in their order; () of a
-        missing one.
+    kind : worker or model. name : id of the answer's author.
+    value : the answer's value; for a missing value the crowd's.
+    of : number of other workers who state the slot.
+    key : key of the answer, as in `Answers` and `ModelAnswers`.
+    mentions : number of these who state a fitting value.
+    crowd, n_crowd : the agreed value that the answer agrees with, contradicts or lacks, and how
+        many of the others state it; "" and 0 without one.
+    spans : (start, end) positions of the value in the answer, in order; () for a missing value.
     """
 
     kind: str
@@ -89,7 +88,7 @@ class CrowdFacts:
 
     Attributes
     ----------
-    crowd : by question, slot, and how many state them, most first.
+    crowd : stated values by question and slot, the most frequent first.
     answers : by question, then workers before models, in the order of their answers.
     questions : questions with facts, in the order of their first answer.
     silent : the other questions with a reason code: no_shared_slot (fewer than 60% of the answers
@@ -192,7 +191,7 @@ class ModelReader:
 
     Attributes
     ----------
-    found : facts by question and text of an answer. about : counts for the run's summary.
+    found : facts by (question, text of an answer). about : counts for the run's summary.
     """
 
     found: Mapping[tuple[Hashable, str], Sequence[QuotedFact]]

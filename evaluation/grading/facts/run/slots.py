@@ -52,7 +52,7 @@ class SlotConsensus:
 
         Parameters
         ----------
-        voters : code of each fact's voter. weights : of the voters, by code.
+        voters : code of each fact's voter. weights : voting weights by code of the voter.
         """
         codes = {key: at for at, key in enumerate(dict.fromkeys(fact.key for fact in facts))}
         low, high, bound = build_columns(facts, codes)
@@ -88,9 +88,9 @@ class SlotConsensus:
     def _compute_likeness(self, own: Sequence[Stated]) -> list[list[float]] | None:
         """Return the word overlap of each own value's clause with each crowd value's clauses.
 
-        Shape (V, K). The result is (own values, crowd values); None if it does not matter.
+        Shape (V, K): own values, crowd values. None if no verdict depends on it.
 
-        Below 0 where two numbers count different things: an answer states several, and their
+        Below 0 if two numbers count different things: an answer states several, and their
         clauses share no word.
         """
         if not self.contexts or not own:

@@ -49,8 +49,9 @@ class WordCounts:
 
     Attributes
     ----------
-    inside, first : times with a capital, inside and at the start of a sentence. small : without.
-    capitals, words : words with a capital and all words of the texts of more than 3 words.
+    inside, first : number of uses with a capital, inside and at the start of a sentence.
+    small : number of uses without a capital.
+    capitals, words : words with a capital, and all words, in texts of more than 3 words.
     """
 
     inside: Counter[str] = field(default_factory=Counter)

@@ -345,7 +345,7 @@ def parse_year(tokens: Sequence[Token], position: int, number: Number, counts: b
 
     Parameters
     ----------
-    counts : the question asks for a number, so that only what cannot be one is a year.
+    counts : whether the question asks for a number; then only an unmistakable year is a year.
     """
     after = tokens[number.end] if number.end < len(tokens) else None
     era = _ERAS.get(after.lower) if after is not None and after.kind == WORD else None

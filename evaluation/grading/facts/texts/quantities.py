@@ -57,10 +57,10 @@ class Quantity:
 
     Attributes
     ----------
-    low, high : value, or ends of a range, in `unit`; of a count without a unit. place : last
-        significant place. about, bound : see `units`. unit : None for a count. rate : unit that it
-        refers to ("per year"), or None. begin, end : its tokens. shown : value as text. noun : the
-        counted noun, "" without one.
+    low, high : value, or ends of a range, in `unit`; a count has no unit. place : last significant
+        place, such as 100 or .1. about, bound : see `units`. unit : None for a count. rate : unit
+        of reference ("per year"), or None. begin, end : first token, and the token after the last.
+        shown : value as text. noun : the counted noun, "" without one.
     """
 
     low: float
@@ -95,7 +95,7 @@ def parse_quantities(tokens: Sequence[Token], counts: bool) -> Iterator[Quantity
 
     Parameters
     ----------
-    counts : the question asks for a number, so that 1500 is one rather than a year.
+    counts : whether the question asks for a number, so that 1500 is a number and no year.
     """
     position, n_list_marks = 0, 0
     while position < len(tokens):

@@ -33,12 +33,12 @@ class Stated:
 
     Attributes
     ----------
-    slot : what it is about, in words: "year", "length", "number", "dollars per duration", "name".
-    low, high : what the value may be in the slot's base unit, both included. Of a name both are 0,
-        and `key` tells it from others.
-    shown : the value in words for people. spans : (start, end) characters of the text.
-    bound : 1 for "at least", -1 for "at most", 0.
-    key : of a name, "" of numbers. context : stems of the clause around it.
+    slot : kind of fact: "year", "length", "number", "dollars per duration", "name".
+    low, high : ends of the value's interval in the slot's base unit, both included; 0 for a name,
+        which `key` identifies.
+    shown : the value as text for readers. spans : (start, end) positions in the text.
+    bound : 1 for "at least", -1 for "at most", else 0.
+    key : key of a name, "" for a number. context : word stems of the clause around the value.
     """
 
     slot: str
@@ -81,8 +81,9 @@ class QuestionRequest:
 
     Attributes
     ----------
-    counts : a number, so that 1500 is one rather than a year. names : who, where or which.
-    unit : the unit that it wants, None where it names none.
+    counts : whether it asks for a number, so that 1500 is no year. names : whether it asks who,
+        where or which.
+    unit : the unit that it asks for; None if it names none.
     """
 
     counts: bool
@@ -91,7 +92,7 @@ class QuestionRequest:
 
     @classmethod
     def from_question(cls, question: str) -> QuestionRequest:
-        """Return the kind of answer that the question's wording asks for; nothing for no text."""
+        """Return the kind of answer that a question's wording asks for; none for an empty text."""
         counts = bool(_HOW_MANY.search(question)) and not _WHEN.search(question)
         unit = BY_WORD["percent"] if _SHARE.search(question) else None
         for match in _NAMED_UNIT.finditer(question) if unit is None else ():
@@ -130,8 +131,8 @@ def build_facts(
 
     Parameters
     ----------
-    quantities : those of the text. unit : unit of numbers without a unit and without a counted
-        noun; None for none.
+    quantities : quantities in the text. unit : unit to assume for numbers that have neither a unit
+        nor a counted noun; None to assume none.
     """
     facts: list[Stated] = []
     for quantity in quantities:

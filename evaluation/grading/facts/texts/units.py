@@ -18,8 +18,9 @@ class Unit(NamedTuple):
 
     Attributes
     ----------
-    dimension : what it measures, in a word. factor : how many base units it is.
-    symbol : how values are shown. offset : of temperatures: base = (value + offset) * factor.
+    dimension : such as "length". factor : number of base units in one unit.
+    symbol : text after a displayed value. offset : for temperatures: base = (value + offset) *
+        factor.
     """
 
     dimension: str
@@ -295,7 +296,7 @@ def parse_rate(tokens: Sequence[Token], position: int) -> Rate | None:
 def find_rate(tokens: Sequence[Token], begin: int, end: int) -> Rate | None:
     """Return the rate named in tokens `begin` to `end` ("each century", "daily"); None if none.
 
-    "Every 20 minutes" is a measure itself; "a year" says nothing away from its measure.
+    "Every 20 minutes" is itself a measure; "a year" is a rate only directly after a measure.
     """
     for index in range(begin, end):
         word = tokens[index].lower

@@ -33,10 +33,10 @@ class BystanderScores:
 
     Attributes
     ----------
-    raw, low, high : (B,) and 95% intervals; NaN where undefined, `reasons` (B,) states why there is
-        no interval.
-    drawn : (B, n_draws) raw scores in the draws; None without.
-    n : (B,) answers behind each.
+    raw, low, high : (B,) raw scores with 95% intervals; NaN if undefined. reasons : (B,) why a
+        worker has no interval; else None.
+    drawn : (B, n_draws) raw scores in the bootstrap draws; None without draws.
+    n : (B,) number of scored answers.
     """
 
     raw: Floats
@@ -52,11 +52,11 @@ class NonVoters:
 
     Parameters
     ----------
-    voters : fitted, from the rows `voting` of `vectors` and `camps`.
-    vectors : (N, d). voting : (V,) rows that vote. rows : (R,) rows that do not.
+    voters : fit of the rows `voting` of `vectors` and `camps`.
+    vectors : (N, d). voting : (V,) rows that vote. rows : (R,) rows without a vote.
     worker : (R,) codes 0..B-1. question : (R,) codes of the voters' questions, -1 for none.
-    without : (R,) unit that has no say in the exemplary answer, -1 for none.
-    camps : (N,) as in `AQER.fit`, as codes.
+    without : (R,) unit whose vote is left out of the exemplary answer, -1 for none.
+    camps : (N,) camp of each answer, as in `AQER.fit`.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class NonVoters:
         unit: int,
         camps: Integers | None,
     ) -> tuple[Integers, Targets] | None:
-        """Return answers of one unit and the exemplary answers made without its vote, or None."""
+        """Return rows of a unit's answers, and exemplary answers without it; None if none exist."""
         voters = self._voters
         vote, of_voters = voters.vote, voters.answer_vectors
         question_codes = self._question[own_rows]

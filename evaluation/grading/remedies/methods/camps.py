@@ -66,13 +66,12 @@ class Candidates:
 
     Attributes
     ----------
-    rankings : candidate rankings, the default first; it is alone without two camps, or if all
-        others
-        give the same ranking.
+    rankings : candidate rankings, the default first; only the default without two camps, or if
+        all candidates give the same ranking.
     camps : codes of the units of each camp, the largest first; () without two camps.
     alarm : result of the test for two camps.
-    same : name of a dropped candidate -> name of the earlier one with the same ranking.
-    reason : why there is only the default; None where there are more.
+    same : by name of a dropped candidate, the name of the candidate with the same ranking.
+    reason : code of why there is only the default; None if there are more.
     """
 
     rankings: tuple[Candidate, ...]
@@ -162,9 +161,9 @@ class Choice:
 
     Attributes
     ----------
-    place : among the candidates; 0, the default, where they could not choose.
-    correlations : Pearson's, of each candidate; None where it is undefined.
-    reason : why they could not choose; None where they did.
+    place : index of the ranking among the candidates; 0, the default, if the grades select none.
+    correlations : Pearson's correlation of each candidate with the grades; None if undefined.
+    reason : code of why the grades select none; None if they do.
     """
 
     place: int
@@ -177,8 +176,8 @@ def choose_candidate(scores: Sequence[Floats], grades: Floats) -> Choice:
 
     Parameters
     ----------
-    scores : of each candidate, (A,) scores of the graded answers, NaN for none.
-    grades : (A,) the expert's, on any scale.
+    scores : by candidate, (A,) scores of the graded answers, NaN if undefined.
+    grades : (A,) experts' grades, on any scale.
     """
     if len(grades) < 2:
         return Choice(0, (None,) * len(scores), TOO_FEW)
@@ -198,11 +197,12 @@ def choose_candidate(scores: Sequence[Floats], grades: Floats) -> Choice:
 def suggest_anchors(candidates: Sequence[Candidate], vectors: Vectors, count: int) -> Integers:
     """Return the rows of answers whose grading by an expert best separates the rankings.
 
-    Question by question, from the one where the candidates' favourites are farthest apart (mean of
-    1 - cosine over pairs of candidates; ties keep the questions' order), every favourite once.
+    The favourite of a candidate is the answer nearest to its exemplary answer. Questions are
+    taken by decreasing distance of the candidates' favourites (mean of 1 - cosine over pairs of
+    candidates; ties keep the questions' order), and each favourite once.
 
-    `vectors` (N, d) are those that the candidates were fitted with. Answers without a vote are
-    never favourites; a question without votes has none.
+    `vectors` (N, d) are those by which the candidates were fitted. Answers without a vote are never
+    favourites.
     """
     favourites = np.array([candidate.aqer.nearest_ for candidate in candidates])
     distances = _compute_distances(vectors, favourites)

@@ -42,10 +42,10 @@ class VotingUnits:
 
     Attributes
     ----------
-    of_worker : (M,) unit of each worker, -1 for an excluded one. Units are numbered in the order in
-        which their voting answers appear.
+    of_worker : (M,) unit of each worker, -1 if excluded. Units are numbered in the order of their
+        voting answers.
     groups : codes of the workers of each group that is one unit.
-    rows : (V,) input rows that vote, ascending; `unit` (V,) whose vote each is.
+    rows, unit : (V,) input rows that vote, ascending, and the unit of each.
     """
 
     of_worker: Integers
@@ -197,8 +197,8 @@ class Source:
 
     Attributes
     ----------
-    worker : code. n_first : questions on which he was first. n_timed : questions that at least two
-        members answered, each at a known time, those with two first ones too.
+    worker : code. n_first : number of questions that this worker answered first. n_timed : number
+        of questions that two or more members answered at known times, ties included.
     """
 
     worker: int
@@ -209,7 +209,7 @@ class Source:
 def find_source(
     members: Integers, worker: Integers, question: Integers, times: Floats
 ) -> Source | None:
-    """Return the group member who answered first on most questions; None if times do not tell.
+    """Return the group member who answered most questions first; None if times do not show it.
 
     Parameters
     ----------
@@ -255,7 +255,8 @@ class NamedGroup:
 
     Attributes
     ----------
-    members : codes. statistic : mean kappa of the named pairs. mean_cosine : of their answers.
+    members : codes. statistic : mean kappa of the suspected pairs. mean_cosine : of the members'
+        answers to the same question.
     verdict : "copies" (no camp), "camp_proved_by_answers", or "camp" and "not_asked_for", which
         are not collapsed.
     source : member who answered first; None if the times do not show it.

@@ -38,10 +38,10 @@ class PartialCrowdFit(Fitted):
 
     Attributes
     ----------
-    voters : the fit of the units. units : who votes.
-    asked : (V,) codes, among all questions, of the voters' questions.
-    others : input rows that do not vote as their worker's own. bystanders : these, in this order.
-    voting : (M,) workers who vote for themselves. bystander_workers : codes of the others.
+    voters : fit of the voting units. units : the units.
+    asked : (V,) codes, among all questions, of the questions that voters answered.
+    others : input rows that are not their worker's own vote. bystanders : answers in these rows.
+    voting : (M,) whether a worker votes alone. bystander_workers : codes of the other workers.
     """
 
     voters: FittedCrowd
@@ -163,12 +163,12 @@ def fit_partial_crowd(
 ) -> AQER:
     """Return `aqer`, fitted to all workers while only some of them vote.
 
-    The voters are graded exactly as if the others had not answered. An excluded worker has a raw
-    score against their exemplary answers, weight 0, and neither grade nor rank. A group of copies
-    is one unit: its medoid answers vote with `group_vote` times what a single worker of its grade
-    has, it is left out as one, and it has no part in the minimum and maximum of the grades; its
-    members are scored by their own answers against the exemplary answers of the other units, their
-    grades clipped to 0..1.
+    The voters are graded exactly as if the others had not answered. An excluded worker gets a raw
+    score against the voters' exemplary answers, weight 0, and neither grade nor rank. A group of
+    copies is one unit: its medoid answers vote with `group_vote` times the weight of one worker of
+    the same grade, leave-one-out scores leave out the whole group, and the minimum and maximum of
+    the grades ignore it. Its members' own answers are scored against the exemplary answers of the
+    other units, and their grades are clipped to 0..1.
 
     The result `aqer.fitted_` is a `PartialCrowdFit`. It differs from that of `AQER.fit` over all
     workers and answers: `weights_` of a group's members are equal parts of its weight, so that all
@@ -178,9 +178,9 @@ def fit_partial_crowd(
 
     Parameters
     ----------
-    units : who votes, by codes of workers in order of first appearance.
-    group_vote : the share of a vote that a group has, above 0 and at most 1.
-    electorate : over the units.
+    units : units that vote, by codes of workers in order of first appearance.
+    group_vote : share of a vote that a group has, above 0 and at most 1.
+    electorate : voting rules of the units.
 
     The other parameters and the errors are those of `AQER.fit`; ValueError for another
     `group_vote`.

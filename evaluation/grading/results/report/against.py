@@ -41,13 +41,13 @@ EMBEDDING = ("model", "revision", "precision", "dimension", "max_length")
 
 @dataclass(frozen=True)
 class Exemplars:
-    """Values that identify a run's exemplary answers, to tell whether two runs share them.
+    """Values that identify a run's exemplary answers, to check whether two runs share them.
 
     Attributes
     ----------
     version : key of the version of the question set.
-    scored_by : how models' answers are compared with them.
-    questions : by their ids in files: dispersion, nearest answer and who gave it.
+    scored_by : values of the options that affect models' scores.
+    questions : dispersion, nearest answer and its author, by the question's id in files.
     """
 
     version: int
@@ -164,12 +164,13 @@ class DataChanges:
 
     Attributes
     ----------
-    same_texts : both read exactly the same texts of people and models, by their hash.
-    same_version : of the question set; answers of another version are other answers, so the
-        counts of added and removed ones are None then.
-    counts : answers, workers and questions of both.
-    removed, added : answers that only the earlier, only the later run read; `withdrawn` of the
-        removed were deleted. edited : answers of both, saved again since the earlier run began.
+    same_texts : whether both read the same texts of workers and models, by their hash.
+    same_version : whether both are runs of one version of the question set; if not, the numbers of
+        removed and added answers are None.
+    counts : numbers of answers, workers, questions and models in both runs.
+    removed, added : numbers of answers that only the earlier or only the later run read;
+        `withdrawn` of the removed were deleted. edited : answers of both that were saved again
+        after the earlier run began.
     """
 
     same_texts: bool
@@ -217,14 +218,14 @@ class RunComparison:
 
     Attributes
     ----------
-    parameters, embedding : what differs of them. settings : the parameters, in words.
-    workers : those of both runs, greatest move first. only_before, only_after : how many workers
-        are of one only; left, came : the first 30 of them, by rank.
-    n_compared : common workers with two grades. spearman : rank correlation of these grades.
-    same_exemplars : whether models were compared with the same exemplary answers; only then do
-        their scores say something about the models alone.
-    n_common_questions : questions of both, by their ids; n_other_nearest : those of them whose
-        nearest answer is another. exemplars : some of these.
+    parameters, embedding : values that differ. settings : differing parameters as label and text.
+    workers : workers of both runs, largest change first. only_before, only_after : numbers of
+        workers of one run only; left, came : the first 30 of them, by rank.
+    n_compared : number of common workers with two grades. spearman : rank correlation of these.
+    same_exemplars : whether models were compared with the same exemplary answers; otherwise their
+        scores also differ because the exemplary answers do.
+    n_common_questions : number of questions of both runs; n_other_nearest : number of these whose
+        nearest answer differs. exemplars : some of these.
     """
 
     renamed_keys: ClassVar = {

@@ -35,8 +35,8 @@ class DataChange:
     Attributes
     ----------
     n_newer, n_newer_of_models : answers that were saved after the run began; a rerun of a broken
-        attempt may have included some of them, so only `answers_are_the_same` is exact.
-    n_withdrawn : answers of the run that are not there any more.
+        attempt may have included some of them, so only `has_same_answers` is exact.
+    n_withdrawn : answers of the run that were deleted since.
     """
 
     n_answers_then: int
@@ -139,9 +139,9 @@ class WorkerChange:
 
     Attributes
     ----------
-    rank_before, rank_after : as each run has them, among all of its own.
-    place_before, place_after : ranks among workers that both runs rank, so that none moves because
-        others left or came.
+    rank_before, rank_after : rank among all workers of each run.
+    place_before, place_after : rank among the workers that both runs rank, which workers of only
+        one run do not change.
     """
 
     worker: UUID
@@ -188,7 +188,8 @@ class Crowds:
 
     Attributes
     ----------
-    common : greatest move first. left, came : only in the earlier, only in the later run, by rank.
+    common : workers of both runs, largest change first. left, came : workers of only the earlier
+        and of only the later run, by rank.
     """
 
     common: list[WorkerChange]
@@ -324,12 +325,12 @@ class WhatIf:
 
     Attributes
     ----------
-    worker, name : the worker who is left out. reason : code of why it is not computed at once (all
-        other fields are then empty); "" if it is.
-    movers : the ten who would move most, places among those ranked both times. n_moved : how many
-        would change places. n : workers with both ranks.
-    spearman : rank correlation of the grades, with and without.
-    largest : the largest difference of a grade, as a size.
+    worker, name : the worker who would be excluded. reason : code of why the comparison takes too
+        long for a web page (all other fields are then empty); else "".
+    movers : the ten workers whose place would change most. n_moved : number of workers whose place
+        would change. n : number of workers with both ranks.
+    spearman : rank correlation of the grades with and without the worker.
+    largest : largest absolute difference of a grade.
     """
 
     worker: UUID

@@ -210,16 +210,15 @@ class ConsensusRow(Reasoned):
 
     Attributes
     ----------
-    question : its id in files. text : "" where only the id is known. passage : id, "" without one.
+    question : the question's id in files. text : "" if only the id is known. passage : id or "".
     consensus : the nearest answer; None if no worker answered, or it was withdrawn (`reason`).
-    next : the next nearest ones with another meaning, best first, at most 3.
-    n_answers, n_supported : answers with a text, and how many are of workers with enough answers
-        to be ranked.
-    dispersion : 0 where all agree, toward 1 where they have nothing in common.
+    next : the next nearest answers with other meanings, best first, at most 3.
+    n_answers, n_supported : numbers of answers with a text, and of those by ranked workers.
+    dispersion : 0 if all answers agree, near 1 if they are unrelated.
     separation : how clearly the answers fall into two camps, 0 to 1; None below 6 answers.
-    camps : the larger and the smaller one, where the separation is above .4; else none, with
-        `camps_reason`, which also states where an answer of a camp was withdrawn.
-    agreed, contested : facts that people agree on, and the values on which they are divided.
+    camps : the larger and the smaller camp if the separation is above .4; else none, with
+        `camps_reason`, also if an example answer was withdrawn.
+    agreed, contested : values on which workers agree, and on which they are divided.
     facts_reason : code of why the question has no facts; "" if it has some.
     """
 

@@ -240,8 +240,8 @@ class WorkerSignals:
 
     Attributes
     ----------
-    counted : answers of which something was counted. pasted : those of them with a paste.
-    limits : what it does not prove; None where nothing was counted.
+    counted : number of answers whose typing was recorded. pasted : number of them with a paste.
+    said : messages to show. limits : message on what the signals do not prove; None without any.
     """
 
     counted: int

@@ -41,10 +41,10 @@ class MapAnswer:
 
     Attributes
     ----------
-    place : x and y in the units of the vectors. score : similarity to the consensus.
-    votes : the worker's voting weight at each shown iteration, in shares of an equal vote (1 is
-        as much as everybody at the start); None where the run kept none.
-    grades : the grade at each shown iteration, None before there are grades.
+    place : x and y in the units of the vectors. score : similarity to the exemplary answer.
+    votes : the worker's voting weight at each shown iteration, as a multiple of the equal weight at
+        the start; None if the run stored none.
+    grades : the worker's grade at each shown iteration; None before the first grades.
     """
 
     worker: UUID
@@ -73,14 +73,14 @@ class AnswerMap:
     Attributes
     ----------
     axes : "run": one pair of axes for all questions; "question": this question's own.
-    share : part (0 to 1) of the differences between this question's answers that the map shows;
-        None where the answers do not differ.
-    iterations : those that can be shown, 0 for the start, the last one is the run's result.
-    path : where the consensus was at each of them.
-    n_answers, n_models : how many there are in all.
-    similarity, unit_length : what the run compared; whether its vectors have length 1.
-    is_mean : whether the consensus is the weighted mean of the answers, as the map draws it; not so
-        where it is decided by majority or is that of the largest camp.
+    share : share (0 to 1) of the variance of this question's answers that the map shows; None
+        without variance.
+    iterations : iterations that can be shown: 0 is the start, the last one is the run's result.
+    path : coordinates of the exemplary answer at each of these iterations.
+    n_answers, n_models : total numbers of workers' and of models' answers.
+    similarity, unit_length : the run's similarity measure; whether its vectors have length 1.
+    is_mean : whether the exemplary answer is the weighted mean of the answers, as drawn; false if
+        it is decided by majority or belongs to the largest camp.
     """
 
     axes: Axes
@@ -112,8 +112,7 @@ def read_answer_map(
     """Return the map of a question's answers; None if the run recorded none.
 
     None for a run of an older version without maps, and for a question without answers.
-    `question_in_run` is
-    the question and `page` its page of answers, if already read: answers on it are not read again.
+    `question_in_run` and `page` (of answers) save queries if they were read before.
     """
     about = read_summary(run).map
     question_in_run = question_in_run or read_question(run, question)
@@ -284,8 +283,9 @@ class HeatBlock:
 
     Attributes
     ----------
-    cells : a row for each worker; None where there is no answer in the run.
-    first_worker, first_question : number of rows before. n_workers, n_questions : in all.
+    cells : a row for each worker; None without an answer in the run.
+    first_worker, first_question : indices of the first row and column in the whole heat map.
+    n_workers, n_questions : total numbers.
     """
 
     workers: list[HeatWorker]
@@ -311,7 +311,7 @@ class HeatOverview:
     Attributes
     ----------
     means, counts : a row for each group of workers, a column for each group of questions.
-    workers_to, questions_to : how many there are up to the end of each group.
+    workers_to, questions_to : cumulative numbers at the end of each group.
     quantiles : six numbers that part all scores into equal shares; empty in older runs.
     """
 

@@ -79,7 +79,8 @@ class ModelRow(Reasoned):
     reason : code of why a number is None; "" if none is.
     details : family, version, size, tuning and strategy, as far as known, in that order.
     facts : agreement of the facts in its answers with the crowd; no score depends on it.
-    contrast : question contrast, agreement less that with the consensus of other questions.
+    contrast : question contrast: agreement with answers to the same question minus agreement with
+        answers to other questions.
     """
 
     model: UUID
@@ -151,7 +152,7 @@ def build_models_report(
 ) -> ModelsReport:
     """Return the report on a run's language models.
 
-    `models` is the page of them, where it is known.
+    `models` is the page of models, if it was read before.
     """
     scores = WorkerGrade.select_crowd(run).filter(support=True)
     left_out = scores.order_by().values_list("leave_one_out", flat=True)
@@ -259,7 +260,7 @@ class ModelReport:
 
     Attributes
     ----------
-    contradictions : where an answer contradicts the crowd, at most 50.
+    contradictions : facts of the answers that contradict the crowd, at most 50.
     """
 
     about: RunAbout

@@ -78,10 +78,10 @@ class QuestionRow:
 
     Attributes
     ----------
-    name : its id in files. text, nearest : beginnings of the question and of the nearest answer.
-    dispersion : 0 where all answers agree, toward 1 where they have nothing in common.
-    difficulty : how far the answers are from the consensus of the others on average: 1 less their
-        mean leave-one-out score, or their mean distance; None where no other worker answered.
+    name : the question's id in files. text, nearest : beginnings of the question and of the answer.
+    dispersion : 0 if all answers agree, near 1 if they are unrelated.
+    difficulty : mean distance of the answers to the other workers' exemplary answer: 1 minus the
+        mean leave-one-out score, or the mean distance; None if only one worker answered.
     nearest_worker : author of the nearest answer; "" if it was withdrawn or there is none.
     """
 
@@ -207,12 +207,12 @@ class QuestionReport:
 
     Attributes
     ----------
-    name : its id in files. text : "" where only the id is known.
-    n_answers : workers who answered. dispersion : 0 (all the same) to 1 (nothing in common).
+    name : the question's id in files. text : "" if only the id is known.
+    n_answers : workers who answered. dispersion : 0 (all answers agree) to 1 (unrelated).
     separation : how clearly the answers fall into two camps, 0 to 1; None below 6 answers.
-    camps : the larger and the smaller one; none, with `camps_reason`, up to a separation of .4.
+    camps : the larger and the smaller camp; none, with `camps_reason`, up to a separation of .4.
     answers : by score, best first. models : by score, at most 100 of `n_models`.
-    facts : what people agree on and contest, fact by fact.
+    facts : values on which workers agree, and on which they are divided.
     """
 
     about: RunAbout

@@ -39,8 +39,8 @@ class Ceiling(Reasoned):
 
     Attributes
     ----------
-    n_workers, n_questions : what it rests on.
-    reason : code of why `score.value` is None, else None.
+    n_workers, n_questions : numbers from which the ceiling is computed.
+    reason : code of why `score.value` is None; else None.
     """
 
     score: Estimate
@@ -72,13 +72,13 @@ class RunReport:
 
     Attributes
     ----------
-    counts : answers, empty_answers, workers, questions, models, model_answers; those of workers
-        whom the run excluded are not among them.
-    n_workers, n_supported, n_graded : all workers of the run but the excluded, those with enough
-        answers to be ranked, those with a grade. n_excluded : whom the run excluded.
-    trace : root mean square change of the weights, an iteration each.
-    embedding : what made the vectors. versions : of Crowdgrade, Python and libraries.
-    changed : the data against that of now.
+    counts : answers, empty_answers, workers, questions, models, model_answers; without excluded
+        workers and their answers.
+    n_workers, n_supported, n_graded : numbers of workers without the excluded ones, of those with
+        enough answers to be ranked, and of those with a grade. n_excluded : excluded workers.
+    trace : root mean square change of the weights at each iteration.
+    embedding : embedding model and settings. versions : of Crowdgrade, Python and libraries.
+    changed : how the stored answers changed since the run.
     """
 
     about: RunAbout
@@ -192,12 +192,12 @@ class OfficialRun:
 
     Attributes
     ----------
-    run, called, version : the one that counts.
+    run, called, version : id, title and version number of the official run.
     chosen_by : user who chose it, "" if it was chosen automatically. chosen_at : time of the
-        choice; None if the newest finished run counts automatically.
-    newer : a finished run made after it, None without one; newer_called : its title.
-    changed : whether a run would read other answers now. old_version : whether the set has a newer
-        version.
+        choice; None if it was chosen automatically.
+    newer : id of a finished run made after it, None without one; newer_called : its title.
+    changed : whether a new run would read other answers. old_version : whether the question set has
+        a newer version.
     """
 
     run: UUID
@@ -222,9 +222,9 @@ class OfficialRunSources:
 
     Attributes
     ----------
-    run : the one that counts; None without any that is done. row : says who chose it; None where it
-        is only the newest. newer : the newest that is done, if it was made after `run`.
-    others : runs that were read along.
+    run : the official run; None without a finished one. row : record of the user's choice; None if
+        it is the newest run. newer : the newest finished run, if it was made after `run`.
+    others : further runs that the caller requested.
     """
 
     run: Run | None

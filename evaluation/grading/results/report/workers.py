@@ -71,11 +71,12 @@ class WorkerRow:
     name, panel : the worker's id at the panel, and the panel ("" if unknown).
     grade : 0 (the worst of the run) to 1 (the best).
     raw : in-sample score, the mean similarity to the exemplary answers. leave_one_out : raw score,
-        the same to those of the others.
+        the mean similarity to the exemplary answers of the other workers.
     rank_low, rank_high : 95% interval of the rank; None where there is none.
     supported : whether there are enough answers for a rank.
     facts : agreement of the facts in the answers with the crowd; no grade depends on it.
-    contrast : question contrast, agreement less that with the consensus of other questions.
+    contrast : question contrast: agreement with answers to the same question minus agreement with
+        answers to other questions.
     """
 
     worker: UUID
@@ -222,11 +223,12 @@ class WorkerAnswer(Marked):
     Attributes
     ----------
     text, nearest : at most 1,500 characters.
-    score : similarity to the exemplary answer; score_leave_one_out : to that of the others.
-    status : scored; empty (unanswered); rejected (where it was collected); not_in_run (later)
+    score : similarity to the exemplary answer; score_leave_one_out : to that of other workers.
+    status : scored, empty (unanswered), rejected (flagged in the collection) or not_in_run (later).
     is_nearest : whether this answer is itself the nearest one.
     facts : facts that it states, with verdicts by the other workers' facts.
-    contrast : question contrast, agreement less that with the consensus of other questions.
+    contrast : question contrast: agreement with answers to the same question minus agreement with
+        answers to other questions.
     """
 
     question: UUID
@@ -251,9 +253,9 @@ class WorkerReport:
 
     Attributes
     ----------
-    n_ranked : workers with a rank. n_shared : questions the worker answered that at least
-        `needs_answerers` workers answered; a rank needs `needs_questions` of them.
-    contradictions : where an answer contradicts the crowd, at most 50.
+    n_ranked : workers with a rank. n_shared : number of the worker's answered questions that at
+        least `needs_answerers` workers answered; a rank needs `needs_questions` of them.
+    contradictions : facts of the answers that contradict the crowd, at most 50.
     """
 
     about: RunAbout

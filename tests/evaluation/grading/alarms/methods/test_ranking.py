@@ -14,8 +14,8 @@ from evaluation.grading.alarms.methods import find_camps, survey
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.grading.alarms.methods.survey import (
     compute_concentration,
-    compute_disagreement,
     compute_leverage,
+    compute_method_agreement,
     compute_stability,
     compute_start_agreement,
 )
@@ -81,12 +81,14 @@ def test_a_run_with_draws_has_a_stability():
 
 def test_two_graders_disagree_below_the_threshold_and_need_eight_workers():
     raw, everybody = np.arange(8.0), np.ones(8, dtype=bool)
-    assert compute_disagreement(raw, raw[::-1].copy(), everybody).statistic == pytest.approx(-1.0)
-    assert compute_disagreement(raw, raw[::-1].copy(), everybody).is_raised
-    assert not compute_disagreement(raw, raw**2, everybody).is_raised
-    assert compute_disagreement(raw, np.ones(8), everybody).reason == "no_spread"
+    assert compute_method_agreement(raw, raw[::-1].copy(), everybody).statistic == pytest.approx(
+        -1.0
+    )
+    assert compute_method_agreement(raw, raw[::-1].copy(), everybody).is_raised
+    assert not compute_method_agreement(raw, raw**2, everybody).is_raised
+    assert compute_method_agreement(raw, np.ones(8), everybody).reason == "no_spread"
     raw[3] = np.nan
-    assert compute_disagreement(raw, raw, everybody).reason == "too_few_ranked_workers"
+    assert compute_method_agreement(raw, raw, everybody).reason == "too_few_ranked_workers"
 
 
 def test_the_effective_number_of_voters_by_hand():
