@@ -31,7 +31,7 @@ from evaluation.llm_judge.options import SCORE
 class CorpusVectors:
     """Vectors of a corpus by embedder specification, each computed once.
 
-    `others` are texts that are embedded in the same space; no embedder is fitted on them.
+    `others` are further texts to embed in the same space; no embedder is fitted to them.
     """
 
     def __init__(
@@ -97,9 +97,9 @@ def build_corpus(
 
     Parameters
     ----------
-    asked : what each question asks, by label; a judge needs it.
-    references : whether the other texts of `vectors` are the references, a question each.
-    reference_texts : the references by question, which an entailment model reads.
+    asked : text of each question by label, which a judge needs.
+    references : whether `vectors.others` are the reference answers, one per question.
+    reference_texts : reference answers by question, which an entailment model reads.
 
     Raises `BackendError`.
     """
@@ -220,7 +220,7 @@ class GradedCorpus:
 
     Attributes
     ----------
-    judged : how a judge was asked; None without one.
+    judged : settings of the judge; None without one.
     """
 
     graded: GradedAnswers

@@ -146,7 +146,7 @@ def load_crowdwsa(folder: Path, name: str) -> Translations:
 def load_beetle(folder: Path) -> StudentAnswers:
     """Read beetle2013/answers.csv with each student's first attempt at a question.
 
-    Without a column `label` all labels are "", which no table of labels knows.
+    Without a column `label`, all labels are "".
     """
     first: dict[tuple[str, str], tuple[int, str, str]] = {}
     for worker, question, order, text, label in _read_rows(
@@ -211,7 +211,7 @@ def _build_data_set_error(path: Path, code: str, **values: object) -> InputError
 def _read_rows(
     folder: Path, name: str, columns: Sequence[str], more: Sequence[str] = ()
 ) -> Iterator[list[str]]:
-    """Yield the cells of the named columns of each row; "" for missing columns of `more`."""
+    """Yield the cells of `columns` and `more` in each row; "" for a missing column of `more`."""
     path = folder / name
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -267,7 +267,9 @@ def assign_answers(
 ) -> AnswerAssignment:
     """Assign each question's best answers to `crowd` simulated workers, in tiers of `tier`.
 
-    Each gets one; questions with fewer answers than workers are left out.
+    Each worker gets one answer per question: the `tier` best answers are shuffled among the first
+    `tier` workers, the next ones among the next. Questions with fewer answers than workers are left
+    out.
 
     `noise` is the standard deviation of the normal noise added to the grades for the assignment.
     Without `best` the answers are drawn at random before they are ranked.

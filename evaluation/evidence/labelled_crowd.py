@@ -169,7 +169,7 @@ def _build_empty_row(setting: str, method: str, reason: str) -> EvidenceRow:
 
 
 def _drop_p_value(row: EvidenceRow, reason: str) -> EvidenceRow:
-    """Return the row with a reason for its missing p-value, unless it has one already."""
+    """Return the row with `reason` for its missing p-value, unless it already has a reason."""
     if "p_value" in row.reasons:
         return row
     return replace(row, reasons={**row.reasons, "p_value": reason})
@@ -209,8 +209,8 @@ class LabelledCrowd:
     ----------
     corpus : the N answers, at most one of a worker to a question.
     workers : (N,) label of each answer's worker.
-    values : (N,) true value of each answer, 0 to 1; NaN if unknown: such an answer is scored with
-        the others, and left out of the true values.
+    values : (N,) true value of each answer, 0 to 1; NaN if unknown: such an answer is scored, but
+        left out of its worker's true value.
     """
 
     corpus: Corpus
@@ -259,10 +259,10 @@ class Agreement:
 
     Attributes
     ----------
-    row : means over the repetitions, and p against the best baseline.
-    workers, questions : intervals (low, high) by the name of the correlation, "pearson" or
-        "spearman"; NaN for none. They are those of one repetition, not of the mean of all.
-    n_workers, n_questions, n_answers : those it rests on, of the first repetition.
+    row : means over the repetitions, and p-value against the best baseline.
+    workers, questions : interval (low, high) over workers and over questions, by the name of the
+        correlation ("pearson", "spearman"), for a single repetition; NaN if undefined.
+    n_workers, n_questions, n_answers : numbers in the first repetition.
     """
 
     row: EvidenceRow

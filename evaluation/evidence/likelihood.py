@@ -45,12 +45,12 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 @dataclass(frozen=True)
 class Likelihoods:
-    """Scores of answers and what they cost.
+    """Likelihood scores of answers, with the requests' failures and cost.
 
     Attributes
     ----------
-    scores : (N,) nats, NaN for an answer without another one or without a reply.
-    n_failed : requests without a usable reply. asked : the step's entry for the summary.
+    scores : (N,) gain of log-probability in nats; NaN without another answer or without a reply.
+    n_failed : number of requests without a usable reply. asked : summary entry on the requests.
     """
 
     scores: Floats
@@ -80,7 +80,7 @@ def measure_likelihoods(
     output: Path,
     progress: Progress,
 ) -> Likelihoods:
-    """Return the scores of answers; replies are stored in the output folder's requests.jsonl.
+    """Return the likelihood scores of answers; replies are stored in `output`/requests.jsonl.
 
     Parameters
     ----------

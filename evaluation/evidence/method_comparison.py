@@ -48,7 +48,7 @@ class AnswerMeasure:
 
     Attributes
     ----------
-    measure : `WITHIN`, `BEST` or the name of a contrast. found : of so many questions.
+    measure : `WITHIN`, `BEST` or the name of a contrast.
     """
 
     setting: str
@@ -86,11 +86,10 @@ def measure_answer_scores(
     contrasts : by name the corpus's answers (R,) that should score higher, and those (R,) that
         should score lower.
 
-    By three kinds of measures: Pearson's correlation of scores and values within a question, mean
-    over the questions with spread; the value of the question's answer of greatest score, that is
-    the one nearest to the exemplary answer, mean over the questions (of answers of equal score the
-    mean); and of each contrast the AUC over all its pairs of answers, of any questions. Intervals:
-    questions drawn with replacement, the scores as they are.
+    There are three kinds of measures: Pearson's correlation of scores and values within a question,
+    averaged over the questions with spread; the value of the question's top-scored answer, averaged
+    over questions (ties by their mean); and for each contrast, the AUC over all pairs of answers,
+    across questions. Intervals come from resampling questions, without scoring again.
     """
     for measure, estimate in _compute_measures(trial, values, method, contrasts, seed):
         yield AnswerMeasure(setting, method.name, measure, estimate)
@@ -178,9 +177,9 @@ class MethodChoice:
 
     Attributes
     ----------
-    method : the chosen one; None if none could be computed.
-    rows : those of the half that was chosen by. means : mean correlation by method.
-    questions : labels of that half. seed : of the split.
+    method : name of the chosen method; None if none could be computed.
+    rows : table rows of the choosing half. means : mean correlation by method.
+    questions : labels of the questions in that half. seed : seed of the split.
     """
 
     method: str | None

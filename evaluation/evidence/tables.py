@@ -28,18 +28,18 @@ class Request:
 
     Attributes
     ----------
-    data : folder of public data sets; a study of a file does not look at it.
+    data : folder of public data sets, which a study of the user's `file` does not read.
     output : folder for the tables.
-    embedder : SPEC for the rows that do not name their own. judge : a language model, or None.
-    nli : a model for the entailment initialisation, or None.
-    repetitions : simulated crowds. seed : added to the seeds of all of them.
-    core : only the rows that are quick to compute.
-    file : the user's graded answers, for the study of them. labels : value of each label.
-    columns : name of each needed column in that file.
-    models, judgements : models' answers, and experts' grades of them, in addition to workers'
-        answers in `file`, for the study of graded models.
-    likelihood : a language model that gives log-probabilities, or None; it reads the answers to so
-        many questions (`likelihood_questions`).
+    embedder : SPEC for rows that do not name their own. judge : SPEC of a language model, or None.
+    nli : entailment model, or None.
+    repetitions : number of simulated crowds. seed : added to the seed of each.
+    core : whether to compute only the quick rows.
+    file : the user's graded answers. labels : value of each label in it.
+    columns : name of each required column in `file`.
+    models, judgements : files of models' answers and of experts' grades of them, for the study of
+        graded models, whose workers' answers are in `file`.
+    likelihood : language model that returns log-probabilities, or None; it scores the answers to
+        `likelihood_questions` questions.
     """
 
     data: Path
@@ -93,9 +93,9 @@ HEADER = (
 class EvidenceRow:
     """A method's correlation with the truth over repetitions: one row of a table.
 
-    `pearson_sd` is None for a single repetition; `p_value` and `paper` (the published figure)
-    where there is none. The means are NaN, an empty cell, where they are undefined. `reasons` says
-    why, by column; what it does not name is empty for the reason of `REASONS`.
+    `pearson_sd` is None for a single repetition; `p_value` and `paper` (the published figure) are
+    None if missing. An undefined mean is NaN, an empty cell. `reasons` states why, by column; for
+    other columns the reason is that of `REASONS`.
     """
 
     setting: str

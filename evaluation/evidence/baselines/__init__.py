@@ -58,8 +58,8 @@ def score_by_judge(crowd: Crowd) -> Floats:
 class Judge:
     """Judge: a chat model that scores answers at temperature 0.
 
-    `spec` is of the form openai:MODEL@URL; the key is read from the environment variable
-    `api_key_env`. ChatError: the SPEC is of another form.
+    `spec` has the form openai:MODEL@URL, else `ChatError` is raised. The key is read from the
+    environment variable `api_key_env`.
     """
 
     def __init__(
@@ -141,10 +141,10 @@ class Method:
     Attributes
     ----------
     name : as in the tables.
-    score : from a crowd to (M,) scores.
-    kind : "aqer" for AQER and its variants, "baseline" for methods of others, "control" for a
-        method that reads no answer, "supervised" for one that knows an answer key.
-    core : computed under ``--core`` as well; the others take long or need a model.
+    score : function from a crowd to (M,) scores of its workers.
+    kind : "aqer" for AQER and its variants, "baseline" for published methods of others, "control"
+        for a method that ignores the texts' content, "supervised" for one that uses an answer key.
+    core : whether it is also computed with ``--core``; the others take long or need a model.
     """
 
     name: str

@@ -42,18 +42,18 @@ class Corpus:
     Parameters
     ----------
     texts : (R,) answers. questions : (R,) labels of their questions.
-    vectors : from the SPEC of an embedder to (R, d) vectors of the texts.
-    embedder : SPEC for the methods that do not name their own.
-    references : from the SPEC to (Q, d) vectors of the supervisors' own answers, questions in order
-        of first appearance; None where there are none.
-    judged : (R,) a judge's score of each answer, higher is better, NaN where it gave none; None
+    vectors : function from the SPEC of an embedder to (R, d) vectors of the texts.
+    embedder : SPEC for methods that do not name their own.
+    references : function from a SPEC to (Q, d) vectors of the reference answers, by question in
+        order of first appearance; None without reference answers.
+    judged : (R,) a judge's score of each answer, higher is better, NaN without a score; None
         without a judge.
-    entails : from (premise, hypothesis) pairs of rows (K, 2) to (K,) probabilities; None without a
-        model for natural language inference.
-    contradicts : from pairs of rows (K, 2) to (K,) probabilities that they contradict each other;
-        None without such a model.
-    reference_entails : from rows (K,) to (K,) probabilities that the reference answer of the
-        question entails the answer; None without such a model or without reference answers.
+    entails : function from (K, 2) rows (premise, hypothesis) to (K,) entailment probabilities; None
+        without an entailment model.
+    contradicts : function from (K, 2) rows of answers to (K,) probabilities that they contradict
+        each other; None without such a model.
+    reference_entails : function from (K,) rows to (K,) probabilities that the question's reference
+        answer entails the answer; None without such a model or reference answers.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Corpus:
 
     @property
     def n_questions(self) -> int:
-        """Number of questions."""
+        """Number of distinct questions in the corpus."""
         return len(self.labels)
 
     def refuse_entailment(self, reason: str) -> Corpus:
@@ -97,14 +97,14 @@ class Corpus:
 
     @cached_property
     def members(self) -> list[Integers]:
-        """Row numbers of the answers to each question."""
+        """Row numbers of the answers to each question, in corpus order; one array per question."""
         # Stable, so that the answers to a question keep the order of the corpus.
         order = np.argsort(self.question, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.question))[:-1])
 
     @cached_property
     def place(self) -> Integers:
-        """Position of each answer among the answers to its question."""
+        """Position (from 0) of each answer among the answers to its question. Shape (R,)."""
         place = np.empty(len(self.texts), dtype=np.int64)
         for rows in self.members:
             place[rows] = np.arange(len(rows))
@@ -123,9 +123,9 @@ class Corpus:
     def compact_vectors(self, spec: str) -> Floats:
         """Return one short vector per answer, with the same inner products within each question.
 
-        k is the greatest number of answers to a question. Answers to different questions have no
-        meaning in common. An orthogonal change of coordinates, question by question: cosines and
-        distances to weighted means are the same but for rounding.
+        k is the greatest number of answers to a question. The change of coordinates is orthogonal
+        and differs by question: cosines and distances within a question stay the same up to
+        rounding, those across questions have no meaning.
         """
         return self.cache(("compact", spec), lambda: compacted(self.vectors(spec), self.members))
 
@@ -153,8 +153,8 @@ class Corpus:
     def tabulate_pairs(self, name: Hashable, table: Callable[[Integers], Floats]) -> Floats:
         """Return the zero-padded table (question, answer, answer) of similarities of answer pairs.
 
-        `table` gives the (n, n) similarities of n rows, [i, j] that of i to j. The diagonal, an
-        answer with itself, is 0.
+        `table` is a function from n rows to the (n, n) similarities of row i to row j. The diagonal
+        of the result is 0.
         """
         return self.cache(("pairs", name), lambda: self._fill_pair_table(table))
 
@@ -175,12 +175,12 @@ class Crowd:
 
     Attributes
     ----------
-    corpus : where the answers are from.
-    rows : (N,) row numbers of the answers, all different.
+    corpus : corpus of the answers.
+    rows : (N,) row numbers of the answers in the corpus, all different.
     workers : (N,) worker codes 0..M-1; at most one answer of a worker to a question.
-    voting : (M,) whether a worker votes on the exemplary answers. Others, such as a language model
-        or a held-out worker, are scored against the voters without influence. None: all vote.
-    seed : of random starts.
+    voting : (M,) whether a worker votes on the exemplary answers; None if all do. Others, such as a
+        language model or a held-out worker, are only scored.
+    seed : seed of random starting values.
     """
 
     corpus: Corpus
@@ -212,7 +212,7 @@ class Crowd:
 
     @cached_property
     def place(self) -> Integers:
-        """Position of each answer among all answers of the corpus to its question."""
+        """Position (from 0) of each answer among all corpus answers to its question. Shape (N,)."""
         return self.corpus.place[self.rows]
 
     @property
@@ -233,15 +233,15 @@ class Crowd:
 
         `pairs` is a table of `Corpus.tabulate_pairs`; NaN if no other voter answered.
         """
-        votes = self.present
+        votes = self.vote_table
         total = np.einsum("qij,qj->qi", pairs, votes)[self.questions, self.place]
         # A voter's own answer is 0 on the table's diagonal, so only the count must leave it out.
         count = votes.sum(axis=1)[self.questions] - self.votes
         return divide_where_positive(total, count)
 
     @cached_property
-    def present(self) -> Floats:
-        """Table (question, answer): 1.0 where a corpus answer belongs to a voter of this crowd."""
+    def vote_table(self) -> Floats:
+        """Table (question, answer): 1.0 if a corpus answer is by a voter of this crowd, else 0."""
         size = max(len(rows) for rows in self.corpus.members)
         votes = np.zeros((self.corpus.n_questions, size))
         votes[self.questions[self.votes], self.place[self.votes]] = 1.0
@@ -263,7 +263,7 @@ class MeanAnswer:
 
     Attributes
     ----------
-    answers : from a crowd to (N,) scores of its answers, higher is better, NaN where one has none.
+    answers : function from a crowd to (N,) scores of its answers, higher is better; else NaN.
     """
 
     answers: Callable[[Crowd], Floats]

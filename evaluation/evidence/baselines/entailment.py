@@ -18,9 +18,10 @@ PLAIN_AQER = Variant()
 
 
 def pair_with_exemplary(crowd: Crowd) -> Integers:
-    """Return rows (exemplary answer, answer) of each answer; the first is -1 without any.
+    """Return, per answer, the corpus rows of the exemplary answer (-1 if none) and of the answer.
 
-    The exemplary answer is itself compared with the next nearest one.
+    Shape (N, 2). The exemplary answer is the voter's answer with the highest AQER score; it is
+    itself paired with the second.
     """
     closeness = np.where(crowd.votes, PLAIN_AQER.answers(crowd), -np.inf)
     pairs = np.full((len(crowd.rows), 2), -1, dtype=np.int64)

@@ -43,8 +43,8 @@ class Variant:
 
     Attributes
     ----------
-    switches : those of `AQER`.
-    embedders : SPEC of its own, None for the one of the study; several are put side by side.
+    switches : keyword arguments of `AQER`.
+    embedders : SPECs of the variant, None for the study's embedder; vectors of several are joined.
     """
 
     switches: dict[str, Any] = field(default_factory=dict)
@@ -184,15 +184,14 @@ VARIANTS: dict[str, Variant] = {
 class Standardised:
     """Z-scores of answers within their question, weighted by the question's item-rest correlation.
 
-    AQER with leave-one-out and discrimination gives the answers' leave-one-out scores; they are
-    brought to mean 0 and standard deviation 1 among a question's voters, and a worker's score is
-    their mean, weighted by the item-rest correlation of the z-scores. Questions on which all voters
-    score the same count for nothing. It assumes that workers answer the same questions, or
-    random ones.
+    The leave-one-out scores of AQER (with discrimination) are scaled to mean 0 and standard
+    deviation 1 over a question's voters. A worker's score is the mean z-score, weighted by the
+    question's item-rest correlation. Questions with equal scores of all voters have weight 0. The
+    method assumes that workers answer the same questions, or random ones.
 
     Attributes
     ----------
-    embedders : as those of `Variant`.
+    embedders : as in `Variant`.
     """
 
     embedders: tuple[str | None, ...] = (None,)
@@ -277,7 +276,7 @@ def score_by_hrrasa(crowd: Crowd) -> Floats:
     local = crowd.compute_mean_to_others(_tabulate_nearness(crowd.corpus)) / 2
     local += crowd.compute_mean_to_others(tabulate_gleu(crowd.corpus)) / 2
     # Where only one worker votes there is no answer of the crowd, for outsiders either.
-    voters = crowd.present.sum(axis=1)[crowd.questions]
+    voters = crowd.vote_table.sum(axis=1)[crowd.questions]
     return _estimate_reliabilities(crowd, np.where(voters > 1, local, np.nan))
 
 

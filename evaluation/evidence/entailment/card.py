@@ -17,11 +17,10 @@ class Figures:
 
     Attributes
     ----------
-    accuracy : share of answers whose most probable class is theirs; majority : of the commonest
-        class. right : AUC of correct over other answers by the probability of entailment; cosine :
-        the same by the packaged encoder's cosine. contradictory : AUC of contradictory over partly
-        right answers by the probability of contradiction, or over all incorrect ones where `lower`
-        says so.
+    accuracy : share of answers whose most probable class is right; majority : share of the most
+        frequent class. right : AUC of correct over other answers by the probability of entailment;
+        cosine : the same by the packaged encoder's cosine. contradictory : AUC of contradictory
+        answers over those with the label `lower` by the probability of contradiction.
     """
 
     n_answers: int

@@ -60,9 +60,9 @@ class TrainingRequest:
 
     Attributes
     ----------
-    data : graded answers. columns : names of its columns. output : folder for the model.
-    schedule : how long, and the seed. held_out : share of the questions that are not trained on.
-    limit : most answers to train on; None for all.
+    data : file of graded answers. columns : names of its columns. output : folder for the model.
+    schedule : length of the training, and the seed. held_out : share of held-out questions.
+    limit : largest number of answers to train on; None for all.
     """
 
     data: Path
@@ -226,7 +226,7 @@ def _estimate_auc(
 def _compute_cosine_auc(
     pairs: list[tuple[str, str]], places: Integers, counts: Integers, is_right: Booleans
 ) -> float | None:
-    """Return the AUC of correct answers by the encoder's mean cosine to the same right answers."""
+    """Return the AUC of correct answers by the encoder's mean cosine over an answer's pairs."""
     texts = [text for pair in pairs for text in pair]
     vectors = sentences.load_minilm().embed(texts).astype(np.float64)
     cosines = np.einsum("nd,nd->n", vectors[::2], vectors[1::2])
@@ -268,10 +268,11 @@ def find_trained_answers(name: str | None) -> frozenset[str]:
 def flag_trained_questions(
     texts: Iterable[str], questions: Iterable[str], trained: frozenset[str]
 ) -> frozenset[str]:
-    """Return the questions of which most different answers are among those trained on.
+    """Return the questions that a model was trained on, judged by their answers.
 
-    By the answers and not by ids, which differ between the files of one data set. Short answers are
-    shared by questions, so a single one decides nothing.
+    These are the questions of which most distinct answers have a hash in `trained`. Ids are not
+    compared, because they differ between the files of one data set; a few equal answers do not
+    suffice, because questions share short answers.
     """
     known: dict[str, dict[str, bool]] = {}
     for text, question in zip(texts, questions, strict=True):

@@ -44,9 +44,9 @@ class LabelledAnswers:
     Attributes
     ----------
     texts, questions, labels : (N,) answer, id of its question, and the graders' label.
-    references : reference answer by question, where the file has one.
+    references : reference answer by question, if the file has one.
     correct : texts of the correct answers by question.
-    n_unpaired : answers left out, as their question has no other right answer.
+    n_unpaired : number of answers left out because their question has no other right answer.
     """
 
     texts: list[str]
@@ -62,7 +62,7 @@ class LabelledAnswers:
         return [CLASSES[label] for label in self.labels]
 
     def list_premises(self, row: int) -> list[str]:
-        """Return the right answers with another text than the answer's own; perhaps none."""
+        """Return the right answers to the question of answer `row` whose text differs from it."""
         return [one for one in self.correct.get(self.questions[row], ()) if one != self.texts[row]]
 
     def draw_pairs(self, rows: Iterable[int], rng: np.random.Generator) -> list[tuple[str, str]]:
@@ -152,9 +152,10 @@ class Split:
 def split_by_question(
     answers: LabelledAnswers, share: float, seed: int, limit: int | None = None
 ) -> Split:
-    """Return a random share of the questions as held out, at least one; the rest for training.
+    """Return the split of the answers, with a random share of the questions held out, at least 1.
 
-    `limit` draws so many training answers. Raises `InputError` if a part has answers of one class.
+    With a `limit`, so many training answers are drawn. Raises `InputError` if all answers of a part
+    have the same class.
     """
     names = sorted(set(answers.questions))
     rng = np.random.default_rng(seed)

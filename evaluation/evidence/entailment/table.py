@@ -39,9 +39,9 @@ class EntailmentRow:
 
     Attributes
     ----------
-    agreement : mean correlation over the trials, its 95% interval over workers. gain : over AQER on
-        the same crowds; None for AQER itself and for a method without scores.
-    auc : how often an answer of the higher label scores above a contradictory one.
+    agreement : mean correlation over the trials, with its 95% interval over workers. gain : the
+        same minus AQER's; None for AQER itself and for a method without scores.
+    auc : probability that an answer of the higher label scores above a contradictory one.
     """
 
     setting: str
@@ -89,9 +89,9 @@ def build_entailment_rows(
     Parameters
     ----------
     trials : crowds on questions that the model was not trained on.
-    values : (R,) true values of the corpus's answers. contrast : which of them should score higher,
-        and which are contradictory; None without such labels.
-    methods : AQER first, and what is compared with it.
+    values : (R,) true values of the corpus's answers. contrast : masks of the answers that should
+        score higher, and of the contradictory ones; None without such labels.
+    methods : AQER first, then the methods to compare with it.
     """
     truth = np.array([trial.truth for trial in trials])
     n_questions = len(np.unique(trials[0].crowd.questions))

@@ -42,7 +42,7 @@ EarlyReport = Callable[[EntailmentModel, float], None]
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long to train: passes over the answers, and minutes at most. `seed` is of the draws."""
+    """Length of a training: epochs, and minutes at most; `seed` is that of the random draws."""
 
     epochs: int
     minutes: float
@@ -51,10 +51,9 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained model, with the steps done of those planned, and the time that they took.
+    """A trained model, with the numbers of steps done and planned, and their duration.
 
-    `seconds` elapsed; `processor_seconds` are those of all threads, which do not depend on what
-    else the machine does.
+    `seconds` is elapsed time; `processor_seconds` is the processor time of all threads.
     """
 
     model: EntailmentModel
@@ -66,7 +65,7 @@ class Trained:
 
 @dataclass(frozen=True)
 class Batch:
-    """Pairs of texts, and the row of each pair's answer."""
+    """Batch of text pairs (right answer, answer), and the row of each pair's answer."""
 
     rows: Integers
     pairs: Sequence[tuple[str, str]]
@@ -117,7 +116,7 @@ class Training:
 
     @property
     def share(self) -> float:
-        """Share of the training that is over, by steps or by time."""
+        """Completed share of the training, 0 to 1: of the steps or of the time, the greater."""
         return min(
             1.0,
             max(self.step / self.planned, self.seconds / (60 * self.schedule.minutes)),
@@ -147,7 +146,7 @@ class Training:
         )
 
     def build_model(self) -> EntailmentModel:
-        """Return the current model, ready to be used."""
+        """Return the model in its current state, in evaluation mode."""
         return EntailmentModel("in training", self.model.eval(), self.tokenizer, "")
 
     def _do_step(self) -> None:
@@ -186,7 +185,7 @@ class Training:
         return self.batches[place]
 
     def _save_checkpoint(self, folder: Path) -> None:
-        """Store the state; the file of before stays until the new one is complete."""
+        """Write the checkpoint; the earlier file is replaced only when the new one is complete."""
         state = {
             "identity": self.identity,
             "step": self.step,

@@ -42,9 +42,9 @@ class GradedCrowds:
     ----------
     answers : (N,) texts, questions, grades.
     workers : (N,) worker code 0..M-1 of each answer; None if workers are simulated.
-    crowd : workers in a simulated crowd; 0 for real ones. best : whether simulated workers are
-        dealt the best answers.
-    notes : what was left out.
+    crowd : number of workers in a simulated crowd; 0 for real workers. best : whether simulated
+        workers get the best answers, else random ones.
+    notes : messages on what was left out.
     """
 
     answers: GradedAnswers
@@ -121,8 +121,8 @@ class GradedCrowds:
         """Return crowds with true values, on all questions or on those flagged in `only`.
 
         One crowd of real workers, or one simulated crowd per seed. A worker's true value is the
-        mean grade of their answers there. It is NaN for a real worker with fewer than 5 of them,
-        whose answers are used, but who is not compared.
+        mean grade of the worker's answers in the trial; NaN for a real worker with fewer than 5,
+        whose answers are used but whose score is not compared.
         """
         if self.workers is not None:
             keep = None if only is None else only[corpus.question]
@@ -146,7 +146,7 @@ class GradedCrowds:
         return LabelledCrowd(corpus, self.workers, self.answers.grades)
 
     def _has_enough_answers(self, keep: Booleans | None = None) -> Booleans:
-        """Return flags of the named workers who have 5 answers among those flagged in `keep`."""
+        """Return whether each named worker has 5 answers or more among those flagged in `keep`."""
         assert self.workers is not None
         some = self.workers if keep is None else self.workers[keep]
         return np.bincount(some, minlength=self.n_workers) >= FEWEST_QUESTIONS

@@ -63,7 +63,7 @@ class MethodComparison:
     table : rows of evidence, of all questions and of the half that was held out.
     choice : the method chosen on the other half; None with too few questions for two halves.
     rows : methods with their intervals. verdict, method, best, rival, lead : see `GradedSummary`.
-    compared : workers that were compared, on all questions. held : questions held out.
+    compared : number of workers compared on all questions. held : number of held-out questions.
     """
 
     table: list[EvidenceRow]
@@ -87,9 +87,9 @@ def compare_on_grades(
     on_step: Callable[[int, int], None] | None = None,
     scores: Aside | None = None,
 ) -> MethodComparison:
-    """Score graded answers with all methods, on all questions and on both halves.
+    """Return the comparison of all methods, on all questions and on two halves of them.
 
-    The second half measures what the first half chose.
+    The method is chosen on the first half, and its correlation measured on the second.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def compare_on_grades(
 def _score_or_reuse(
     trials: Sequence[Trial], method: Method, known: Aside, key: str
 ) -> MethodScores:
-    """Return a method's scores of the workers, taken from `known` if present."""
+    """Return a method's scores of the workers; `known` caches them by `key`."""
     stored = known.get(key)
     if stored is None:
         scored = score_trials(trials, method)
@@ -176,7 +176,7 @@ class _ScoredPart:
         return Estimate(correlation.value, correlation.low, correlation.high)
 
     def estimate_leads(self, names: Sequence[str], over: str, seed: int) -> dict[str, Estimate]:
-        """Return each method's lead in correlation over one method, empty below 3 workers."""
+        """Return, by method, its correlation minus that of `over`; {} below 3 workers."""
         reference = self.scored[over].scores
         scores = {n: s for n in names if (s := self.scored[n].scores) is not None and n != over}
         if reference is None or not scores or self.n_workers < FEWEST_WORKERS:
@@ -268,7 +268,10 @@ class _MethodSelector:
         return self._judge_lead(lead, "default"), DEFAULT, rival, lead
 
     def _judge_lead(self, lead: Estimate, if_above: Verdict) -> Verdict:
-        """Return the verdict for a lead: `if_above` if its interval lies above 0."""
+        """Return the verdict for a lead: `if_above` if its interval is above 0, else "apart".
+
+        "small" if the lead has no interval.
+        """
         if lead.low is None:
             return "small"
         return if_above if lead.low > 0 else "apart"

@@ -29,7 +29,7 @@ def format_run(run: Run) -> str:
 
 
 def describe_stored_file(version: QuestionSetVersion | None) -> Beforehand:
-    """Return a line on the set's graded answers, and whether a run can start with them."""
+    """Return the start page's line on the set's graded answers; not ready without any."""
     marked = None if version is None else load_graded_answers(version.question_set_id)
     if marked is None:
         return Beforehand("There are no graded answers yet: upload some first.", ready=False)

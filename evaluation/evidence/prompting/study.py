@@ -75,8 +75,8 @@ class PromptingRequest:
 
     Attributes
     ----------
-    templates, systems : the two prompts; a template None is that of ``manage.py ask``.
-    models : SPECs of further models, besides that of the asking.
+    templates, systems : the two prompts; None is the template of ``manage.py ask``.
+    models : SPECs of further models, in addition to the one in the server settings.
     first : number of questions to ask; None for all.
     """
 
@@ -94,8 +94,8 @@ class PromptingRequest:
 class ScoreRow(NamedTuple):
     """A row of prompting.csv: one model's scores by one method under both prompts.
 
-    `difference` is second less first, over the same `n` questions. Interval and p-values are by
-    questions and only known for AQER; p-values are corrected over models by Holm.
+    `difference` is second minus first, over the same `n` questions. Interval and p-values come from
+    resampling questions, for AQER only; adjusted p-values are corrected over models by Holm.
     """
 
     model: str
@@ -272,9 +272,10 @@ def select_pairs(
     answered: set[str],
     exclusions: Exclusions,
 ) -> dict[tuple[str, int, str], str]:
-    """Return the texts of questions with a text by both prompts of a model; count the others.
+    """Return the replies to questions that a model answered with a text under both prompts.
 
-    `answered` are the questions with a worker's answer.
+    The others are counted in `exclusions`, also those to questions that no worker answered, which
+    are not in `answered`.
     """
     texts: dict[tuple[str, int, str], str] = {}
     for model, number, question in replies:

@@ -123,8 +123,8 @@ class CrowdSetting:
 
     Attributes
     ----------
-    name : in the table. make : from a seed to the alarms of a crowd, and the groups that alarms
-        of `kind` should name; an empty list in an honest crowd.
+    name : as in the table. make : function from a seed to the alarms of a crowd, and the groups
+        that alarms of `kind` should name ([] in an honest crowd).
     """
 
     name: str
@@ -166,7 +166,7 @@ def inspect_texts(
 
 @dataclass(frozen=True)
 class Dealer:
-    """Simulated workers who give student answers to some of the questions."""
+    """Draws crowds of simulated workers, who give students' answers, and returns their alarms."""
 
     corpus: Corpus
     made: CorpusVectors

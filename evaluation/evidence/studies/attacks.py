@@ -63,7 +63,7 @@ CLAUSES = {
 
 @dataclass(frozen=True)
 class Attacker:
-    """One attacker: which of them, the rows of the answers, and where random draws come from."""
+    """One attacker: index among the attackers, rows of the attacker's answers, random generator."""
 
     place: int
     rows: Integers
@@ -79,10 +79,10 @@ class Attack:
 
     Attributes
     ----------
-    name, topic : as in the table. n_attackers : 1 for a lone one.
-    write : from the crowd and an attacker to the attacker's texts; None for what the attacker
-        wrote.
-    is_shared : all attackers draw the same.
+    name, topic : as in the table. n_attackers : number of attackers in a crowd.
+    write : function from the crowd and an attacker to the attacker's texts; None to keep the
+        attacker's own answers.
+    is_shared : whether all attackers draw the same texts.
     """
 
     name: str
@@ -98,7 +98,7 @@ class AttackedCrowd:
 
     Attributes
     ----------
-    worker : (N,) code of each answer's student. asked : text of each question, by label.
+    worker : (N,) code of each answer's author. asked : text of each question, by label.
     general : the students' most general answers, the most general one first.
     """
 
@@ -133,23 +133,23 @@ class AttackedCrowd:
         return texts, attackers
 
 
-def _paste_drawn(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
-    """Return one random sentence for all questions."""
+def _write_random_sentence(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
+    """Return the attacker's texts: one random sentence for all questions."""
     return [crowd.draw_sentence(attacker.rng)] * len(attacker.rows)
 
 
-def _paste_general(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
-    """Return one of the students' most general answers for all questions."""
+def _write_general_answer(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
+    """Return the attacker's texts: one of the students' most general answers for all questions."""
     return [crowd.general[attacker.place]] * len(attacker.rows)
 
 
-def _paste_same(topic: str) -> Write:
-    """Return the attack that answers all questions by one sentence, the same of all attackers."""
+def _build_fixed_sentence_attack(topic: str) -> Write:
+    """Return the attack in which all attackers answer all questions with one fixed sentence."""
     return lambda crowd, attacker: [SENTENCES[topic]] * len(attacker.rows)
 
 
 def _move_answers(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
-    """Return another student's answers, each moved to another question."""
+    """Return the attacker's texts: another student's answers, each to a different question."""
     questions, texts = crowd.students.questions, crowd.students.texts
     rows, rng = attacker.rows, attacker.rng
     while True:
@@ -165,7 +165,7 @@ def _move_answers(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
     return written
 
 
-def _add_clause(topic: str) -> Write:
+def _build_clause_attack(topic: str) -> Write:
     """Return the attack that adds a clause to each of the attacker's own answers."""
 
     def write(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
@@ -176,12 +176,12 @@ def _add_clause(topic: str) -> Write:
 
 
 def _repeat_question(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
-    """Return the text of each question."""
+    """Return the attacker's texts: each question's own text."""
     return [crowd.asked[crowd.students.questions[row]] for row in attacker.rows.tolist()]
 
 
 def _repeat_other_question(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
-    """Return the text of another question for each question; neighbours in a random order."""
+    """Return the attacker's texts: for each question, the text of a random other question."""
     rows = attacker.rows
     own = [crowd.students.questions[row] for row in attacker.rng.permutation(rows).tolist()]
     # Cyclic, so that no question gets its own text.
@@ -191,17 +191,17 @@ def _repeat_other_question(crowd: AttackedCrowd, attacker: Attacker) -> list[str
 
 ATTACKS = (
     Attack("none", "", 1, None),
-    *(Attack("one_sentence", ON, n, _paste_drawn) for n in (1, 8, 15)),
-    *(Attack("shared_sentence", ON, n, _paste_drawn, is_shared=True) for n in (8, 15)),
-    *(Attack("general_sentence", ON, n, _paste_general) for n in (1, 8, MOST_GENERAL)),
+    *(Attack("one_sentence", ON, n, _write_random_sentence) for n in (1, 8, 15)),
+    *(Attack("shared_sentence", ON, n, _write_random_sentence, is_shared=True) for n in (8, 15)),
+    *(Attack("general_sentence", ON, n, _write_general_answer) for n in (1, 8, MOST_GENERAL)),
     *(
-        Attack("same_sentence", topic, n, _paste_same(topic))
+        Attack("same_sentence", topic, n, _build_fixed_sentence_attack(topic))
         for topic in (ON, OFF)
         for n in (1, 8, 15)
     ),
     Attack("other_questions", ON, 1, _move_answers),
-    Attack("added_clause", ON, 1, _add_clause(ON)),
-    Attack("added_clause", OFF, 1, _add_clause(OFF)),
+    Attack("added_clause", ON, 1, _build_clause_attack(ON)),
+    Attack("added_clause", OFF, 1, _build_clause_attack(OFF)),
     Attack("question", ON, 1, _repeat_question),
     Attack("question", OFF, 1, _repeat_other_question),
 )
@@ -215,8 +215,8 @@ class AttackOutcome:
     ----------
     beats_aqer, beats_contrast : share of honest ranked students below an attacker, mean over the
         attackers; ties count half.
-    named_repeated, named_alarm : share of the attackers named by `repeated`, and by any alarm.
-    honest_repeated : honest students named by `repeated`.
+    named_repeated, named_alarm : share of the attackers that the alarm `repeated`, or any alarm,
+        names. honest_repeated : number of honest students that the alarm `repeated` names.
     """
 
     beats_aqer: float

@@ -99,7 +99,7 @@ class Resample:
 
 @dataclass(frozen=True)
 class Inspection:
-    """Kinds of alarms raised in a resample, and kinds with enough answers to be computed."""
+    """Kinds of alarms raised in a resample, and kinds of checks that had enough answers."""
 
     raised: frozenset[str]
     inspected: frozenset[str]
@@ -174,7 +174,7 @@ FIRST = 5
 
 @dataclass(frozen=True)
 class Setting:
-    """Setting of the study: one size of resamples of one crowd; all workers only once."""
+    """Setting of the study: resamples of one size of one crowd, one for each seed."""
 
     crowd: str
     size: int

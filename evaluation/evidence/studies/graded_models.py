@@ -60,7 +60,7 @@ class GradedModels:
     ----------
     texts, questions : (R,) answers and ids of their questions; the models' answers come first.
     owners : (R,) code of the model or, after all models, of the worker.
-    models : names of the K models. grades : (K,) mean expert grade, `n` answers each.
+    models : names of the K models. grades : (K,) mean expert grade of the `n` graded answers.
     n_workers : number of workers. left_out : number of answers left out, by reason.
     """
 

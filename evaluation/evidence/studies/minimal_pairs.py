@@ -73,7 +73,7 @@ def list_texts(pairs: Sequence[MinimalPair]) -> list[str]:
 def build_harder_pairs(pairs: Sequence[MinimalPair]) -> list[MinimalPair]:
     """Return the pairs with the wrong fact moved into the paraphrase's words.
 
-    Those whose paraphrase lacks the words that were changed, as nearly all negations, have none.
+    Pairs whose paraphrase lacks the changed words are left out, such as nearly all negations.
     """
     return [replace(pair, changed=text) for pair in pairs if (text := _move_change(pair))]
 

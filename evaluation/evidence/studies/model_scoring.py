@@ -139,7 +139,7 @@ def rate_by_length(crowd: Crowd) -> Floats:
 
 
 def rate_equally(crowd: Crowd) -> Floats:
-    """Return zeros: every answer of a question is chosen with equal odds."""
+    """Return equal ratings (zeros), so that each answer is chosen with equal odds."""
     return np.zeros(len(crowd.rows))
 
 
@@ -162,10 +162,10 @@ ORACLE = "best_possible"
 
 
 def choose_answers(crowd: Crowd, merit: Floats, grades: Floats) -> tuple[Floats, Floats]:
-    """Return the grade of each question's top-rated answer, and its odds of being a best one.
+    """Return, per question, the grade of the top-rated answer, and its odds of being the best one.
 
-    Ties are chosen with equal odds. `grades` are those of the corpus's rows. Ratings that differ
-    only by rounding are equal.
+    Of tied answers the mean. `merit` are the ratings, `grades` those of the corpus's rows; ratings
+    that differ only by rounding are tied.
     """
     own_grades = grades[crowd.rows]
     n = crowd.corpus.n_questions
@@ -243,7 +243,7 @@ class Panel:
 def draw_panels(n: int, voters: int, rng: np.random.Generator) -> list[Panel]:
     """Hold out each of `n` responders once, in the fewest panels that leave `voters` voters.
 
-    Panels are drawn at random and of nearly equal size; those who come next in the drawing vote.
+    Panels are random and of nearly equal size; the next `voters` responders in random order vote.
     """
     order = rng.permutation(n)
     groups = np.array_split(order, math.ceil(n / (n - voters)))

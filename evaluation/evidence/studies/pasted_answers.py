@@ -83,8 +83,8 @@ class PastedCrowd:
     texts, questions : (R,) texts and question codes: N answers of workers, then models' answers.
     workers : (N,) codes of the M workers.
     grades : (N,) experts' grades; None if the file has none.
-    samples : (S, Q) row of each sample of the pasted model.
-    others : by name of a further model its rows, (Q,), -1 where it has no answer.
+    samples : (S, Q) row of each sample of the model whose answers are pasted.
+    others : by name of a further model, its rows (Q,), -1 without an answer.
     """
 
     texts: list[str]
@@ -192,9 +192,10 @@ def _read_answers(request: Request) -> tuple[list[Row], str]:
 
 @dataclass(frozen=True)
 class RuleOutcome:
-    """One rule in one crowd: its AUC, the shares that it names, and the others' agreement.
+    """Outcome of one rule in one crowd: AUC, shares of named workers, and grades' correlations.
 
-    NaN where undefined: a rule without a grade has no agreement, only the alarm names workers.
+    `named`, `named_others`: shares of pasting and of other workers that the alarm names. `before`,
+    `truth`: correlations of the others' scores with earlier ones and with experts' grades.
     """
 
     auc: float = np.nan
@@ -252,7 +253,7 @@ Known = int | str
 
 
 def _list_cases(crowd: PastedCrowd) -> list[tuple[float, int, Known]]:
-    """Return (share, workers replaced, known answers) of all cases that the samples suffice for."""
+    """Return (share, replaced workers, known answers) of each case with enough samples."""
     cases: list[tuple[float, int, Known]] = []
     for share in SHARES:
         count = max(1, round(share * crowd.n_workers))
@@ -321,7 +322,7 @@ def grade_workers(x: Floats, workers: Integers, questions: Integers, n_workers: 
 
 
 def list_raw_scores(aqer: AQER, n_workers: int) -> Floats:
-    """Return the raw scores of an estimate by worker code. Shape (M,); NaN without answers."""
+    """Return a fitted estimator's raw scores by worker code. Shape (M,); NaN without answers."""
     raw = np.full(n_workers, np.nan)
     raw[aqer.workers_.astype(np.int64)] = aqer.raw_
     return raw
@@ -353,7 +354,7 @@ def compute_alarm(
 def condition_on_model(
     x: Floats, rows: Integers, workers: Integers, questions: Integers, known: Integers
 ) -> dict[str, Floats]:
-    """Return each worker's suspicion by the four conditional rules; the highest is suspicious.
+    """Return, by conditional rule, each worker's suspicion; greater values are more suspicious.
 
     `known` is (N, K): for each answer the rows of the known answers to its question, -1 for none;
     answers without any are left out. Shape (M,) each, NaN without answers.

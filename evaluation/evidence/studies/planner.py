@@ -118,8 +118,8 @@ def simulate_errors(similarities: Floats, dimension: int, rng: np.random.Generat
 
     Parameters
     ----------
-    similarities : (D, M) of each vector to the truth, 0 to 1; the remainders are independent
-        random directions in `dimension` - 1 dimensions.
+    similarities : (D, M) cosine of each vector to the truth, 0 to 1. The rest of a vector is an
+        independent random direction in `dimension` - 1 dimensions.
     """
     errors = np.empty(len(similarities))
     lengths = np.sqrt(1 - similarities**2)
@@ -166,7 +166,7 @@ def reproduce_forecasts(request: Request, progress: Progress | None = None) -> S
     """Write and return forecasts.csv: one row per data set and forecast.
 
     `forecast` and `seen` are means over repetitions (and questions), `ratio` is seen / forecast,
-    `ratio_95` what 95 of 100 questions stay below. Raises `InputError` and `BackendError`.
+    `ratio_95` its 95% quantile over questions. Raises `InputError` and `BackendError`.
     """
     mohler, beetle = load_mohler(request.data), load_beetle(request.data)
     crowds = {name: load_crowdwsa(request.data, name) for name in ("T1", "T2")}
@@ -225,7 +225,7 @@ def reproduce_forecasts(request: Request, progress: Progress | None = None) -> S
 def measure_halves(
     vectors: Floats, questions: Codes, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Return the forecast and the observed distance of the two halves' means, per question.
+    """Return the forecast and the observed distance of two halves' mean vectors, per question.
 
     Parameters
     ----------

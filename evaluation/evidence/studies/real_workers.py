@@ -88,7 +88,7 @@ def write_facts(
     """Write the tables fact_questions, fact_gates and fact_flags of real students' facts.
 
     fact_flags lists every answer that contradicts the crowd at any gate, with the share of the
-    answers to its question that state the slot; where there are several values, each has a row.
+    answers to its question that state the slot; each contradicting value has a row.
     """
     columns = (students.workers.tolist(), students.questions.tolist(), students.texts)
     answers = Answers.from_rows(

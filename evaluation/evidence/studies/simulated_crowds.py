@@ -64,8 +64,8 @@ class StressTest:
 
     Attributes
     ----------
-    name : what is changed. levels : from harmless to harmful.
-    crowd : from a level to the groups of workers.
+    name : quantity that changes. levels : its values, from harmless to harmful.
+    crowd : function from a level to the groups of workers.
     """
 
     name: str
@@ -178,7 +178,7 @@ def measure_level(test: StressTest, level: float, seeds: range) -> Iterator[Evid
 
 
 def find_breaks(rows: Sequence[EvidenceRow]) -> Iterator[tuple[object, ...]]:
-    """Yield rows of `BREAKS`; None where a method never holds, breaks or is inverted."""
+    """Yield rows of breaks.csv: the levels up to which a method holds, breaks and is inverted."""
     correlation_by_key = {(row.setting, row.method): row.pearson_mean for row in rows}
     for test in TESTS:
         for truth, name in (("", "right"), (SCRIPT, "script")):
@@ -315,9 +315,9 @@ def _list_anchor_settings() -> Iterator[Setting]:
 
 
 def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> Outcome:
-    """Return r with the true quality, plain and with anchors, and 1.0 if an alarm was raised.
+    """Return Pearson's r with true quality, plain and with anchors, and 1.0 if an alarm was raised.
 
-    An expert grades the suggested answers: 5 times the cosine to the truth, and noise.
+    The expert's grade of a suggested answer is 5 times its cosine to the truth, plus noise.
     """
     crowd = simulate(build_correlated_weak_groups(rho, share), *SIMULATED, seed)
     columns = (crowd.vectors, crowd.workers, crowd.questions)
@@ -399,7 +399,7 @@ class CopyingCrowds:
         return dealt.workers, questions, texts, np.sort(copiers)
 
     def run(self, seed: int, n_questions: int) -> Outcome:
-        """Return Spearman's r, plain and collapsed, and 1.0 if exactly the copiers are named."""
+        """Return Spearman's r, plain and collapsed; and 1.0 if exactly the copiers are named."""
         workers, questions, texts, copiers = self.draw_answers(seed)
         distinct = list(dict.fromkeys(questions.tolist()))
         chosen = np.random.default_rng([seed, 3]).permutation(len(distinct))[:n_questions]
