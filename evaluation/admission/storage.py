@@ -115,7 +115,7 @@ def delete_rule(collection: Collection) -> None:
 
 
 def apply_rule(rule: ScoreRule) -> AdmittedWorkers:
-    """Update the list of admitted workers: add those who meet the rule, remove the others."""
+    """Update the list of admitted workers: add those who meet the rule, remove those who do not."""
     with transaction.atomic():
         result = select_admitted(rule.collection, rule.earlier, rule.at_least, rule.end, rule.score)
         what = "score" if rule.score == RAW else rule.get_score_display()

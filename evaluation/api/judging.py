@@ -224,7 +224,7 @@ class JudgingViewSet(ApiViewSet):
     )
     def task(self, request: Request, set_id: Any, task_id: UUID) -> Response:
         """Return a judging task."""
-        _, judging, task = self._task(request, set_id, task_id)
+        _, judging, task = self._find_task(request, set_id, task_id)
         code = judging.code_of(task.grade, task.label)
         return Response(
             TaskSerializer({"task": task, "scale": judging, "choice": code or None}).data
@@ -238,7 +238,7 @@ class JudgingViewSet(ApiViewSet):
     )
     def judge(self, request: Request, set_id: Any, task_id: UUID) -> Response:
         """Save a judgement; repeating the same one has no effect."""
-        question_set, judging, _ = self._task(request, set_id, task_id)
+        question_set, judging, _ = self._find_task(request, set_id, task_id)
         choice = judging.choice(self.checked(JudgementSerializer).validated_data["choice"])
         if choice is None:
             codes = ", ".join(choice.code for choice in judging.choices)
@@ -264,7 +264,7 @@ class JudgingViewSet(ApiViewSet):
             raise Http404 from None
         return Response(status=204)
 
-    def _task(
+    def _find_task(
         self, request: Request, set_id: Any, task_id: UUID
     ) -> tuple[QuestionSet, Judging, door.Task]:
         """Return set, judging and task of a request. Raises Http404."""

@@ -227,15 +227,15 @@ class RunViewSet(ApiViewSet):
             )
         except OptionError as error:
             raise build_options_problem(kind, error) from None
-        return self._started(run)
+        return self._build_started_response(run)
 
     def retrieve(self, request: Request, run_id: Any) -> Response:
         """Return a run with its state and progress."""
-        return self._build_response(get_visible_or_404(request, self._rows(), run_id))
+        return self._build_response(get_visible_or_404(request, self._select_runs(), run_id))
 
     def partial_update(self, request: Request, run_id: Any) -> Response:
         """Change name and notes of a run."""
-        run = get_editable(request, self._rows(), run_id)
+        run = get_editable(request, self._select_runs(), run_id)
         values = self.checked(RunLabelSerializer).validated_data
         lifecycle.rename_run(run, values.get("name", run.name), values.get("notes", run.notes))
         return self._build_response(run)
@@ -243,7 +243,7 @@ class RunViewSet(ApiViewSet):
     @action(detail=True, methods=["post"])
     def use(self, request: Request, run_id: Any) -> Response:
         """Make a run the official one of its question set."""
-        run = get_editable(request, self._rows(), run_id)
+        run = get_editable(request, self._select_runs(), run_id)
         if run.state != Run.State.DONE:
             raise ApiProblem("conflict", f"Only a run that is done can count: it is {run.state}.")
         make_official(run, request.user)
@@ -253,7 +253,7 @@ class RunViewSet(ApiViewSet):
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, run_id: Any) -> Response:
         """Cancel a queued or running run."""
-        run = get_editable(request, self._rows(), run_id)
+        run = get_editable(request, self._select_runs(), run_id)
         if not lifecycle.cancel_run(run) and run.state != Run.State.CANCELLED:
             raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
         return self._build_response(run)
@@ -261,7 +261,7 @@ class RunViewSet(ApiViewSet):
     @action(detail=True, methods=["post"])
     def pause(self, request: Request, run_id: Any) -> Response:
         """Pause a run."""
-        run = get_editable(request, self._rows(), run_id)
+        run = get_editable(request, self._select_runs(), run_id)
         if not lifecycle.pause_run(run) and run.state != Run.State.PAUSED:
             raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
         return self._build_response(run)
@@ -269,7 +269,7 @@ class RunViewSet(ApiViewSet):
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, run_id: Any) -> Response:
         """Resume a paused run."""
-        run = get_editable(request, self._rows(), run_id)
+        run = get_editable(request, self._select_runs(), run_id)
         if not lifecycle.resume_run(run) and run.is_finished:
             raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
         return self._build_response(run)
@@ -278,14 +278,14 @@ class RunViewSet(ApiViewSet):
     @repeatable
     def again(self, request: Request, run_id: Any) -> Response:
         """Start a new run with the same parameters over the current data of the version."""
-        run = get_editable(request, self._rows(), run_id)
+        run = get_editable(request, self._select_runs(), run_id)
         try:
-            return self._started(lifecycle.repeat_run(run, get_user_id(request)))
+            return self._build_started_response(lifecycle.repeat_run(run, get_user_id(request)))
         except OptionError as error:
             raise build_options_problem(get_run_kind(run), error, "conflict") from None
 
-    def _rows(self) -> Any:
-        """Return the runs joined with their question sets, without long fields."""
+    def _select_runs(self) -> Any:
+        """Return the query of all runs with their question sets, without long fields."""
         return Run.objects.select_related("version__question_set").defer("summary", "reasons")
 
     def _build_response(self, run: Run) -> Response:
@@ -293,7 +293,7 @@ class RunViewSet(ApiViewSet):
         headers = {} if run.is_finished else {"Retry-After": str(SECONDS_BETWEEN_LOOKS)}
         return Response(self.get_serializer(run).data, headers=headers)
 
-    def _started(self, run: Run) -> Response:
+    def _build_started_response(self, run: Run) -> Response:
         """Return the 202 response with the URL of the started run."""
         return Response(
             self.get_serializer(run).data,
@@ -422,47 +422,51 @@ class ExportViewSet(ApiViewSet):
     @describe_export("Take away answers", RUN, PSEUDONYMS)
     def answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return the workers' answers with times and flags, one row per answer."""
-        version = self._version(get_answered_set(request, set_id), answered=True)
-        run = self._run(version)
+        version = self._choose_version(get_answered_set(request, set_id), answered=True)
+        run = self._find_run(version)
         pseudonyms = parse_flag(request.query_params, "pseudonyms")
         made = exports.build_answers_export(version, run, pseudonyms=pseudonyms, user=request.user)
-        return self._file(made)
+        return self._build_download(made)
 
     @describe_export("Take away model answers", RUN)
     def model_answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return the language models' answers, one row per answer."""
-        version = self._version(get_answered_set(request, set_id), answered=True)
-        return self._file(
-            exports.build_model_answers_export(version, self._run(version), user=request.user)
+        version = self._choose_version(get_answered_set(request, set_id), answered=True)
+        return self._build_download(
+            exports.build_model_answers_export(version, self._find_run(version), user=request.user)
         )
 
     @describe_export("Take away questions")
     def questions(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return the questions, one row per question."""
-        return self._file(
+        return self._build_download(
             exports.build_questions_export(self._find_version(set_id), user=request.user)
         )
 
     @describe_export("Take away passages")
     def passages(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return the passages, one row per passage."""
-        return self._file(
+        return self._build_download(
             exports.build_passages_export(self._find_version(set_id), user=request.user)
         )
 
     def _find_version(self, set_id: Any) -> QuestionSetVersion:
         """Return the requested version of a visible set. Raises Http404 and ApiProblem."""
-        return self._version(get_visible_or_404(self.request, QuestionSet.objects.all(), set_id))
+        return self._choose_version(
+            get_visible_or_404(self.request, QuestionSet.objects.all(), set_id)
+        )
 
-    def _version(self, question_set: QuestionSet, *, answered: bool = False) -> QuestionSetVersion:
+    def _choose_version(
+        self, question_set: QuestionSet, *, answered: bool = False
+    ) -> QuestionSetVersion:
         """Return the version that the request names. Raises ApiProblem if the set is empty."""
         version = select_version(self.request, question_set, answered=answered)
         if version is None:
             raise ApiProblem("conflict", "The set is empty: send questions or answers first.")
         return version
 
-    def _run(self, version: QuestionSetVersion) -> Run | None:
-        """Return the run that the request names; None without one."""
+    def _find_run(self, version: QuestionSetVersion) -> Run | None:
+        """Return the run named by the query parameter `run`; None without it. Raises ApiProblem."""
         wanted = self.request.query_params.get("run")
         if wanted is None:
             return None
@@ -471,7 +475,7 @@ class ExportViewSet(ApiViewSet):
         except ChoiceError as error:
             raise build_parameter_problem("run", str(error)) from None
 
-    def _file(self, made: Export) -> StreamingHttpResponse:
+    def _build_download(self, made: Export) -> StreamingHttpResponse:
         """Return the export as a download in the requested format."""
         kind = parse_choice(self.request.query_params, "format", FORMATS, "jsonl")
         version = made.version

@@ -98,11 +98,11 @@ class PanelPair:
 
     Attributes
     ----------
-    cosines : (Q,) cosines of their exemplary answers; NaN where a panel has none.
+    cosines : (Q,) cosines of both panels' exemplary answers; NaN if a panel has none.
     spearman_models, kendall_models : rank correlations (rho, tau-b) of the mean scores of
         `n_models` models under both panels; None where undefined.
     swapped : number of pairs of models that the panels order differently.
-    swapped_beyond_chance : those of them whose difference is beyond chance under both panels.
+    swapped_beyond_chance : number of them whose difference is significant under both panels.
     spearman_people : rank correlation of the mean scores of `n_people` workers.
     """
 

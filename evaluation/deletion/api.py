@@ -55,7 +55,7 @@ class RemovalSerializer(serializers.ModelSerializer[Removal]):
         read_only_fields = fields
 
 
-class _Removing(ApiViewSet):
+class _RemovalViewSet(ApiViewSet):
     """Base class of the archive and delete views of sets, runs and models."""
 
     serializer_class = ArchivedSerializer
@@ -83,7 +83,7 @@ class _Removing(ApiViewSet):
 
 
 @extend_schema(tags=["question sets"])
-class SetRemovalViewSet(_Removing):
+class SetRemovalViewSet(_RemovalViewSet):
     """Archiving and deletion of question sets."""
 
     queryset = QuestionSet.objects.all()
@@ -141,7 +141,7 @@ class SetRemovalViewSet(_Removing):
 
 
 @extend_schema(tags=["runs"])
-class RunRemovalViewSet(_Removing):
+class RunRemovalViewSet(_RemovalViewSet):
     """Archiving and deletion of runs."""
 
     queryset = Run.objects.all()
@@ -194,7 +194,7 @@ class RunRemovalViewSet(_Removing):
 
 
 @extend_schema(tags=["language models"])
-class ModelRemovalViewSet(_Removing):
+class ModelRemovalViewSet(_RemovalViewSet):
     """Archiving and deletion of language models."""
 
     queryset = LanguageModel.objects.all()

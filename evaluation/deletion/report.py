@@ -30,11 +30,11 @@ class ImportRow:
     ----------
     imported_by : a user's name; "" for an import by the command line.
     n_new : rows of the file with new content. n_unchanged : rows that repeated existing content.
-    n_left : number of rows created by the import that still exist. Of demographic data the three
-        count workers.
+    n_left : number of rows created by the import that still exist. For demographic data, the three
+        numbers count workers.
     state : kept, going (is being undone) or undone.
     what : answers, model_answers, questions, passages or demographics.
-    n_passages, n_models : that were made by it.
+    n_passages, n_models : numbers of passages and models that the import created.
     """
 
     id: UUID

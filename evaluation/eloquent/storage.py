@@ -158,7 +158,7 @@ NAME = "findings"
 
 
 def store_findings(turn: Turn, findings: Findings) -> None:
-    """Store the findings of a run for its pages; call it in a fenced transaction."""
+    """Store the findings of a run; call it within `turn.open_fenced_transaction()`."""
     turn.keep(
         NAME,
         {

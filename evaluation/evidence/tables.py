@@ -141,7 +141,7 @@ class Correlations:
 
     @classmethod
     def empty(cls) -> Correlations:
-        """Return an object without any repetition."""
+        """Return empty correlations, to which `add` appends repetitions."""
         return cls([], [])
 
     def add(self, scores: ArrayLike, truth: ArrayLike) -> None:

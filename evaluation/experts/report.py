@@ -111,19 +111,20 @@ class AuditReport:
 
     Attributes
     ----------
-    design, seed, with_models : of the draw; None before the first.
-    drawn_for : the run whose sample it is, where that is another of the same version.
-    n_answers, n_model_answers, n_questions : what can be drawn.
+    design, seed, with_models : options of the sample; None before the first draw.
+    drawn_for : id of the run for which the sample was drawn, if it is another run.
+    n_answers, n_model_answers, n_questions : numbers from which a sample can be drawn.
     n_judged : drawn answers with a grade; n_by_two : those with two or more; n_given : all grades.
     step : largest accepted difference of two grades; None before the first draw. n_disputed :
-        answers with a larger difference; n_settling : of these, assigned to a third expert;
-        n_settled : settled. parties : experts who graded an open one, and so cannot settle it.
+        answers with a larger difference; n_settling : those of them assigned to a third expert;
+        n_settled : those settled. parties : experts who graded an unsettled one, and so cannot
+        settle it.
     waiting : invited experts who have not signed in yet.
     check : agreement on workers' answers, for the trust report.
     people, models : grades of workers' answers, weighted to represent all, and of models' answers.
     by_expert : grades of workers' answers, for each expert alone.
-    workers : correlation of workers' mean grades with their raw scores; None with fewer than 10
-        workers who have 3 judged answers or more, `n_covered`.
+    workers : correlation of workers' mean grades with their raw scores, over the `n_covered`
+        workers with 3 judged answers or more; None below 10 such workers.
     differ : answers on which grades and scores differ most by their ranks.
     """
 

@@ -53,7 +53,7 @@ RELIABLE, TENTATIVE = 0.8, 0.667
 class Answer:
     """An answer with its author (worker or model), question and automatic score.
 
-    `score` None where there is none. Names are ids; `question` those of the other answers to it.
+    `author` and `question` are ids; `score` is None if missing.
     """
 
     author: str
@@ -110,10 +110,10 @@ class Difficulty:
 
     Attributes
     ----------
-    difficulty : 1 less the mean grade over 5: 0 where all are right, 1 where all are wrong; each
-        grade counts for as many answers as it stands for. low, high : 95% interval (Student's t,
-        cut to 0..1); None with the reason.
-    n, n_answers : people's answers that are graded, and that there are.
+    difficulty : 1 - (mean grade) / 5: 0 if all answers are right, 1 if all are wrong; grades are
+        weighted by the number of answers that they represent. low, high : 95% interval (Student's
+        t, cut to 0..1); None with a reason.
+    n, n_answers : numbers of graded and of all workers' answers.
     """
 
     question: str
@@ -131,11 +131,11 @@ class TrueMean:
 
     Attributes
     ----------
-    kind : "worker" or "model". graded, graded_low, graded_high : from its grades alone.
-    mean, low, high : with its scores, too (prediction-powered). weight : how far these were relied
-        on, 0 for not at all, as where its graded answers stand for different numbers of answers.
-        narrower : how much narrower the second interval is, as a share.
-    n, n_answers : answers that are graded, and that have a score.
+    kind : "worker" or "model". graded, graded_low, graded_high : mean and interval by grades alone.
+    mean, low, high : mean and interval by grades and scores (prediction-powered).
+    weight : weight of the scores; 0 if not used, as for graded answers with unequal weights.
+    narrower : share by which the second interval is narrower than the first.
+    n, n_answers : numbers of answers with a grade, and with a score.
     """
 
     kind: str
@@ -289,7 +289,7 @@ def _compute_difficulty(
 def estimate_true_means(
     graded: Sequence[GradedAnswer], answers: Sequence[Answer]
 ) -> list[TrueMean]:
-    """Return the mean grades of workers, then models, best first, if graded and scored.
+    """Return the estimated mean grades of graded workers, then of models, each best first.
 
     The relation of scores to grades is learned from the other workers, or the other models. For a
     worker or model whose graded answers have different weights, the estimate is their weighted

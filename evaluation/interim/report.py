@@ -24,7 +24,7 @@ class SoFar:
 
     Attributes
     ----------
-    done : number of workers who submitted. fewest : least number that can be graded.
+    done : number of workers who submitted. fewest : smallest number that can be graded.
     going : queued or running interim grading, else None. failed : the newest one if it failed or
         was cancelled, else None.
     interim : newest finished interim grading; None before the first. since : workers who submitted

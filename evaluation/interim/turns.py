@@ -38,7 +38,7 @@ WITHOUT_MEANING = "tfidf-char"
 
 
 class TooFewError(ValueError):
-    """Too few workers have submitted for an interim grading: `done` of them."""
+    """Too few workers have submitted for an interim grading; `done` is their number."""
 
     def __init__(self, done: int) -> None:
         super().__init__(f"{done} of {FEWEST} people have handed in")

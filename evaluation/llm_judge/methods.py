@@ -218,7 +218,7 @@ class JudgeAnalysis:
     def _correlate(
         self, rows: Integers, a: Floats, b: Floats, too_few: str
     ) -> dict[str, ClusteredEstimate]:
-        """Return the correlations of two scores over answers, and over workers' means.
+        """Return the correlations of scores `a` and `b` over answers, and over workers' means.
 
         `too_few` is the reason if there are fewer than `FEWEST_WORKERS` workers.
         """

@@ -108,7 +108,7 @@ def judge_answers(
     score: PromptWithReminder = SCORE,
     compare: PromptWithReminder = COMPARE,
 ) -> JudgeReplies:
-    """Ask the judge to score every answer and to compare pairs; return what it replied."""
+    """Ask the judge to score every answer and to compare pairs; return scores and verdicts."""
     rows, repeats = range(len(answers)), parameters.repeats
     items = [
         Item(

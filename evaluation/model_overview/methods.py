@@ -42,9 +42,9 @@ class ViewCorrelation:
     Attributes
     ----------
     estimate : mean over models, -1 to 1, with its 95% interval; `n` counts the questions on which
-        a model has both. Undefined where no model has 3 such questions with different numbers.
-    by_model : (M,) of each model, None where undefined. n_models : that are not.
-    n_cells : answers with both numbers.
+        a model has both. Undefined if no model has 3 such questions with different numbers.
+    by_model : (M,) correlation of each model, None if undefined. n_models : number of defined ones.
+    n_cells : number of answers with both values.
     """
 
     estimate: SampleEstimate
@@ -122,7 +122,7 @@ class DrawnRanks:
 
     Parameters
     ----------
-    views : (V, Q) numbers. times : (D, Q) how often each question is drawn.
+    views : (V, Q) values of the model. times : (D, Q) number of times each question is drawn.
     """
 
     def __init__(self, views: Floats, times: Floats) -> None:
@@ -130,7 +130,7 @@ class DrawnRanks:
         self._made: dict[tuple[int, bytes], tuple[Floats, Floats]] = {}
 
     def compute_correlation(self, one: int, other: int, among: Booleans) -> Floats:
-        """Return Spearman's correlation of two measures of the models in each bootstrap draw.
+        """Return Spearman's correlation of two views of the model in each bootstrap draw.
 
         0 in a draw in which all values of a measure are equal.
         """
@@ -268,10 +268,11 @@ class Standing:
 
     Attributes
     ----------
-    mean : over the questions where it has a number. gain : its number less the mean of the other
-        models' numbers, over the questions where it and another model have one; undefined for the
-        only model. Both with 95% intervals over questions.
-    place : 1 + the number of models with a better mean; None without a mean. n_models : with one.
+    mean : mean over the questions with a value. gain : mean difference to the other models' mean,
+        over the questions on which this and another model have values; undefined for a single
+        model. Both have 95% intervals over questions.
+    place : 1 + the number of models with a better mean; None without a mean. n_models : number of
+        models with a mean.
     """
 
     mean: SampleEstimate

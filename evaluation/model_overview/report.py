@@ -42,7 +42,7 @@ from evaluation.runs.reports.lists import Table
 class ViewRow:
     """A view (measure of models) for readers: name, aspect, title, explanation, source run.
 
-    `leads` whether it stands for its side; `better` is "higher", "lower" or "" for neither.
+    `leads` is true for the main view of its aspect (`side`); `better` is "higher", "lower" or "".
     """
 
     name: str
@@ -117,7 +117,7 @@ class ViewsReport:
 
     Attributes
     ----------
-    missing : sides from which nothing was seen. answered : questions about views.
+    missing : aspects without results. answered : questions about views with their answers.
     """
 
     questions: int
@@ -330,7 +330,7 @@ def load_answers(
 ) -> AnswersPage:
     """Return a page of answers with their values in all views; `place` selects a model.
 
-    Those with one side or none come last, in the order of the questions.
+    Answers with values in one aspect or none come last, in the order of the questions.
     """
     summary = ViewsSummary.from_json(run.summary)
     together = load_values(run, summary)
@@ -432,7 +432,7 @@ def build_models_table(run: Run) -> Table:
 
 
 def build_disagreements_table(run: Run) -> Table:
-    """Return the table of answers with at least two sides, strongest disagreement first."""
+    """Return the table of answers with values in 2 aspects or more, most disagreement first."""
     together = load_values(run, ViewsSummary.from_json(run.summary))
     rows = build_disagreement_rows(together, compute_disagreement_of_sides(together))
     texts = dict(Question.objects.filter(version=run.version_id).values_list("external_id", "text"))

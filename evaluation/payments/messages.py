@@ -14,7 +14,7 @@ LONGEST_QUOTE = 100
 
 
 def _format_share(n: int, m: int, noun: str) -> str:
-    """Format "3 of 12 answers"."""
+    """Return the share `n` of `m` as text, such as "3 of 12 answers"."""
     return f"{n:,} of {format_count(m, noun)}"
 
 

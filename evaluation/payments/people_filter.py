@@ -83,7 +83,7 @@ class PayFilter(ListFilter):
     )
 
     class Meta(ListFilter.Meta):
-        """Every filter is named above."""
+        """Filter settings: no filters besides those declared above."""
 
         model = Submission
         fields: ClassVar[list[str]] = []

@@ -85,7 +85,7 @@ OPTIONAL_RECORDS = ("payments", "decisions", "signals", "batches")
 
 
 def select_decided(kind: str) -> Q:
-    """Return the condition for a decision, a key of `DECIDED`, on `decided` and `verdict`."""
+    """Return the query condition that selects submissions with a decision, a key of `DECIDED`."""
     if kind == ACCEPTED:
         return Q(decided=APPROVED) & ~Q(verdict=EXCLUDED)
     if kind == EXCLUDED:
@@ -105,11 +105,11 @@ class PayRow:
 
     Attributes
     ----------
-    score : None where no run graded the worker. seconds : from consent to the end; None if unknown.
-    evidence : for categories of rejection. marks : alarms and notices that name the worker.
-    signals, facts : only shown, never part of a suggestion.
+    score : None if no run graded the worker. seconds : from consent to the end; None if unknown.
+    evidence : evidence by category of rejection. marks : alarms and notices that name the worker.
+    signals, facts : for display only; suggestions ignore them.
     status : status on the panel, "" if unknown.
-    log : all decisions, those taken back too, oldest first.
+    log : all decisions, also those taken back, oldest first.
     part : partial payment that is neither failed nor cancelled. run : run that graded the worker.
     """
 

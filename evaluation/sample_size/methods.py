@@ -68,7 +68,7 @@ class SizePoint:
         and of answers, "crowd" is the workers' scores by the whole crowd.
     pearson, spearman : mean correlations over the draws; None if undefined in all draws.
     low, high : 2.5% and 97.5% quantiles of Pearson's correlation over the draws. At the full size
-        there is one draw, and both are its value.
+        there is one draw, and both equal its value.
     n_draws : number of draws with a defined correlation.
     """
 

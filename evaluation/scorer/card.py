@@ -62,7 +62,7 @@ def _iterate_front_matter(content: ScorerContent, table: ParquetFile | None) -> 
     if known:
         # In quotes, because YAML reads no as false.
         yield from ("language:", *(f"- {json.dumps(tag)}" for tag in known))
-    yield f"pretty_name: {json.dumps(_join(origin.title), ensure_ascii=False)}"
+    yield f"pretty_name: {json.dumps(_join_lines(origin.title), ensure_ascii=False)}"
     size = next((name for most, name in SIZES if len(content.questions) < most), "100K<n<1M")
     yield from ("size_categories:", f"- {size}", "task_categories:", "- question-answering")
     yield from ("tags:", "- crowdgrade", "- human-consensus")
@@ -82,7 +82,7 @@ def _iterate_body(
 ) -> Iterator[str]:
     """Yield the lines of the card after its front matter."""
     origin = content.origin
-    yield from (f"# {_join(origin.title)}: what people answer", "")
+    yield from (f"# {_join_lines(origin.title)}: what people answer", "")
     yield (
         f"{len(content.questions):,} questions, each with the consensus of the people who answered "
         "it. An answer of a language model is scored by its similarity to that consensus."
@@ -90,7 +90,7 @@ def _iterate_body(
     yield ""
     for text in (origin.description, origin.notice):
         if text.strip():
-            yield from (_join(text), "")
+            yield from (_join_lines(text), "")
     yield from _iterate_use(content, formats)
     if table is not None:
         yield from _iterate_structure()
@@ -204,9 +204,10 @@ def _iterate_collection(content: ScorerContent) -> Iterator[str]:
             + ("" if origin.n_consents >= origin.n_workers else "; none is recorded of the others")
         )
         if origin.consent_text:
-            lines.append(f"Consent text: “{_join(origin.consent_text)}”")
+            lines.append(f"Consent text: “{_join_lines(origin.consent_text)}”")
     lines.append(
-        f"Basis for publishing answers, as stated for this export: {_join(options.consent_basis)}"
+        "Basis for publishing answers, as stated for this export: "
+        f"{_join_lines(options.consent_basis)}"
         if options.with_answers
         else "Basis for publishing answers: not needed, no answer is included"
     )
@@ -253,7 +254,7 @@ def _iterate_rest(content: ScorerContent) -> Iterator[str]:
         [
             f"Embedder: {settings}",
             *html.get(origin.html, []),
-            f"Run: {_join(origin.run) or 'graded from files by `evaluate aqer`'}",
+            f"Run: {_join_lines(origin.run) or 'graded from files by `evaluate aqer`'}",
             f"Signature: `{origin.signature}`",
             f"Input: SHA-256 {origin.input_hash}",
         ],
@@ -270,7 +271,7 @@ def _iterate_rest(content: ScorerContent) -> Iterator[str]:
     yield from _iterate_section(
         "Distribution",
         [
-            f"Licence of the data: {_join(origin.licence) or UNKNOWN}",
+            f"Licence of the data: {_join_lines(origin.licence) or UNKNOWN}",
             "Licence of the code (crowd_scorer and the files at the top): Apache-2.0",
         ],
     )
@@ -289,6 +290,6 @@ def _iterate_section(title: str, lines: Sequence[str]) -> Iterator[str]:
     yield from (f"## {title}", "", *(f"- {line}" for line in lines), "")
 
 
-def _join(text: str) -> str:
+def _join_lines(text: str) -> str:
     """Return a text on one line, with single spaces."""
     return " ".join(text.split())

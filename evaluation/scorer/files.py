@@ -42,9 +42,9 @@ class ScorerFiles:
 
     Attributes
     ----------
-    folder : written by ``evaluate aqer``. answers : the graded file, for facts.
+    folder : folder that ``evaluate aqer`` wrote. answers : the graded file, for facts.
     questions, passages : files of the questions' and passages' texts.
-    title, licence, languages : for the dataset card.
+    title, licence, languages : values for the dataset card.
     """
 
     folder: Path
@@ -58,7 +58,7 @@ class ScorerFiles:
 
 
 def load_content(given: ScorerFiles, options: ScorerOptions) -> ScorerContent:
-    """Return what the scorer of a graded file holds.
+    """Return the contents of the scorer of a graded file.
 
     Raises `NotExportableError`, and `InputError` for a file of answers or questions that cannot be
     read.
@@ -133,7 +133,7 @@ def _read_parameters(stored: Mapping[str, Any]) -> AqerParameters:
 
 
 def _read_table(path: Path) -> Iterator[dict[str, str]]:
-    """Yield the rows of a result table by column."""
+    """Yield the rows of a CSV result table, as cells by column name."""
     with path.open(encoding="utf-8", newline="") as file:
         yield from csv.DictReader(file)
 

@@ -24,8 +24,8 @@ class ScorerPreview:
 
     Attributes
     ----------
-    questions, left_out : number of questions in it, and of those left out by reason code.
-    fact_questions : questions on which facts are compared; `facts_reason` is the code without.
+    questions, left_out : numbers of exported questions, and of those left out by reason code.
+    fact_questions : number of questions with facts; `facts_reason` is the code for none.
     worker_scores : raw scores of ranked workers. answer_scores : scores of their answers.
     answers : answers in workers' own words. words : words that two workers or more use.
     consents : workers who agreed to a consent text on the site; None if none is recorded.
@@ -72,7 +72,7 @@ class ScorerPreview:
 
 
 def build_preview(content: ScorerContent) -> ScorerPreview:
-    """Return what an export contains."""
+    """Return the counts of an export's contents, and of what it leaves out."""
     origin, questions, words = content.origin, content.questions, content.words
     return ScorerPreview(
         name=content.options.name,

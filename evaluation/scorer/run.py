@@ -36,13 +36,13 @@ class NotExportableError(ValueError):
 
 @dataclass(frozen=True)
 class ScorerOptions:
-    """What an export includes.
+    """Options of an export: name, included questions, and whether it has workers' answers.
 
     Attributes
     ----------
-    name : of the task and the dataset. fewest_answers : of a question.
-    with_answers : the consensus answer of each question, which is one person's own words.
-    consent_basis : why people's answers may be published; required `with_answers`.
+    name : of the task and the dataset. fewest_answers : smallest number of answers to a question.
+    with_answers : whether to include each question's consensus answer, one person's own words.
+    consent_basis : why these answers may be published; required for `with_answers`.
     """
 
     name: str
@@ -57,9 +57,9 @@ class ScoredQuestion:
 
     Attributes
     ----------
-    vector : of the exemplary answer. worker_scores : leave-one-out scores of the ranked people,
-        ascending. lowest : score of an empty answer. facts : None where none are compared.
-    consensus : the answer nearest to the exemplary one; "" unless answers are included.
+    vector : vector of the exemplary answer. worker_scores : leave-one-out scores of the ranked
+        workers, ascending. lowest : score of an empty answer. facts : None without facts.
+    consensus : the answer nearest to the exemplary answer; "" unless answers are included.
     """
 
     question: str
@@ -78,7 +78,7 @@ class ScoredQuestion:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the answers of a consensus come from, for the dataset card.
+    """Origin of the answers (run, dates, consent, licence), for the dataset card.
 
     Attributes
     ----------
@@ -111,12 +111,12 @@ class Origin:
 
 @dataclass(frozen=True)
 class ScorerContent:
-    """Everything that an exported scorer holds.
+    """Contents of an exported scorer: options, origin, embedder, questions with their scores.
 
     Attributes
     ----------
-    embedder : the run's embedder as `EmbedderInfo` describes it. worker_scores : raw scores of the
-        ranked people, ascending. left_out : number of questions left out, by reason code.
+    embedder : the run's embedder, with the keys of `EmbedderInfo`. worker_scores : raw scores of
+        the ranked workers, ascending. left_out : number of questions left out, by reason code.
     facts_reason : code of why facts are not compared; "" if they are.
     """
 
@@ -210,7 +210,7 @@ def build_question_facts(
 
 
 def count_words(answers: Answers) -> WordCounts:
-    """Return how often words have a capital in all answers, of words that two people use."""
+    """Return counts of capitalised and small uses of the words that two or more workers use."""
     counts = WordCounts()
     by_worker: dict[Any, WordCounts] = {}
     for worker, text in zip(answers.workers, answers.texts, strict=True):

@@ -43,7 +43,7 @@ def refuse_large_run(run: Run) -> None:
 
 
 def load_content(run: Run, options: ScorerOptions) -> ScorerContent:
-    """Return what the scorer of a finished run holds.
+    """Return the contents of the scorer of a finished run.
 
     Raises `NotExportableError`.
     """
@@ -142,7 +142,7 @@ def _load_facts(run: Run) -> tuple[Mapping[int, QuestionFacts], WordCounts, str]
 
 
 def _load_origin(run: Run) -> Origin:
-    """Return where a run's answers come from, and on which consent."""
+    """Return the origin of a run's answers, with the consent of their authors."""
     version, question_set = run.version, run.version.question_set
     # Of the answers that were graded only: others came later, or were not handed in.
     times = AnswerScore.objects.filter(run=run).aggregate(

@@ -37,7 +37,7 @@ FIELDS = {
 
 
 class ScorerForm(forms.Form):
-    """Form of what an exported scorer includes."""
+    """Form of the options of an exported scorer."""
 
     formats = forms.MultipleChoiceField(
         label="Formats",
@@ -96,7 +96,7 @@ class ScorerForm(forms.Form):
 
 
 def _build_initial(run: Run) -> dict[str, Any]:
-    """Return the form's values before it is sent."""
+    """Return the form's initial values: a task name from the set, and the default options."""
     return {
         "formats": [name for name in FORMATS if name != "hf" or has_pyarrow()],
         "name": make_name(run.version.question_set.name),
@@ -106,8 +106,8 @@ def _build_initial(run: Run) -> dict[str, Any]:
     }
 
 
-def _read(request: HttpRequest, run: Run) -> tuple[ScorerForm, ScorerContent | None, str]:
-    """Return the form, the contents if it is valid, and the sentence of another refusal."""
+def _read_form(request: HttpRequest, run: Run) -> tuple[ScorerForm, ScorerContent | None, str]:
+    """Return the form, the export's contents (None if refused), and a refusal outside the form."""
     initial = _build_initial(run)
     form = ScorerForm(request.GET if request.GET else initial)
     if not form.is_valid():
@@ -126,7 +126,7 @@ def _read(request: HttpRequest, run: Run) -> tuple[ScorerForm, ScorerContent | N
 @grading_page("evaluation/scorer/scorer.html")
 def show_scorer(request: HttpRequest, run: Run) -> Context:
     """Show what the export of a run as a scorer contains, and the form that changes it."""
-    form, content, refusal = _read(request, run)
+    form, content, refusal = _read_form(request, run)
     preview = None if content is None else build_preview(content)
     return {
         "title": "Export as a scorer",
@@ -143,9 +143,9 @@ def show_scorer(request: HttpRequest, run: Run) -> Context:
     }
 
 
-def _send(request: HttpRequest, run: Run) -> HttpResponseBase:
-    """Send the export as a ZIP file; the page with what is wrong if it cannot be made."""
-    form, content, refusal = _read(request, run)
+def _send_export(request: HttpRequest, run: Run) -> HttpResponseBase:
+    """Return the export as a ZIP file; if it cannot be built, the page with the problem."""
+    form, content, refusal = _read_form(request, run)
     if content is not None:
         try:
             formats = form.cleaned_data["formats"]
@@ -160,4 +160,4 @@ def _send(request: HttpRequest, run: Run) -> HttpResponseBase:
     return response
 
 
-send_scorer = grading_file(_send)
+send_scorer = grading_file(_send_export)

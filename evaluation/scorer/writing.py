@@ -58,7 +58,7 @@ def collect_code() -> dict[str, str]:
         done.add(module)
         path = _find_file(module)
         source = path.read_text("utf-8")
-        sources[_place(module, path)] = rename_imports(source)
+        sources[_build_export_path(module, path)] = rename_imports(source)
         waiting += _find_imports(source)
     # A package file is copied empty: its own would import the rest of the project.
     for place in list(sources):
@@ -116,7 +116,7 @@ def _find_file(module: str) -> Path:
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
-def _place(module: str, path: Path) -> str:
+def _build_export_path(module: str, path: Path) -> str:
     """Return the path of a copied module in the export."""
     name = module.replace(".", "/")
     return f"{PACKAGE}/{name}/__init__.py" if path.name == "__init__.py" else f"{PACKAGE}/{name}.py"

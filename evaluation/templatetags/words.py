@@ -81,7 +81,7 @@ def probability(p: float | None) -> str:
 def to_judge(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, Progress]:
     """Return the user's progress with judging tasks in some sets, by set key.
 
-    Sets of which nothing is asked are not in it. By two queries, however many sets there are.
+    Sets without a task are left out. Makes two queries.
     """
     question_sets = QuestionSet.objects.filter(pk__in=[question_set.pk for question_set in sets])
     return sum_by_set(load_inbox(question_sets, get_user_id(request)))

@@ -101,18 +101,18 @@ def _describe_times(values: Mapping[str, Any]) -> str:
 
 
 def _format_number(n: Any) -> str:
-    """Format a number with thousands separators."""
+    """Return a number as text with thousands separators."""
     # The generated list of messages passes names in place of numbers.
     return f"{n:,}" if isinstance(n, int) else str(n)
 
 
 def _format_every_time(n: int) -> str:
-    """Format "all 3 times", or "the one time"."""
+    """Return "all 3 times" for 3, "the one time" for 1."""
     return "the one time" if n == 1 else f"all {_format_number(n)} times"
 
 
 def _format_times(n: int) -> str:
-    """Format "3 times", or "once"."""
+    """Return "3 times" for 3, "once" for 1."""
     return "once" if n == 1 else f"{_format_number(n)} times"
 
 

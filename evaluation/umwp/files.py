@@ -95,10 +95,10 @@ CHART_FILE = "f1_by_size.svg"
 class UmwpRequest:
     """Input files, options and output folder of ``evaluate umwp``.
 
-    `templates` None are the project's. `labels` has annotators' labels of whether a reply says that
-    there is no answer, `unrelated` of whether it has unrelated content, `people` people's answers
-    with the column names `columns`, and `systems` the sizes of the systems. With `keep_thinking`
-    the thinking part of a reply stays in its text.
+    `templates` is None for the built-in templates. `labels` has annotators' labels whether a reply
+    states that there is no answer, `unrelated` whether it has unrelated content. `people` has
+    workers' answers, with column names in `columns`; `systems` has the models' sizes. With
+    `keep_thinking`, the thinking part of a reply stays in its text.
     """
 
     problems: Path

@@ -60,8 +60,8 @@ class Replies:
 
     Attributes
     ----------
-    n_replies : replies that the later wave lacks. n_models : models of these replies.
-    n_there : replies that the later wave has, or other replies to the same request; these stay.
+    n_replies : number of replies that the later wave lacks. n_models : number of their models.
+    n_there : number of replies of which the later wave has the same or another one already.
     """
 
     n_replies: int = 0

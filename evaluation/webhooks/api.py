@@ -159,11 +159,11 @@ class WebhookViewSet(ApiViewSet):
 
     def retrieve(self, request: Request, webhook_id: UUID) -> Response:
         """Return a webhook."""
-        return Response(WebhookSerializer(self._get(request, webhook_id)).data)
+        return Response(WebhookSerializer(self._find_webhook(request, webhook_id)).data)
 
     def partial_update(self, request: Request, webhook_id: UUID) -> Response:
         """Change the submitted values of a webhook."""
-        webhook = self._get(request, webhook_id)
+        webhook = self._find_webhook(request, webhook_id)
         given = self.checked(WebhookChangeSerializer, partial=True).validated_data
         is_on = given.pop("is_on", None)
         chosen = webhook.question_set
@@ -183,7 +183,7 @@ class WebhookViewSet(ApiViewSet):
 
     def destroy(self, request: Request, webhook_id: UUID) -> Response:
         """Delete a webhook."""
-        self._get(request, webhook_id).delete()
+        self._find_webhook(request, webhook_id).delete()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
@@ -195,7 +195,7 @@ class WebhookViewSet(ApiViewSet):
     )
     def renew(self, request: Request, webhook_id: UUID) -> Response:
         """Replace the secret and return the new one."""
-        webhook = self._get(request, webhook_id)
+        webhook = self._find_webhook(request, webhook_id)
         return Response(_represent_with_secret(webhook, renew_secret(webhook)))
 
     @extend_schema(
@@ -207,7 +207,7 @@ class WebhookViewSet(ApiViewSet):
     )
     def test(self, request: Request, webhook_id: UUID) -> Response:
         """Queue a test event."""
-        delivery = queue_test(self._get(request, webhook_id))
+        delivery = queue_test(self._find_webhook(request, webhook_id))
         return Response(DeliverySerializer(delivery).data, status.HTTP_202_ACCEPTED)
 
     @extend_schema(
@@ -217,7 +217,7 @@ class WebhookViewSet(ApiViewSet):
     )
     def deliveries(self, request: Request, webhook_id: UUID) -> Response:
         """List the deliveries of a webhook."""
-        rows = self._get(request, webhook_id).deliveries.select_related("event")
+        rows = self._find_webhook(request, webhook_id).deliveries.select_related("event")
         page = load_page(request, rows, NEWEST)
         body = DeliverySerializer(page.rows, many=True).data
         return Response(build_page_body(request, body, page.next))
@@ -231,7 +231,7 @@ class WebhookViewSet(ApiViewSet):
     )
     def again(self, request: Request, webhook_id: UUID, delivery_id: UUID) -> Response:
         """Queue a delivery again."""
-        rows = self._get(request, webhook_id).deliveries.select_related("event")
+        rows = self._find_webhook(request, webhook_id).deliveries.select_related("event")
         delivery = rows.filter(public_id=delivery_id).first()
         if delivery is None:
             raise Http404
@@ -240,7 +240,7 @@ class WebhookViewSet(ApiViewSet):
         delivery.refresh_from_db()
         return Response(DeliverySerializer(delivery).data, status.HTTP_202_ACCEPTED)
 
-    def _get(self, request: Request, webhook_id: UUID) -> Webhook:
+    def _find_webhook(self, request: Request, webhook_id: UUID) -> Webhook:
         """Return a webhook that the user may change; else Http404."""
         rows = Webhook.objects.select_related("owner", "question_set")
         return get_editable(request, rows, webhook_id)

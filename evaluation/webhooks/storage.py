@@ -52,7 +52,7 @@ HEADERS: Final = ("webhook-id", "webhook-timestamp", "webhook-signature")
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of one attempt.
+    """Result of one attempt to send a request to a webhook.
 
     Attributes
     ----------
@@ -270,7 +270,7 @@ def record_run_end(run_id: int) -> None:
 
 
 def record_if_full(submission: Submission) -> None:
-    """Record that a collection is full if a submission, stored just now, was the last wanted one.
+    """Record the event that a collection is full, if the submission took its last place.
 
     Call it in the transaction that stores the submission.
     """
@@ -342,8 +342,8 @@ def record_event(
 ) -> Event | None:
     """Store an event with a delivery for each webhook that wants its type.
 
-    None if no webhook wants it, or if it is recorded already. `key` names what is reported, `about`
-    is what the body says of it.
+    Returns None if no webhook wants it, or if an event of this `key` is stored already. `about` is
+    added to the body of the event.
     """
     wanting = [webhook for webhook in webhooks if event_type in webhook.events]
     if not wanting:

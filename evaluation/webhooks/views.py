@@ -103,36 +103,36 @@ def add_webhook(request: HttpRequest) -> HttpResponse:
         try:
             webhook, secret = create_webhook(request.user, **form.read_values())
         except WebhookError as error:
-            _mark(form, error)
+            _add_form_error(form, error)
         else:
-            return _show(request, webhook, secret)
-    return _show_form(request, form, "New webhook", None)
+            return _render_page(request, webhook, secret)
+    return _render_form(request, form, "New webhook", None)
 
 
 def change_webhook(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
     """Show the form of a webhook; POST changes it."""
-    webhook = _get(request, webhook_id)
+    webhook = _find_webhook(request, webhook_id)
     form = WebhookForm(webhook.owner, webhook, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
             edit_webhook(webhook, **form.read_values())
         except WebhookError as error:
-            _mark(form, error)
+            _add_form_error(form, error)
         else:
             messages.success(request, "Saved.", "saved")
             return redirect("admin:webhook", webhook.public_id)
-    return _show_form(request, form, f"Edit {webhook.name}", webhook)
+    return _render_form(request, form, f"Edit {webhook.name}", webhook)
 
 
 def show_webhook(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
     """Show a webhook with its deliveries."""
-    return _show(request, _get(request, webhook_id))
+    return _render_page(request, _find_webhook(request, webhook_id))
 
 
 @require_POST
 def send_test(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
-    """Queue a test event."""
-    webhook = _get(request, webhook_id)
+    """Queue a test event for a webhook, and redirect to its page."""
+    webhook = _find_webhook(request, webhook_id)
     queue_test(webhook)
     messages.success(request, "A test event is queued.", "test_queued")
     return redirect("admin:webhook", webhook.public_id)
@@ -142,14 +142,14 @@ def send_test(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
 @require_POST
 def make_secret(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
     """Replace the secret and show the new one, this once."""
-    webhook = _get(request, webhook_id)
-    return _show(request, webhook, renew_secret(webhook))
+    webhook = _find_webhook(request, webhook_id)
+    return _render_page(request, webhook, renew_secret(webhook))
 
 
 @require_POST
 def switch_webhook(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
     """Switch a webhook on (`on`=1) or off."""
-    webhook = _get(request, webhook_id)
+    webhook = _find_webhook(request, webhook_id)
     switch(webhook, on=request.POST.get("on") == "1")
     text, code = ("Switched on.", "on") if webhook.is_on else ("Switched off.", "off")
     messages.success(request, text, code)
@@ -158,7 +158,7 @@ def switch_webhook(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
 
 def delete_webhook(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
     """Ask whether to delete a webhook with its deliveries; POST deletes it."""
-    webhook = _get(request, webhook_id)
+    webhook = _find_webhook(request, webhook_id)
     if request.method == "POST":
         webhook.delete()
         messages.success(request, f"The webhook “{webhook.name}” is deleted.", "deleted")
@@ -175,7 +175,7 @@ def delete_webhook(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
 @require_POST
 def send_again(request: HttpRequest, webhook_id: UUID, delivery_id: UUID) -> HttpResponse:
     """Queue a delivery again, with the same event."""
-    webhook = _get(request, webhook_id)
+    webhook = _find_webhook(request, webhook_id)
     delivery = get_object_or_404(webhook.deliveries, public_id=delivery_id)
     if queue_again(delivery):
         messages.success(request, "The event is queued again.", "queued_again")
@@ -184,7 +184,7 @@ def send_again(request: HttpRequest, webhook_id: UUID, delivery_id: UUID) -> Htt
     return redirect("admin:webhook", webhook.public_id)
 
 
-def _show(request: HttpRequest, webhook: Webhook, secret: str | None = None) -> HttpResponse:
+def _render_page(request: HttpRequest, webhook: Webhook, secret: str | None = None) -> HttpResponse:
     """Return the page of a webhook; while a delivery is due, it loads itself again."""
     deliveries = webhook.deliveries.select_related("event__question_set", "event__run")
     page = load_page(request, deliveries, NEWEST_FIRST)
@@ -216,7 +216,7 @@ def _show(request: HttpRequest, webhook: Webhook, secret: str | None = None) -> 
     return response
 
 
-def _show_form(
+def _render_form(
     request: HttpRequest, form: WebhookForm, title: str, webhook: Webhook | None
 ) -> HttpResponse:
     """Return the page with the form of a webhook, None for a new one."""
@@ -230,12 +230,12 @@ def _show_form(
     return TemplateResponse(request, "evaluation/webhooks/form.html", context, status=status)
 
 
-def _mark(form: WebhookForm, error: WebhookError) -> None:
+def _add_form_error(form: WebhookForm, error: WebhookError) -> None:
     """Add the error of an invalid webhook to its form field, or to the whole form."""
     form.add_error(error.field or None, ValidationError(str(error), error.code))
 
 
-def _get(request: HttpRequest, webhook_id: UUID) -> Webhook:
+def _find_webhook(request: HttpRequest, webhook_id: UUID) -> Webhook:
     """Return a webhook that the user may change, with owner and question set; else Http404."""
     return get_editable(
         request, Webhook.objects.select_related("owner", "question_set"), webhook_id

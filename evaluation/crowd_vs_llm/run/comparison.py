@@ -87,11 +87,11 @@ class NoModelsError(ValueError):
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """Panels' results on one question; None where a panel has no answer to it.
+    """Panels' results on one question; None if a panel has no answer to it.
 
-    `people_and_models`, `people_and_both` and `models_and_both` are cosines of the exemplary
-    answers. `nearest_...` are the keys of each panel's best response. The one of both is the key of
-    a model's answer if `nearest_both_is_model`, else of a worker's.
+    `people_and_models`, `people_and_both` and `models_and_both` are cosines of two panels'
+    exemplary answers. `nearest_...` are the keys of each panel's best response; `nearest_both` is
+    the key of a model's answer if `nearest_both_is_model`, else of a worker's.
     """
 
     question: Any

@@ -47,7 +47,7 @@ class Distance:
     cosine, low, high : mean cosine of these exemplary answers, with its 95% bootstrap interval.
     median, least : median and lowest cosine.
     swapped : number of pairs of models that the panels order differently.
-    swapped_beyond_chance : those of them whose difference is beyond chance under both panels; None
+    swapped_beyond_chance : number of them whose difference is significant under both panels; None
         in older runs.
     models, people : number of models and of workers in the rank correlations.
     """
@@ -78,8 +78,8 @@ class Distance:
 class Standing:
     """A model's mean score under one panel, over `n` questions, and its rank by significance.
 
-    `model` is a name in files and a public id in the database. `reason` says why there is no score
-    or no rank.
+    `model` is a name in files and a public id in the database. `reason` is the code of why the
+    score or the rank is missing.
     """
 
     panel: str
@@ -92,7 +92,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Alikeness:
-    """Models' agreement minus workers', averaged over questions, with a permutation test."""
+    """Mean agreement among models' answers minus that among workers', by question, with a test."""
 
     difference: float | None = None
     low: float | None = None

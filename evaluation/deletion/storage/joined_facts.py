@@ -86,7 +86,7 @@ def _split_into_batches(rows: QuerySet[JoinedFacts, JoinedFacts]) -> Iterable[li
 
 
 def _load_later(rows: Sequence[JoinedFacts]) -> dict[int, list[JoinedFacts]]:
-    """Return the facts of later joins in force, by answer, the earliest first."""
+    """Return the facts of later joins that are not undone, by answer, the earliest join first."""
     found: dict[int, list[JoinedFacts]] = {}
     first = min(row.pk for row in rows)
     own = rows[0].brought_by_id
@@ -116,7 +116,7 @@ def _find_next(name: str, later: Sequence[JoinedFacts]) -> JoinedFacts | None:
 def _restore_values(row: JoinedFacts, later: Sequence[JoinedFacts]) -> None:
     """Restore an answer's values from before the join of facts; the caller saves the answer.
 
-    A later join in force keeps its own value, and gets the earlier one as what it replaced.
+    A value that a later join replaced stays; that join's record of the replaced value is updated.
     """
     extra: dict[str, Any] = row.response.extra
     changed: dict[int, JoinedFacts] = {}

@@ -167,9 +167,9 @@ class DependentRows:
 
     Attributes
     ----------
-    counts : number of rows by label. rows : total number, for the progress.
-    obstacles : why the object cannot be deleted; () if it can. notes : further consequences. Both
-        hold `Note`. inputs : input hashes of the runs.
+    counts : number of rows by label. inputs : input hashes of the runs.
+    obstacles : messages (`Note`) why the object cannot be deleted; () if it can.
+    notes : messages (`Note`) on further consequences.
     """
 
     counts: dict[str, int]
@@ -462,6 +462,6 @@ def count_answers_by_run(
 
 
 def add_withdrawn(n_of: dict[str, int]) -> None:
-    """Add to runs how many of their answers were deleted; keys are run ids as JSON strings."""
+    """Add to runs the numbers of their deleted answers, by run key as a string (as in JSON)."""
     for key, n in n_of.items():
         Run.objects.filter(pk=int(key)).update(n_withdrawn=F("n_withdrawn") + n)

@@ -208,9 +208,9 @@ def request_deletion(thing: Thing, user_id: int) -> Removal:
 
 
 def run_turn(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> bool:
-    """Work on the oldest deletions for some seconds; return whether there were any.
+    """Work on the oldest deletion for some seconds; return whether there was one to work on.
 
-    A deletion that waits for a run, or fails, lets the next one go first. Failures are logged.
+    Deletions that wait for a run or fail are skipped, and failures are logged.
     """
     until = clock() + seconds
     for removal in Removal.objects.filter(finished_at=None).order_by("pk"):
@@ -324,7 +324,7 @@ class Retention:
     _done: float | None = None
 
     def step(self) -> None:
-        """Delete expired rows if the last time is an hour ago."""
+        """Delete expired rows, unless that was done within the last hour."""
         if self._done is None or self.clock() - self._done >= SECONDS_BETWEEN:
             self._done = self.clock()
             delete_expired()

@@ -183,7 +183,7 @@ class SystemScores:
 
 @dataclass(frozen=True)
 class Apart:
-    """A model's replies to one item, scored by experts and by judge models, 0 to 5 each."""
+    """A model's replies to an item whose scores by experts and by judge models differ, 0 to 5."""
 
     system: str
     item: str

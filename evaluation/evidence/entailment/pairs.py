@@ -58,7 +58,7 @@ class LabelledAnswers:
 
     @property
     def classes(self) -> list[Class]:
-        """Class of each answer."""
+        """Entailment class of each answer, a value of `CLASSES`."""
         return [CLASSES[label] for label in self.labels]
 
     def list_premises(self, row: int) -> list[str]:

@@ -150,7 +150,7 @@ def inspect_texts(
     questions: NDArray[np.generic],
     texts: list[str],
 ) -> RaisedAlarms:
-    """Return the alarms of a crowd with texts.
+    """Return the alarms of a crowd whose answers have texts.
 
     `embedder` is the vectors' embedder specification.
     """

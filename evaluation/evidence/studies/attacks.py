@@ -108,7 +108,7 @@ class AttackedCrowd:
     general: Sequence[str] = ()
 
     def draw_sentence(self, rng: np.random.Generator) -> str:
-        """Return a random answer of 5 words or more."""
+        """Return a random student answer of 5 words or more."""
         while True:
             text = self.students.texts[int(rng.integers(len(self.students.texts)))]
             if count_words(text) >= FEWEST_WORDS:
@@ -209,7 +209,7 @@ ATTACKS = (
 
 @dataclass(frozen=True)
 class AttackOutcome:
-    """Result of one attack on one crowd.
+    """Result of one attack on one crowd: honest students beaten, attackers named by alarms.
 
     Attributes
     ----------

@@ -120,7 +120,7 @@ class Contradictions:
     changed: Integers
 
     def select(self, chosen: Sequence[bool]) -> Contradictions:
-        """Return the numbers of the selected pairs."""
+        """Return the numbers of contradictions of the pairs that `chosen` selects."""
         return Contradictions(self.paraphrase[list(chosen)], self.changed[list(chosen)])
 
     @property
@@ -172,7 +172,7 @@ class Cosines:
     changed: Floats
 
     def select(self, chosen: Sequence[bool]) -> Cosines:
-        """Return the cosines of the selected pairs."""
+        """Return the cosines of the pairs that `chosen` selects."""
         return Cosines(self.paraphrase[list(chosen)], self.changed[list(chosen)])
 
     @property

@@ -131,7 +131,7 @@ def _measure_gains(
 
 @dataclass(frozen=True)
 class _SimulatedCrowds:
-    """The simulated crowds of all repetitions."""
+    """Builds the simulated crowds of all repetitions, one per seed, from graded answers."""
 
     graded: GradedAnswers
     corpus: Corpus

@@ -110,7 +110,9 @@ def parse_batch(reply: str) -> list[Generated]:
         question = " ".join(block[: marked.start()].split())
         answers = read_answers(block[marked.end() :].strip()).answers
         if question:
-            generated.append(Generated(question, tuple((text,) for text in _clean(answers))))
+            generated.append(
+                Generated(question, tuple((text,) for text in _strip_answers(answers)))
+            )
     return generated
 
 
@@ -129,7 +131,7 @@ def _parse_json(reply: str) -> list[Generated]:
         if not isinstance(entries, list) or not isinstance(value.get("question"), str):
             continue
         spellings = [
-            tuple(_clean(map(str, entry if isinstance(entry, list) else [entry])))
+            tuple(_strip_answers(map(str, entry if isinstance(entry, list) else [entry])))
             for entry in entries
         ]
         question = " ".join(value["question"].split())
@@ -138,8 +140,8 @@ def _parse_json(reply: str) -> list[Generated]:
     return generated
 
 
-def _clean(answers: object) -> list[str]:
-    """Return answers without white space around them and without empty ones."""
+def _strip_answers(answers: object) -> list[str]:
+    """Return the nonempty answers as texts, without white space around them."""
     texts = (str(text).strip() for text in answers)  # type: ignore[attr-defined]
     return [text for text in texts if text]
 
@@ -187,7 +189,7 @@ Reader = Callable[[str], Any]
 
 @dataclass(frozen=True)
 class ParsedReply:
-    """Last reply to a request, after how many attempts, with what was read out of it."""
+    """Last reply to a request, with the number of attempts and the value parsed from it."""
 
     reply: StoredReply
     attempts: int
@@ -217,10 +219,10 @@ def ask_readable(
     prompt: PromptWithReminder,
     readers: Mapping[str, Reader],
 ) -> tuple[dict[str, ParsedReply], list[Round]]:
-    """Return what was read from each reply, by item, and the requests that failed.
+    """Return the parsed reply of each request, by item id, and the requests that failed.
 
-    A request is sent once more where nothing could be read, or no reply came. The second request
-    has the reminder in its conversation, so it is another request than the one that failed.
+    A request without a readable reply is sent once more. The second request has the reminder in its
+    conversation, so that it is not taken for the one that failed.
     """
     first = _read_replies(asking, step, round_, readers, 1)
     failed = _select_failed(round_, first)
@@ -298,7 +300,7 @@ _QUESTION_WORDS = frozenset(
 
 
 class Rejection(NamedTuple):
-    """Reason why a filter leaves a candidate out, with what it found."""
+    """Code of why a filter leaves a candidate out, with the text that it found, if any."""
 
     reason: str
     detail: str = ""
@@ -316,7 +318,7 @@ class Filters:
         self._asked: list[tuple[frozenset[str], frozenset[str], str]] = []
 
     def check(self, question: str, answers: Answers) -> Rejection | None:
-        """Return why a candidate is left out; None if it passes, and is remembered."""
+        """Return why a candidate is left out; None if it passes and is added for later checks."""
         rejection = check_alone(question, answers)
         if rejection is not None:
             return rejection
@@ -353,7 +355,7 @@ def merge_answers(answers: Answers) -> Answers:
 
 
 def check_alone(question: str, answers: Answers) -> Rejection | None:
-    """Return the first reason to leave out a question by itself; None if there is none.
+    """Return the first reason to leave out a question, regardless of other questions, or None.
 
     `answers` have no repetition (`merge_answers`).
     """
@@ -384,7 +386,7 @@ def check_alone(question: str, answers: Answers) -> Rejection | None:
 
 
 def _check_count(question: str, n_answers: int) -> Rejection | None:
-    """Return why the number of answers that a question asks for is unclear or another one."""
+    """Return the rejection if a question asks for an unclear or a different number of answers."""
     vague = _VAGUE.search(question) or _ANY_NUMBER.search(question)
     if vague:
         return Rejection("vague_count", vague[0].strip())

@@ -54,7 +54,7 @@ State = CandidateQuestion.State
 
 
 class CandidateRow(NamedTuple):
-    """A generated question, where it left or that it went to the validators, and why."""
+    """A generated question with its last stage (filter, verification or validators), and why."""
 
     source: str
     batch: int
@@ -264,7 +264,7 @@ class _Candidate(NewCandidate):
     batch: int = 0
 
     def build_row(self) -> CandidateRow:
-        """Return the row of the result table."""
+        """Return the candidate as a row of the result table."""
         return CandidateRow(
             self.source,
             self.batch,
@@ -307,7 +307,7 @@ def _verify(
 def _apply_verdict(
     candidate: _Candidate, verdict: ModelVerdict | None, verified_by: str
 ) -> _Candidate:
-    """Return a candidate with the model's verdict; unread verdicts leave it to validators."""
+    """Return a candidate with the model's verdict; it is refused unless right or not readable."""
     if verdict is None:
         return replace(candidate, verified_by=verified_by, verdict="unread")
     checked = replace(

@@ -44,7 +44,7 @@ def set_score(n_right: int, n_answers: int, n_found: int, n_gold: int) -> SetSco
 
 
 def match_one_to_one(fits: Sequence[Sequence[int]]) -> list[int | None]:
-    """Match as many of a reply's answers as possible to different right answers.
+    """Return the right answer of each of a reply's answers, matching as many as possible.
 
     A right answer has several spellings, so two answers may fit one right answer, and one answer
     two. Augmenting paths (Kuhn 1955, Berge 1957) find the largest matching. A matched answer stays

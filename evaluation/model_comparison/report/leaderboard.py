@@ -54,10 +54,10 @@ class LeaderRow:
 
     Attributes
     ----------
-    standing : score with interval, percentile among people, n and n_answered, as in the run.
-    rank : 1 + `n_better`, the number of models that are significantly better; None where no
-        comparison was possible. n_worse : number of models that are significantly worse. n_alike :
-        number of models without a significant difference.
+    standing : score with interval, percentile among workers, n and n_answered, as in the run.
+    rank : 1 + `n_better`, the number of significantly better models; None if no comparison was
+        possible. n_worse : number of significantly worse models. n_alike : number of models without
+        a significant difference.
     """
 
     standing: ModelRow
@@ -88,9 +88,9 @@ class OtherScores:
 
     Attributes
     ----------
-    called : its name, else the options that differ from the defaults, else its date.
-    same_exemplars : whether its scores can be compared with those of the leaderboard.
-    scores : one for each row of the leaderboard, None where the run has no score of the model.
+    called : the run's name, else its options that differ from the defaults, else its date.
+    same_exemplars : whether its scores are comparable with those of the leaderboard.
+    scores : one for each row of the leaderboard; None if the run has no score of the model.
     """
 
     renamed_keys: ClassVar = {"called": "label"}

@@ -88,8 +88,8 @@ def load_differences(
 ) -> Differences:
     """Return a page of questions with both models' answers, scores, and the consensus's answer.
 
-    By three queries; `table` holds the scores of both. Raises KeyError for an order or a model that
-    is unknown.
+    Makes three queries; `table` holds the scores of both. Raises KeyError for an unknown order or
+    model.
     """
     one, other = table.of_model(first), table.of_model(second)
     ordered = _order_questions(one - other, order)
@@ -154,9 +154,9 @@ class RightOrWrong(Reasoned):
 
     Attributes
     ----------
-    first_right, second_right : how many each got right.
-    only_first, only_second : the questions that only one of them got right, at most 50 of
-        `n_only_first` and `n_only_second`, by their ids in files.
+    first_right, second_right : numbers of questions that each answered correctly.
+    only_first, only_second : ids in files of the questions that only one answered correctly, at
+        most 50 of `n_only_first` and `n_only_second`.
     p_value, mid_p_value : of the exact McNemar test, and its mid-p; None without a common question.
     """
 

@@ -39,10 +39,9 @@ class Costs(Reasoned):
 
     Attributes
     ----------
-    seconds, cost, tokens : means an answer over the answers that came with the number, of which
-        there are `n_timed`, `n_priced`, `n_counted`; None without any. Tokens are those of the
-        prompt and of the reply together.
-    total_cost : sum over the answers that came with a cost, in the currency of the price.
+    seconds, cost, tokens : means over the `n_timed`, `n_priced` and `n_counted` answers that have
+        the number; None without any. Tokens are those of prompt and reply together.
+    total_cost : sum over the answers with a cost, in the currency of the model's price.
     reason : code of why one of the numbers is None; "" if none is.
     """
 
@@ -132,9 +131,9 @@ class Related:
 
     Attributes
     ----------
-    by : "version" (of one family, size, tuning and strategy) or "strategy" (all else alike).
-    newer, older : the later and the earlier version, by when they were registered; of strategies
-        the one with the passage and the one without, or in the order of their names.
+    by : "version" or "strategy"; family, size, tuning and the other of the two are equal.
+    newer, older : the later and the earlier version, by registration; for strategies, those with
+        and without the passage, or else in the order of their names.
     """
 
     by: Relation
@@ -199,7 +198,7 @@ class ScoreTable:
 
     Attributes
     ----------
-    scores : (K, Q), NaN where a model has none.
+    scores : (K, Q) scores; NaN if a model has none.
     """
 
     models: list[LanguageModel]
@@ -220,9 +219,9 @@ class ScoreTable:
 
     @classmethod
     def _load(
-        cls, run: Run, models: list[UUID] | None, told: Sequence[KeyTextTransform]
+        cls, run: Run, models: list[UUID] | None, cost_columns: Sequence[KeyTextTransform]
     ) -> tuple[Self, Mapping[int, Costs]]:
-        """Return the scores of models, and the costs of their answers if `told`; three queries."""
+        """Return models' scores, and their answers' costs if `cost_columns` is given; three queries."""
         # nulls_last, because PostgreSQL sorts NULL first in descending order and SQLite last.
         listed = LLMScore.objects.filter(run=run).order_by(
             F("score").desc(nulls_last=True), "model__name"
@@ -244,16 +243,18 @@ class ScoreTable:
         row_of = {model.pk: index for index, model in enumerate(language_models)}
         scores = np.full((len(language_models), len(questions)), np.nan)
         rows = LLMAnswerScore.objects.filter(run=run, llm_response__model__in=list(row_of))
-        if not told:
+        if not cost_columns:
             # Answers without a score matter for their costs only.
             rows = rows.filter(score__isnull=False)
         columns = ("llm_response__model_id", "llm_response__question_id", "score")
         costs = []
         # iterator() keeps no rows: a large run has one for each model and question.
-        for model, question, score, *cost in rows.values_list(*columns, *told).iterator(AT_ONCE):
+        for model, question, score, *cost in rows.values_list(*columns, *cost_columns).iterator(
+            AT_ONCE
+        ):
             if score is not None:
                 scores[row_of[model], place[question]] = score
-            if told:
+            if cost_columns:
                 costs.append((model, *cost))
         return cls(language_models, questions, scores, standings), sum_costs_by_model(costs)
 

@@ -38,8 +38,8 @@ class ViewQuestion:
 
     Attributes
     ----------
-    name : code of the question; interfaces have its text. view, other : the two views.
-    said : the answer, with its numbers turned so that above 0 means yes.
+    name : code of the question. view, other : names of the two views.
+    said : the answer; its numbers have the sign for which a positive correlation means yes.
     """
 
     name: str
@@ -120,9 +120,9 @@ class Claim:
 
     Attributes
     ----------
-    name : knows, knows_that_not or says_the_same; interfaces have its text.
-    evidence : results of the views about it; empty without any.
-    missing : sides without a result.
+    name : code of the question: knows, knows_that_not or says_the_same.
+    evidence : sentences from the views that answer it; empty without any.
+    missing : aspects without a result.
     """
 
     name: str

@@ -52,9 +52,8 @@ class CorrelationRow:
 class StandingRow:
     """A row of models.csv: one model's mean, gain and rank in one view (measure).
 
-    `gain` is by how much its numbers are above the mean of the other models' to the same
-    questions, of which there are `n_gain`; `place` counts from 1 for the best mean of `n_models`,
-    and is None in a view that is neither good nor bad.
+    `gain` is the mean difference to the other models' mean on the same `n_gain` questions; `place`
+    is the rank of the mean among `n_models`, 1 is best; None in a view without a better direction.
     """
 
     model: str
@@ -95,8 +94,8 @@ class ViewResults:
 
     Attributes
     ----------
-    correlations : every two views. own : of each model, in its leading view of uncertainty with
-        that of the crowd, with an interval; empty where a set lacks one of them.
+    correlations : correlations of every two views. own : each model's correlation of its main view
+        of uncertainty with that of the crowd, with an interval; () without one of them.
     """
 
     together: AlignedMetrics
@@ -277,9 +276,9 @@ class ViewsSummary(RunSummary):
 
     Attributes
     ----------
-    sources : where the views come from. views : those of answers and questions, in their order;
-        model_views : those of models over all questions, whose numbers are `of_models`.
-    answers : pairs of a model and a question of which a view has a number.
+    sources : runs or folders of the views. views : views of answers and questions, in order;
+        model_views : views of whole models, whose values are in `of_models`.
+    answers : number of (model, question) pairs with a value in any view.
     correlations, own, standings : as in `ViewResults`.
     repeated : number of rows that repeat an earlier one.
     """

@@ -65,7 +65,7 @@ class SystemResult:
     Attributes
     ----------
     judged : its judged replies.
-    overall : its metrics over all items, and those of each item.
+    overall : metrics over all items, and of each item.
     """
 
     judged: JudgedSystem

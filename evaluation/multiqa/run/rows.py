@@ -65,9 +65,9 @@ class ItemRow(NamedTuple):
 class ReplyRow(NamedTuple):
     """A stored reply of a system to one wording of an item, with its judgement.
 
-    `right` is None if the reply was not judged. `says` is the representative of all replies with
+    `right` is None if the reply was not judged. `says` is the text that represents all replies with
     the same answer; `modal` is whether this answer is the item's most frequent one. `crowd_score`
-    is the similarity to the workers' exemplary answer. `error` is why there is no reply.
+    is the similarity to the workers' exemplary answer. `error` is the reason for a missing reply.
     """
 
     system: str

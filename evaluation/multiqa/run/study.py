@@ -271,7 +271,7 @@ class Reply(Protocol):
 
     @property
     def answer(self) -> str:
-        """Text of the reply."""
+        """Text of the reply; "" without one."""
 
     @property
     def status(self) -> AnswerStatus:

@@ -137,8 +137,8 @@ class _Counts:
 
     Attributes
     ----------
-    answers : answers with a text. empty : questions without one. asked : both together.
-    same : answers that share the most frequent text, if there are enough.
+    answers : answers with a text. empty : questions without a text. asked : sum of both.
+    same : number of answers with the most frequent text, if there are enough.
     checks : attention checks with known answers. failed : those with a wrong answer.
     code : completion code with a problem, else None.
     """
@@ -180,7 +180,7 @@ def collect_evidence(
             *_find_failed_checks(submission_counts),
             *_find_fast(times.get(key), median_time, len(times)),
             *_find_low_effort(submission_counts),
-            *_code(submission_counts),
+            *_find_bad_code(submission_counts),
         ]
     return evidence
 
@@ -250,7 +250,7 @@ def _count_answers(
             codes[key] = max(codes.get(key, (0, "", "")), (number, text, other_text))
     _add_checks(version, answered, counts)
     for key, (_, excerpt, code) in codes.items():
-        counts[key].code = _problem_with(code, excerpt, version)
+        counts[key].code = _get_bad_code(code, excerpt, version)
     return counts
 
 
@@ -319,7 +319,7 @@ def _find_low_effort(counts: _Counts) -> Iterable[Evidence]:
         yield Evidence("LOW_EFFORT", counts.same >= ENOUGH * counts.answers, message)
 
 
-def _code(counts: _Counts) -> Iterable[Evidence]:
+def _find_bad_code(counts: _Counts) -> Iterable[Evidence]:
     """Yield evidence of a missing or wrong completion code."""
     if counts.code is None:
         return
@@ -329,8 +329,8 @@ def _code(counts: _Counts) -> Iterable[Evidence]:
         yield Evidence("BAD_CODE", True, Message("paying.bad_code", {"code": counts.code}))
 
 
-def _problem_with(code: str, excerpt: str, version: QuestionSetVersion) -> str | None:
-    """Return the received completion code if it is missing or not the study's, else None."""
+def _get_bad_code(code: str, excerpt: str, version: QuestionSetVersion) -> str | None:
+    """Return the received completion code if it is no code or not one of the study's, else None."""
     collection: Collecting | None = getattr(version, "collection", None)
     if collection is None:
         return None

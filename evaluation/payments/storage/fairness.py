@@ -167,8 +167,8 @@ class Comparison:
 
     Attributes
     ----------
-    what : the property. told : message in place of numbers for assistive technology, which has no
-        groups; None if that message is a warning.
+    what : label of the property. told : message in place of groups for assistive technology, for
+        which no numbers are shown; None if there is a warning instead.
     """
 
     what: str
@@ -199,7 +199,7 @@ def fairness(
     done: str,
     everybody: Sequence[Person] | None = None,
 ) -> list[Comparison]:
-    """Compare, by property, how often groups of considered submissions are in `favoured`.
+    """Return, by property, comparisons of how often groups of submissions are in `favoured`.
 
     `done` is the verb phrase of the warnings: "get a bonus". Properties with one group only are
     left out. If all or none are favoured, the result is empty. Assistive technology is always

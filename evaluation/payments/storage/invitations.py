@@ -95,7 +95,7 @@ class Invited:
 
     @property
     def told(self) -> list[tuple[int, str]]:
-        """Numbers of workers left out, with the label of the reason."""
+        """(Number of workers left out, label of the reason) pairs."""
         return [(n, LEFT_OUT[why]) for why, n in self.left_out.items()]
 
     def lines(self) -> Iterator[str]:

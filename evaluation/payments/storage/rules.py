@@ -82,9 +82,9 @@ class Rule:
     Attributes
     ----------
     kind : a key of `KINDS`. share : share of workers for `quantile`, above 0 to 1.
-    at_least : least score for `threshold`.
-    end : what has to reach `at_least`: `SCORE`, or `LOW`, the lower end of the 95% interval.
-    score : by which workers are compared, a key of `SCORES`.
+    at_least : minimum score for `threshold`.
+    end : the number that must reach `at_least`: `SCORE`, or `LOW` (lower end of the 95% interval).
+    score : kind of score by which workers are compared, a key of `SCORES`.
     """
 
     kind: str
@@ -127,11 +127,11 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Earner:
-    """A worker whom a rule considers.
+    """A worker whom a bonus rule considers, with score, bonus and hourly pay.
 
     Attributes
     ----------
-    amount : the bonus; None without one. score : None without a score. seconds : time on task.
+    amount : the bonus; None without one. score : None if ungraded. seconds : time on task.
     hourly : base pay and bonus per hour of the worker's own time; None if either is unknown.
     """
 

@@ -237,7 +237,7 @@ MAX_LISTED = 100
 """Workers that the page lists by name."""
 
 
-class LineForm(forms.Form):
+class ThresholdForm(forms.Form):
     """Form of the score threshold, with a panel choice if workers came from several."""
 
     score = forms.ChoiceField(
@@ -279,7 +279,7 @@ def show_invitation(request: HttpRequest, set_id: UUID) -> HttpResponse | Stream
     """Show how many workers reach a threshold; `take=list` in the query sends their ids."""
     version = get_payable_version(request, set_id)
     run = find_grading_run(version)
-    form = LineForm(list_panels(version), request.GET if "at_least" in request.GET else None)
+    form = ThresholdForm(list_panels(version), request.GET if "at_least" in request.GET else None)
     invited_workers = (
         _select_invited(version, form) if run is not None and form.is_valid() else None
     )
@@ -304,7 +304,7 @@ def show_invitation(request: HttpRequest, set_id: UUID) -> HttpResponse | Stream
     return TemplateResponse(request, "evaluation/payments/invite.html", context, status=status)
 
 
-def _select_invited(version: QuestionSetVersion, form: LineForm) -> Invited | None:
+def _select_invited(version: QuestionSetVersion, form: ThresholdForm) -> Invited | None:
     """Return the workers who reach the threshold; None if invalid, with the error in the form."""
     try:
         return select_invited(version, form.build_threshold())

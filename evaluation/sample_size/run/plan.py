@@ -30,7 +30,7 @@ from evaluation.sample_size.run.trial import PlanTargets
 
 
 class Standing(StrEnum):
-    """Status of a question in an answer plan: settled, wanted, alone or beyond the limit."""
+    """Status of a question in an answer plan, by the further answers that it needs."""
 
     SETTLED = "settled"
     WANTED = "wanted"
@@ -118,13 +118,13 @@ class MoneyPlan:
 
     Attributes
     ----------
-    price : of an answer, with the fee; None without pay, and so are all costs.
+    price : cost of an answer with the fee; None without pay, as all costs then are.
     answers, cost : number of answers now, and their cost at that price.
     n_questions, settled, wanted, beyond : number of questions, in all and by status. `wanted` are
         all that get further answers, also those with too few answers to estimate.
     off, off_then : median of the expected errors of the questions, now and with the plan.
     more_answers, more_cost : further answers to existing questions.
-    new_people : least number of new workers, because nobody answers a question twice.
+    new_people : smallest number of new workers; a worker cannot answer a question twice.
     workers, models : widths of their intervals; None without an interval.
     new_questions : further questions until the median interval is narrow enough, of workers, models
         or both, by `narrow`.

@@ -67,7 +67,7 @@ class QuestionFacts:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the facts as plain values."""
+        """Return the facts of the question as plain values for JSON."""
         return {
             "wording": self.wording,
             "unit": None if self.unit is None else list(self.unit),
@@ -76,7 +76,7 @@ class QuestionFacts:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> QuestionFacts:
-        """Return the facts from the values of `to_json`."""
+        """Return the facts from plain values that `to_json` returned."""
         unit = None if values["unit"] is None else Unit(*values["unit"])
         return cls(values["wording"], unit, tuple(map(_decode_slot, values["slots"])))
 
@@ -158,7 +158,7 @@ def _decode_slot(stored: Mapping[str, Any]) -> SlotConsensus:
 
 
 def encode_words(words: WordCounts) -> dict[str, Any]:
-    """Return the counts of words as plain values."""
+    """Return the word counts as plain values for JSON."""
     return {
         "inside": dict(sorted(words.inside.items())),
         "first": dict(sorted(words.first.items())),
@@ -169,6 +169,6 @@ def encode_words(words: WordCounts) -> dict[str, Any]:
 
 
 def decode_words(stored: Mapping[str, Any]) -> WordCounts:
-    """Return the counts of words from the values of `encode_words`."""
+    """Return the word counts from plain values that `encode_words` returned."""
     inside, first, small = (Counter(stored[name]) for name in ("inside", "first", "small"))
     return WordCounts(inside, first, small, stored["capitals"], stored["words"])

@@ -30,7 +30,7 @@ def load_questions(**_options: Any) -> dict[str, Any]:
 
 
 def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
-    """Return the scores of an answer, by metric."""
+    """Return the scores of a model's answer to the question `doc`, by metric name."""
     answer_score = load_scorer(HERE).score(doc["question"], results[0])
     scores: dict[str, Any] = {
         "similarity": answer_score.similarity,

@@ -46,8 +46,8 @@ class Question:
     Attributes
     ----------
     worker_scores : leave-one-out scores of the ranked people's answers, ascending.
-    lowest : the score of an empty answer. facts : None where facts are not compared.
-    consensus : the people's answer; "" unless answers were exported.
+    lowest : score of an empty answer. facts : None if facts are not compared.
+    consensus : the people's consensus answer; "" unless answers were exported.
     """
 
     id: str
@@ -67,11 +67,11 @@ class Question:
 
 @dataclass(frozen=True)
 class AnswerScore:
-    """Score of an answer.
+    """Score of one answer: similarity, percentile among people, and contradicted facts.
 
     Attributes
     ----------
-    similarity : to the exemplary answer, at most 1.
+    similarity : similarity to the exemplary answer, at most 1.
     percentile : 0 to 100 among the people who answered the question; None below 10.
     contradicted : values that contradict a value on which people agree.
     reason : "no_text" for an empty answer, which has the question's lowest score.
@@ -96,9 +96,9 @@ class ModelScore:
 
     Attributes
     ----------
-    percentile : of the mean among the people's raw scores; None unless every question of the run
-        was answered with a text, because people's raw scores are over all questions.
-    contradicted : number of facts. n : answers.
+    percentile : percentile of the mean among people's raw scores; None unless every question of the
+        run was answered with a text, because people's raw scores cover all questions.
+    contradicted : number of contradicted facts. n : number of answers.
     """
 
     similarity: float
@@ -137,7 +137,7 @@ class CrowdScorer:
 
     @property
     def name(self) -> str:
-        """Name of the task."""
+        """Name of the exported task, as in scorer.json."""
         return str(self.settings["name"])
 
     @cached_property
@@ -175,14 +175,16 @@ class CrowdScorer:
 
     def score_all(self, answers: Sequence[tuple[str, str]]) -> list[AnswerScore]:
         """Return the score of each (question, answer); raises `UnknownQuestionError`."""
-        asked = [self._find(question) for question, _ in answers]
+        asked = [self._find_question(question) for question, _ in answers]
         texts = [read_reply(answer).text for _, answer in answers]
         filled = [at for at, text in enumerate(texts) if text]
         vectors = dict(zip(filled, self.embed([texts[at] for at in filled]), strict=True))
         return [
             self._score_text(one, text, vectors[at])
             if text
-            else AnswerScore(one.lowest, self._place(one, one.lowest), reason=NO_TEXT)
+            else AnswerScore(
+                one.lowest, self._find_answer_percentile(one, one.lowest), reason=NO_TEXT
+            )
             for at, (one, text) in enumerate(zip(asked, texts, strict=True))
         ]
 
@@ -205,8 +207,8 @@ class CrowdScorer:
             return None
         return compute_percentile(fmean(similarities.values()), self._raw)
 
-    def _find(self, question: str) -> Question:
-        """Return a question by its id; raises `UnknownQuestionError`."""
+    def _find_question(self, question: str) -> Question:
+        """Return the question of an id; raises `UnknownQuestionError`."""
         try:
             return self.questions[str(question)]
         except KeyError:
@@ -222,10 +224,12 @@ class CrowdScorer:
         contradicted = (
             () if question.facts is None else question.facts.find_contradicted(text, self._words)
         )
-        return AnswerScore(similarity, self._place(question, similarity), tuple(contradicted))
+        return AnswerScore(
+            similarity, self._find_answer_percentile(question, similarity), tuple(contradicted)
+        )
 
     @staticmethod
-    def _place(question: Question, score: float) -> float | None:
+    def _find_answer_percentile(question: Question, score: float) -> float | None:
         """Return the percentile of an answer's score among people's answers; None if unknown."""
         return compute_percentile(score, question.worker_scores)
 

@@ -48,7 +48,7 @@ def model_percentile() -> Metric:
 
 @metric
 def mean_known() -> Metric:
-    """Mean of the answers that have a value; NaN without any."""
+    """Inspect metric: mean over the answers that have a value; NaN without any."""
 
     def compute(scores: list[SampleScore]) -> float:
         values = [one.score.as_float() for one in scores]

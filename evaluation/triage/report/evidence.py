@@ -58,8 +58,8 @@ class Partner:
     Attributes
     ----------
     key : value in addresses: "best", or the public id of a worker or model.
-    n_same : answers that are the same but for light edits. n_shared : answers to common questions
-        that were compared. Both are None for a partner whose answers were not compared.
+    n_same : number of answers that are equal up to light edits, out of the `n_shared` answers to
+        common questions; both are None if no answers were compared.
     """
 
     key: str
@@ -232,11 +232,11 @@ class SidePair:
 
     Attributes
     ----------
-    same, longer : number of words that both answers have in the same order, and words of the longer
-        one.
-    is_copy : whether the answers are the same but for light edits.
+    same, longer : number of words that both answers have in the same order, and number of words of
+        the longer answer.
+    is_copy : whether the answers are equal up to light edits.
     is_own : whether the worker's own answer is the best response.
-    order : how the worker's answer stands in time to the other one; see `compare_times`.
+    order : whether the worker's answer was written before or after the other; see `compare_times`.
     """
 
     question: UUID
@@ -262,12 +262,12 @@ class Comparison:
 
     Attributes
     ----------
-    n : pairs on all pages. page, n_pages : from 1.
-    said : message with the number of nearly identical answers; None beside the best response.
-    times : message that states who could have copied from whom; None beside models and the best
-        response.
-    has_times : whether any answer of the worker has a time of sending.
-    survey, partner_survey : times of the whole survey, if all answers have the same.
+    n : number of pairs on all pages. page, n_pages : counted from 1.
+    said : message with the number of nearly identical answers; None for the best responses.
+    times : message on which of two workers could have copied from the other; None for models and
+        the best responses.
+    has_times : whether any answer of the worker has a submission time.
+    survey, partner_survey : times of the whole survey, if all answers have the same times.
     """
 
     partner: Partner

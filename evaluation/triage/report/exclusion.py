@@ -55,7 +55,7 @@ class Preview:
     left_out : excluded workers, sorted by name. n_people, n_answers : workers and answers of this
         run; `n_people_left` and `n_answers_left` of them remain.
     thin : the first 20 of `n_thin` questions that would keep fewer than 3 answers, fewest first.
-    before : external ids that this run excluded already; they stay excluded.
+    before : external ids of workers that this run excludes already; they stay excluded.
     """
 
     renamed_keys: ClassVar = {

@@ -243,9 +243,9 @@ class UndecidedWorkers:
 
     Attributes
     ----------
-    who : "everybody" in the run, or only those worth a "look".
+    who : scope: "everybody" in the run, or only the workers to review ("look").
     with_alarms : whether workers named by an open alarm or notice are accepted, too.
-    workers : those who would be accepted. silent : those of them without an answer.
+    workers : workers who would be accepted. silent : those of them without an answer.
     named : undecided workers named by an alarm or a notice.
     again : workers to look at again, which a batch never accepts.
     n_decided : workers in scope who are accepted or excluded. n_others : undecided workers out of

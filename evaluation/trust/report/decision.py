@@ -72,8 +72,8 @@ class Decision:
     Attributes
     ----------
     trust : the verdict and its facts. concerns : the facts that are not good, worst first.
-    best : workers by rank, without those whom an alarm names. best_said : message on how certain
-        that order is. above : message on better-ranked workers left out for an alarm, or None.
+    best : workers by rank, without those named by an alarm. best_said : message on how certain the
+        order is. above : message on better-ranked workers left out because of an alarm, or None.
     n_ranked : workers with a rank; n_workers : graded workers; n_left_out : excluded workers. The
         last two count workers with an answer.
     look_at : workers to review, at most 8 of `n_look_at`: first those whom alarms and notices name,
@@ -81,7 +81,7 @@ class Decision:
         are none, else None.
     without_rank : message on workers with too few answers; None if there are none.
     models : by score, best first; models_said : whether the first is better than the others.
-    step : what to do next.
+    step : recommended next step.
     """
 
     about: RunAbout

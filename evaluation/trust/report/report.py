@@ -42,8 +42,8 @@ class Figure:
 
     Attributes
     ----------
-    section : heading. row : the first cells of its row. column : name. value : as written there.
-    label : what it is, for people.
+    section : heading of the table. row : first cells of its row. column : column name. value : text
+        of the cell. label : description for readers.
     """
 
     section: str
@@ -59,7 +59,7 @@ class Proof:
 
     Attributes
     ----------
-    holds : "yes", "partly" or "no", whether grades were right there.
+    holds : whether grades were right in these data: "yes", "partly" or "no".
     """
 
     title: str

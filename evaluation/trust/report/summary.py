@@ -101,15 +101,14 @@ class SummaryReport:
 
     Attributes
     ----------
-    decision : what the run's first page says, so that paper says the same.
-    alarms : the worst 6. outcomes, remedies : None in a run without remedies.
-    marks : the alarms and notices that name people.
-    method : how the numbers were made, in sentences; `beyond` is what was changed against the
-        published method. settings : every option, in words. limits : what they cannot tell.
-    workers : by rank, best first; of more than 60 the 40 best and the 20 worst.
-    unranked : at most 10 who have no rank, of `n_unranked`.
-    questions : where people disagree most first; of more than 20 these 15 and the 5 where they
-        agree most.
+    decision : content of the run's first page.
+    alarms : the 6 most severe alarms. outcomes, remedies : None in a run without remedies.
+    marks : alarms and notices by the workers that they name.
+    method : description of the method, as sentences; `beyond` lists the deviations from the
+        published method. settings : all options as text. limits : limits of the results.
+    workers : by rank, best first; of more than 60, the 40 best and the 20 worst.
+    unranked : at most 10 of the `n_unranked` workers without a rank.
+    questions : most disagreement first; of more than 20, the first 15 and the last 5.
     models : the best 20 of `n_models`.
     undefined : empty cells: where, how many, why.
     """

@@ -55,10 +55,10 @@ class Number(Estimate):
 class Noticed:
     """Rates and counts of unanswerable problems that a model recognised in one prompt form.
 
-    `noticed` of `without_answer` questions it said that there is no answer, and of `with_answer`
-    questions it said so `wrongly`; replies that were refused are in none of these. `pairs`: of a
-    question without an answer and the one it was made of, the first noticed and the second
-    answered rightly.
+    The model recognised `noticed` of the `without_answer` unanswerable questions, and called
+    `wrongly` of the `with_answer` answerable ones unanswerable; refused replies are not counted.
+    `pairs` is the share of pairs (an unanswerable question and its original) of which the first was
+    recognised and the second answered correctly.
     """
 
     system: str
@@ -79,7 +79,7 @@ class Noticed:
 class GroupNoticed:
     """A metric of all models for one category or source of problems, in one prompt form.
 
-    Of categories it is the recall, as none of their questions has an answer; of sources F1.
+    For a category it is the recall, because all its questions are unanswerable; for a source F1.
     """
 
     name: str

@@ -190,11 +190,11 @@ class Classification:
     Attributes
     ----------
     taken_as : "unanswerable", "answerable" or "refused".
-    by : what decided: "template", "expression" or "nothing" (neither was found); "refused" or
-        "empty" for a reply without text.
-    similarity, window, template : of the window most similar to a template; None without words.
+    by : evidence that decided: "template", "expression" or "nothing" (neither was found);
+        "refused" or "empty" for a reply without text.
+    similarity, window, template : the window most similar to a template; None without words.
     expression : the expression that decided; None if none did.
-    answer : the number of an answerable reply; None without one.
+    answer : the number that an answerable reply states; None without one.
     """
 
     taken_as: str

@@ -236,8 +236,8 @@ class LabelledReplies:
 
     Attributes
     ----------
-    judged : all classified replies by system and form, from which the weights follow.
-    draws : bootstrap of the intervals.
+    judged : all classified replies by system and form, from which the weights are computed.
+    draws : bootstrap settings of the intervals.
     replies : the n replies with a label.
     votes : (n, annotators) index of each label in `LABELS`; -1 without one.
     exclusions : labels and replies that are left out, by reason.

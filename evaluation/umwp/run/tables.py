@@ -96,11 +96,11 @@ TOLD_APART, ANSWERED = "told_apart", "answered"
 class ComparisonRow(NamedTuple):
     """A row of comparisons.csv: two systems in one prompt form, over `n` common problems.
 
-    `measure` told_apart: problems that were taken for what they are, unanswerable or answerable;
-    answered: answerable problems that were answered rightly. `only_system` and `only_other` are
-    problems that one of the two got right; `difference` is (only_system - only_other) / n, its 95%
-    interval `low` to `high`. `adjusted_p_value` is Holm's over the pairs of the form and measure;
-    `mid_p_value` is McNemar's mid-p, not adjusted.
+    `measure` is told_apart (problems classified correctly as answerable or unanswerable) or
+    answered (answerable problems answered correctly). `only_system` and `only_other` count the
+    problems that only one of the two got right; `difference` is (only_system - only_other) / n,
+    with 95% interval `low` to `high`. `adjusted_p_value` is corrected by Holm over the pairs of the
+    form and measure; `mid_p_value` is McNemar's mid-p, not adjusted.
     """
 
     form: str

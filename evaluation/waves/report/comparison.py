@@ -62,12 +62,12 @@ class QuestionDrift:
 
     Attributes
     ----------
-    distance : 1 - cosine of the exemplary answers, from 0 to 2; None where they cannot be compared.
-    by_chance : expected distance of two samples of one crowd of these sizes and dispersions.
-    n_before, n_after : number of answers. before, after : the answer nearest to the exemplary
+    distance : 1 - cosine of the exemplary answers, from 0 to 2; None if they cannot be compared.
+    by_chance : expected distance for two samples of one crowd with these sizes and dispersions.
+    n_before, n_after : numbers of answers. before, after : the answer nearest to the exemplary
         answer; "" if it was withdrawn.
-    facts : slots in which workers agree on other values than before.
-    shift : result of the permutation test; None where it was not made.
+    facts : kinds of facts on whose value workers agree differently than before.
+    shift : result of the permutation test; None if it was not made.
     """
 
     question: UUID

@@ -156,7 +156,7 @@ class WaveModel:
 
     @property
     def change(self) -> float | None:
-        """Later less earlier score; None where one is missing."""
+        """Later minus earlier score; None if one is missing."""
         if self.before is None or self.before.value is None or self.after.value is None:
             return None
         return self.after.value - self.before.value

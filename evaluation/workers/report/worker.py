@@ -63,13 +63,13 @@ class SetEntry:
 
     Attributes
     ----------
-    when : when they last answered there. n_answers : submitted answers with a text.
-    run : the run that counts for the set, None where none graded this version.
-    score : leave-one-out score, on_scale : whether other sets' scores can be compared with it.
-    percentile : 0 to 100, share of the other supported workers who score lower, ties half;
-        n_others : how many these are. None and 0 where the worker has no support.
-    supported : whether there are enough answers for a rank. excluded : whether their vote was
-        left out.
+    when : time of the worker's last answer. n_answers : submitted answers with a text.
+    run : the official run of the set; None if none graded this version.
+    score : leave-one-out score. on_scale : whether other sets' scores are comparable with it.
+    percentile : 0 to 100, share of the `n_others` other ranked workers with lower scores, ties
+        counted half; None and 0 without a rank.
+    supported : whether there are enough answers for a rank. excluded : whether the run excluded the
+        worker's vote.
     """
 
     set_id: UUID
@@ -110,7 +110,7 @@ class WorkerHistory:
     ----------
     scores, standing : trends of the comparable scores, and of the percentiles.
     told : messages on these trends. companions : workers named by the same copy alarms, most sets
-        first. n_other_scale : runs whose scores are on another scale.
+        first. n_other_scale : number of runs whose scores are not comparable.
     """
 
     renamed_keys: ClassVar = {"told": "trend_messages"}
@@ -222,7 +222,7 @@ def _compute_percentile(grade: dict[str, Any]) -> float:
 class _Alarms:
     """Alarms that name a worker, by run, and the workers named as copying with this one.
 
-    `n` of them are evidence, and say of the worker in `n_copies` runs that they copied.
+    `n` of the alarms are evidence; copy alarms name the worker in `n_copies` runs.
     """
 
     named: dict[int, list[NamedBy]]
@@ -281,9 +281,9 @@ class WorkerFilter(ListFilter):
         field_name="external_id", lookup_expr="icontains", label="Part of the id", max_length=255
     )
     panel = django_filters.CharFilter(label="Panel", max_length=100)
-    question_set = django_filters.UUIDFilter(method="of_set", label="Question set")
+    question_set = django_filters.UUIDFilter(method="filter_by_set", label="Question set")
     alarms = django_filters.ChoiceFilter(
-        method="with_alarms",
+        method="filter_by_alarms",
         label="Alarms",
         choices=[
             ("any", "Named by an alarm"),
@@ -292,16 +292,16 @@ class WorkerFilter(ListFilter):
         ],
         empty_label="Any",
     )
-    excluded = FlagFilter(method="by_exclusion", label="Vote left out of a run")
-    notes = FlagFilter(method="with_notes", label="Has notes")
+    excluded = FlagFilter(method="filter_by_exclusion", label="Vote left out of a run")
+    notes = FlagFilter(method="filter_by_notes", label="Has notes")
     sets = django_filters.NumberFilter(
-        method="by_sets", label="At least so many sets", min_value=1, max_value=100_000
+        method="filter_by_n_sets", label="At least so many sets", min_value=1, max_value=100_000
     )
     score_from = django_filters.NumberFilter(
-        method="by_score", label="Mean score from", min_value=-1000, max_value=1000
+        method="filter_by_score", label="Mean score from", min_value=-1000, max_value=1000
     )
     score_to = django_filters.NumberFilter(
-        method="by_score", label="Mean score to", min_value=-1000, max_value=1000
+        method="filter_by_score", label="Mean score to", min_value=-1000, max_value=1000
     )
 
     ORDERS: ClassVar[dict[str, Order]] = {
@@ -372,7 +372,7 @@ class WorkerFilter(ListFilter):
         value = self.VALUES.get(self.sort.removeprefix("-"))
         return (rows.annotate(value=getattr(self.workers, value)()) if value else rows), keyset
 
-    def of_set(self, rows: QuerySet[Worker], name: str, value: UUID) -> QuerySet[Worker]:
+    def filter_by_set(self, rows: QuerySet[Worker], name: str, value: UUID) -> QuerySet[Worker]:
         """Select workers who answered in a question set that the user may read."""
         sets = QuestionSet.objects.visible_to(self.workers.user).filter(public_id=value)
         answered = Submission.objects.filter(
@@ -380,28 +380,30 @@ class WorkerFilter(ListFilter):
         )
         return rows.filter(pk__in=answered.values("worker"))
 
-    def with_alarms(self, rows: QuerySet[Worker], name: str, value: str) -> QuerySet[Worker]:
+    def filter_by_alarms(self, rows: QuerySet[Worker], name: str, value: str) -> QuerySet[Worker]:
         """Select workers with alarms, without, or with copy alarms in two or more question sets."""
         if value == "repeated":
             return rows.alias(copies=self.workers.n_copies()).filter(copies__gte=REPEATED)
         named = self.workers.named().values("worker")
         return rows.exclude(pk__in=named) if value == "none" else rows.filter(pk__in=named)
 
-    def by_exclusion(self, rows: QuerySet[Worker], name: str, value: bool) -> QuerySet[Worker]:
+    def filter_by_exclusion(
+        self, rows: QuerySet[Worker], name: str, value: bool
+    ) -> QuerySet[Worker]:
         """Select workers that a run excluded from voting, or all others."""
-        left_out = Q(pk__in=self.workers.excluded())
+        left_out = Q(pk__in=self.workers.load_excluded())
         return rows.filter(left_out if value else ~left_out)
 
-    def with_notes(self, rows: QuerySet[Worker], name: str, value: bool) -> QuerySet[Worker]:
+    def filter_by_notes(self, rows: QuerySet[Worker], name: str, value: bool) -> QuerySet[Worker]:
         """Select workers with notes, or without."""
         noted = Q(pk__in=self.workers.notes().values("worker"))
         return rows.filter(noted if value else ~noted)
 
-    def by_sets(self, rows: QuerySet[Worker], name: str, value: int) -> QuerySet[Worker]:
+    def filter_by_n_sets(self, rows: QuerySet[Worker], name: str, value: int) -> QuerySet[Worker]:
         """Select workers who answered in at least this many question sets."""
         return rows.alias(in_sets=self.workers.n_sets()).filter(in_sets__gte=value)
 
-    def by_score(self, rows: QuerySet[Worker], name: str, value: float) -> QuerySet[Worker]:
+    def filter_by_score(self, rows: QuerySet[Worker], name: str, value: float) -> QuerySet[Worker]:
         """Select workers whose mean score is at least, or at most, this number."""
         lookup = "gte" if name == "score_from" else "lte"
         # A name for each filter: both may be set at once.

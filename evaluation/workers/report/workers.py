@@ -231,9 +231,9 @@ class Workers:
         seen = of_worker.order_by().values("worker").annotate(at=Max(WHEN)).values("at")
         return Subquery(seen)
 
-    def excluded(self) -> set[int]:
-        """Return the primary keys of workers that a representing run excluded from voting."""
-        return set(self._excluded())
+    def load_excluded(self) -> set[int]:
+        """Return the primary keys of workers whom an official run excluded from voting."""
+        return set(self._load_exclusions())
 
     # The rows of a page.
 
@@ -257,7 +257,7 @@ class Workers:
         places = self.places(keys) if places is None else places
         scores = self.scores(keys) if scores is None else scores
         named = self._count_alarms_and_notes(keys) if named is None else named
-        excluded = self._excluded(keys)
+        excluded = self._load_exclusions(keys)
         made = []
         for worker in workers:
             of_worker = places.get(worker.pk, [])
@@ -394,9 +394,9 @@ class Workers:
         return WorkerNote.objects.visible_to(self.user)
 
     def named(self) -> QuerySet[Any, Any]:
-        """Return (worker, alarm) rows of unresolved alarms about workers in representing runs.
+        """Return (worker, alarm) rows of unresolved alarms about workers in official runs.
 
-        One that a remedy answered was acted upon: it is not counted anew, run after run.
+        Alarms that a remedy settled are left out, so that later runs do not count them again.
         """
         settled = Alarm.objects.filter(NO_EVIDENCE, run__in=list(self.counted.runs))
         return self.select_ever_named().exclude(alarm__in=settled.values("pk"))
@@ -409,8 +409,8 @@ class Workers:
             alarm__kind__in=sorted(OF_PEOPLE),
         ).exclude(alarm__state=Alarm.State.DISMISSED)
 
-    def _excluded(self, workers: Sequence[int] | None = None) -> dict[int, set[int]]:
-        """Return the runs that excluded each of these workers from voting; at most one query."""
+    def _load_exclusions(self, workers: Sequence[int] | None = None) -> dict[int, set[int]]:
+        """Return, by worker key, the runs that excluded the worker's vote; at most one query."""
         runs = {run.version: run for run in self.counted.runs.values() if run.excluded}
         if not runs:
             return {}

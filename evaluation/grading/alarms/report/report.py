@@ -369,7 +369,7 @@ def build_checks(run: Run, raised: Iterable[tuple[str, bool]]) -> list[Check]:
 
 
 def _build_check(stored: CheckResult, agreement: float | None) -> Check:
-    """Return a stored check for the report.
+    """Return a stored check as a record of the report.
 
     Older runs with remedies checked the stability on the plain grading, which has no bootstrap
     draws, and stored no statistic. The agreement of their own draws (`agreement`) is stored.

@@ -339,7 +339,7 @@ class _AnswerComparison:
     def from_answers(
         cls, texts: Sequence[str], plain: Sequence[str], vectors: Vectors
     ) -> _AnswerComparison:
-        """Return the comparison data of answers.
+        """Return the comparison of answers with codes of equal texts and equal numbers.
 
         `texts` are the answers as written, `plain` without case and punctuation.
         """

@@ -79,7 +79,7 @@ class _Question:
 
     @property
     def voters(self) -> set[int]:
-        """Indices of the answers of workers who vote."""
+        """Indices (in `answers`) of the answers by voting workers."""
         return {index for index, answer in enumerate(self.answers) if answer.votes}
 
     def iterate_pairs(self) -> Iterator[tuple[int, int]]:

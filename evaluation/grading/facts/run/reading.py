@@ -198,7 +198,7 @@ class ModelReader:
     about: ReadByModel
 
     def __call__(self, question: Any, texts: Sequence[str]) -> list[list[Stated]]:
-        """Return the facts of each text.
+        """Return the extracted facts of each of the answers `texts` to a question.
 
         A kind of fact whose quotes are all numbers becomes numeric.
         """

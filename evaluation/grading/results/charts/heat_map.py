@@ -34,7 +34,7 @@ class Shades:
         return self.get_css_class(sum(score >= bound for bound in self.bounds))
 
     def get_css_class(self, step: int) -> str:
-        """Return the CSS class of a colour.
+        """Return the CSS class of the colour of number `step`, 0 is the lowest.
 
         `step` is the number of bounds that the score reaches.
         """

@@ -106,7 +106,7 @@ class CrowdScores:
 
     @property
     def n(self) -> int:
-        """Number of workers with a score."""
+        """Number of workers with enough answers for a score."""
         return len(self.scores)
 
     @property

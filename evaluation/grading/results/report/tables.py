@@ -217,7 +217,7 @@ def _iterate_models(run: Run) -> Iterable[ModelReportRow]:
 
 
 def _build_model_row(row: ModelReportRow) -> Row:
-    """Return a model's cells of the models table."""
+    """Return a model's row of the models table, in the order of its columns."""
     score = row.score
     return (
         *(row.rank, row.name, row.details, score.value, score.low, score.high),
