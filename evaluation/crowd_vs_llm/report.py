@@ -60,7 +60,7 @@ class ModelUnderPanels:
 
     @property
     def why(self) -> str:
-        """Why a panel has no score of the model, as a phrase; "" if none is missing."""
+        """Reason why a panel has no score of the model, as a phrase; "" if all panels have one."""
         reasons = [row.reason for row in self.standings if row and row.score is None]
         return describe_reason(reasons[0]) if reasons else ""
 

@@ -352,7 +352,7 @@ class Findings:
 
     @property
     def n_unread(self) -> int:
-        """Number of requested scores that are missing."""
+        """Number of scores that were requested from the judge but are missing."""
         return int(np.isnan(self.replies.scores).sum())
 
     @property

@@ -287,7 +287,7 @@ class AnswersPage(ComputedPage[AnswerNumbers]):
 
     @property
     def shown(self) -> list[dict[str, Any]]:
-        """Rows for the page's table, each value paired with its view."""
+        """Rows of the page as dictionaries, with (view, value) pairs as `cells`."""
         return [
             {**vars(row), "cells": list(zip(self.views, row.numbers, strict=True))}
             for row in self.rows

@@ -110,7 +110,7 @@ class MultiqaPair:
 
     @property
     def size(self) -> float:
-        """Absolute difference of the two models' metric."""
+        """Absolute difference of the two models' values of the metric."""
         return abs(self.row.difference or 0.0)
 
 

@@ -140,17 +140,17 @@ class PayRow:
 
     @property
     def status_said(self) -> str:
-        """Label of the status on the panel."""
+        """Label of the submission's status on the panel, such as "Approved"."""
         return describe_status(self.status)
 
     @property
     def minutes(self) -> float | None:
-        """Time on task in minutes; None if unknown."""
+        """Time that the worker spent on the survey, in minutes; None if unknown."""
         return None if self.seconds is None else self.seconds / 60
 
     @property
     def decision(self) -> Decision | None:
-        """Newest decision; None without any."""
+        """Newest payment decision about the submission; None without any."""
         return self.log[-1] if self.log else None
 
     @property
@@ -237,7 +237,7 @@ class PaymentPeople:
 
     @cached_property
     def run(self) -> Run | None:
-        """Official run of the version; None without one."""
+        """Official grading run of the version; None without one."""
         return find_grading_run(self.version)
 
     @cached_property

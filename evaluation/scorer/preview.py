@@ -48,7 +48,7 @@ class ScorerPreview:
     licence: str
 
     def lines(self) -> Iterator[str]:
-        """Yield the preview as lines for a terminal."""
+        """Yield the counts of the export as lines for a terminal."""
         yield f"Task {self.name}: {format_count(self.questions, 'question')}"
         for out in self.left_out:
             reason = LEFT_OUT[out.reason]

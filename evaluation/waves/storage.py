@@ -205,12 +205,12 @@ class Shift:
 
     @property
     def moved(self) -> bool:
-        """Whether the adjusted p-value is at most .05."""
+        """Whether the question's answers moved significantly: adjusted p-value of at most .05."""
         return self.adjusted <= ALPHA
 
     @property
     def in_words(self) -> str:
-        """The p-value as a frequency: "in 3 of 1,000 cases"."""
+        """The unadjusted p-value as a frequency, such as "in 3 of 1,000 cases"."""
         # The real order counts as one of the cases: the least p-value is 1 / (n_draws + 1).
         if self.p_value * (self.n_draws + 1) < 1.5:
             return f"in none of {self.n_draws:,} cases"
@@ -220,7 +220,7 @@ class Shift:
 
 
 def compute_shifts(before: Run, after: Run) -> Mapping[str, Shift]:
-    """Return the shift of each question that was answered in both runs, by question id.
+    """Return, by question id, the permutation test of the shift of answers between two runs.
 
     Cached for 30 days. Raises `NotAtOnceError` where a page cannot test it; its codes have
     sentences in `evaluation.waves.report.comparison`.

@@ -333,7 +333,7 @@ class Conversations:
         self._status: dict[str, AnswerStatus] = {}
 
     def begin(self) -> list[Item]:
-        """Return the first request of each conversation."""
+        """Return the first request (the prompt) of each conversation."""
         return [
             Item(name, (*self._first, _build_user_message(prompt)))
             for name, prompt in self.prompts.items()

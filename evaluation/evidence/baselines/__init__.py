@@ -154,7 +154,7 @@ class Method:
 
     @property
     def answers(self) -> Callable[[Crowd], Floats] | None:
-        """Function from a crowd to one score per answer.
+        """Function from a crowd to (N,) scores of its answers.
 
         None if the method scores workers only.
         """

@@ -200,12 +200,12 @@ class Crowd:
 
     @cached_property
     def questions(self) -> Integers:
-        """Question code of each answer, as in the corpus."""
+        """Question code (of the corpus) of each answer. Shape (N,)."""
         return self.corpus.question[self.rows]
 
     @cached_property
     def votes(self) -> Booleans:
-        """Flag of each answer: True if its worker votes."""
+        """Whether the worker of each answer votes. Shape (N,)."""
         if self.voting is None:
             return np.ones(len(self.rows), dtype=bool)
         return np.asarray(self.voting[self.workers], dtype=bool)

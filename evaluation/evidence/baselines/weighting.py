@@ -104,7 +104,7 @@ class Variant:
 
     @property
     def contrasts(self) -> bool:
-        """Whether the variant scores by question contrast."""
+        """Whether the variant scores answers by question contrast instead of similarity."""
         return bool(self.switches.get("question_contrast"))
 
     def score_nonvoters(self, crowd: Crowd, model: AQER, x: Vectors) -> Floats:

@@ -87,7 +87,7 @@ class Grading:
 
     @cached_property
     def length(self) -> LengthEffect:
-        """How far the length of the answers explains the ranking."""
+        """Correlation of workers' raw scores with the length of their answers."""
         answered = self.inputs.answered
         return measure_length(self.graded.aqer, answered.texts, answered.workers)
 
@@ -102,7 +102,7 @@ class Grading:
 
     @property
     def nearest(self) -> dict[Any, int]:
-        """Row of the answer nearest to the exemplary answer, by question."""
+        """By question, the row of the worker answer nearest to its exemplary answer."""
         aqer = self.graded.aqer
         columns = (aqer.questions_, aqer.nearest_, aqer.n_workers_of_question_)
         rows = zip(*(column.tolist() for column in columns), strict=True)

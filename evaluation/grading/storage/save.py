@@ -132,7 +132,7 @@ class FactRows:
         return {**spoken, **self.facts.silent}
 
     def summary(self) -> FactTotals | None:
-        """Return the numbers of facts for the run's summary; None if switched off."""
+        """Return the numbers of facts for the run's summary; None if facts are switched off."""
         if self.facts is None:
             return None
         return count_facts(self.facts)

@@ -221,7 +221,7 @@ class ScoreTable:
     def _load(
         cls, run: Run, models: list[UUID] | None, cost_columns: Sequence[KeyTextTransform]
     ) -> tuple[Self, Mapping[int, Costs]]:
-        """Return models' scores, and their answers' costs if `cost_columns` is given; three queries."""
+        """Return models' scores, and answers' costs from `cost_columns`, if any; three queries."""
         # nulls_last, because PostgreSQL sorts NULL first in descending order and SQLite last.
         listed = LLMScore.objects.filter(run=run).order_by(
             F("score").desc(nulls_last=True), "model__name"

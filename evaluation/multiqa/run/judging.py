@@ -393,7 +393,7 @@ def _compute_similarities(pairs: Sequence[LabelledPair], parameters: MultiqaPara
 
 
 def build_error_rows(errors: ThresholdErrors) -> list[MetricRow]:
-    """Return the rows of metrics.csv with both errors of the threshold and the AUC."""
+    """Return rows of metrics.csv: both error rates of the cosine threshold, and the AUC."""
     return [
         MetricRow(ALL_SYSTEMS, OVERALL, metric, value, None, None, n, "of_the_file")
         for metric, value, n in (

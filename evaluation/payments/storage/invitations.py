@@ -61,7 +61,7 @@ class ScoreThreshold:
     score: str = RAW
 
     def check(self) -> None:
-        """Raise RuleError if a value is out of range."""
+        """Raise RuleError if a value of the threshold is out of range."""
         # NaN compares false, so this form of the condition refuses it as well.
         if not abs(self.at_least) <= MOST:
             raise RuleError("at_least", "score_range", most=MOST)
@@ -90,7 +90,7 @@ class Invited:
 
     @property
     def n_people(self) -> int:
-        """Number of workers who began: invited and left out."""
+        """Number of workers who began the survey: those to invite and those left out."""
         return len(self.ids) + sum(self.left_out.values())
 
     @property
@@ -99,7 +99,7 @@ class Invited:
         return [(n, LEFT_OUT[why]) for why, n in self.left_out.items()]
 
     def lines(self) -> Iterator[str]:
-        """Yield the counts as lines for a terminal."""
+        """Yield the numbers of invited and left-out workers as lines for a terminal."""
         what = SCORES[self.line.score]
         yield f"{len(self.ids):,} of {self.n_people:,} people reach {self.line.at_least:g} ({what})"
         yield from (f"left out: {n:,} {why}" for n, why in self.told)

@@ -110,7 +110,7 @@ class Rule:
         return SCORES[self.score]
 
     def check(self) -> None:
-        """Raise RuleError if a value is missing or out of range."""
+        """Raise RuleError if a value of the bonus rule is missing or out of range."""
         if self.kind not in KINDS:
             raise RuleError("kind", "unknown_rule", given=self.kind, known=", ".join(KINDS))
         if self.score not in SCORES:
@@ -433,7 +433,7 @@ class Suggestion:
 
     @property
     def words(self) -> str:
-        """Label of the suggested action."""
+        """Label of the suggested payment action, a value of `ACTIONS`."""
         return ACTIONS[self.action]
 
 

@@ -121,7 +121,7 @@ class PaymentUploadReport:
 
     @property
     def changed(self) -> bool:
-        """Whether the import has any new row."""
+        """Whether the import stored any new row."""
         return bool(self.report.n_new or getattr(self.report, "n_new_bonuses", 0))
 
     def as_dict(self) -> dict[str, Any]:

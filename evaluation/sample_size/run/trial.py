@@ -206,7 +206,7 @@ class PlanParameters(CrowdParameters):
     sentences: ClassVar = CrowdParameters.sentences
 
     def wishes(self) -> PlanTargets:
-        """Return only the options of the plan, without those of grading."""
+        """Return the targets of the answer plan (`PlanTargets`), without the grading options."""
         return PlanTargets(**{name: getattr(self, name) for name in OF_WISHES})
 
     def grading(self) -> AqerParameters:

@@ -252,7 +252,7 @@ class SidePair:
 
     @property
     def said(self) -> Message:
-        """Message on which of the two answers was first."""
+        """Message on which of the two answers was written first."""
         return Message(f"order.{self.order}")
 
 

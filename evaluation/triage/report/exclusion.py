@@ -79,7 +79,7 @@ class Preview:
 
     @property
     def said(self) -> Message:
-        """Message with the numbers of workers and answers that remain."""
+        """Message with the numbers of workers and answers that remain after the exclusion."""
         values = {
             "out": len(self.left_out),
             "left": self.n_people_left,
@@ -91,7 +91,7 @@ class Preview:
 
     @property
     def thin_said(self) -> Message:
-        """Message with the number of questions that fall below 3 answers."""
+        """Message with the number of questions that the exclusion leaves below 3 answers."""
         return Message("triage.thin", {"questions": self.n_thin})
 
 
@@ -171,7 +171,7 @@ class PanelFiles(PanelLists):
 
     @cached_property
     def verdicts(self) -> dict[UUID, WorkerDecision]:
-        """Current decision of each worker with one, by public id."""
+        """Current decision (accept, look again or exclude) by public id of the worker."""
         return load_current_verdicts(self.run)
 
     @cached_property

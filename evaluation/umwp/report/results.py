@@ -124,7 +124,7 @@ class NoticingReport:
 
     @property
     def known_parts(self) -> list[PartAlone]:
-        """Rates of classifier parts with at least one defined number."""
+        """Rates of the classifier's parts alone, without those of which no rate is defined."""
         return [
             part
             for part in self.parts
@@ -325,7 +325,7 @@ class ReportedReply:
 
     @property
     def words(self) -> str:
-        """Description of the outcome for readers."""
+        """Description of the reply's outcome for readers, such as a wrong classification."""
         return OUTCOMES[self.outcome]
 
     @property

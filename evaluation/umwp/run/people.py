@@ -374,7 +374,7 @@ class LabelledReplies:
 
     @cached_property
     def _problems(self) -> Integers:
-        """Index of each reply's problem."""
+        """Index of each labelled reply's problem, for resampling by problem. Shape (n,)."""
         return _number_problems(self.replies)
 
     @cached_property

@@ -349,7 +349,7 @@ class WorkerFilter(ListFilter):
     }
 
     class Meta(ListFilter.Meta):
-        """Rows are workers; every filter is named above."""
+        """Filter settings: rows are workers; no filters besides those declared above."""
 
         model = Worker
         fields: ClassVar[list[str]] = []
@@ -359,7 +359,7 @@ class WorkerFilter(ListFilter):
         super().__init__(data, workers.rows(), **kwargs)
 
     def offer(self) -> None:
-        """Offer panels and question sets as choices in the form; one query."""
+        """Set the choices of the form fields: panels and question sets; one query."""
         names = self.workers.panels()[:OFFERED]
         ids = self.workers.sets[:OFFERED]
         fields = self.form.fields

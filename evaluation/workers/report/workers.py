@@ -156,7 +156,7 @@ class Workers:
         return list_answered_versions(self.user)
 
     def rows(self) -> QuerySet[Worker]:
-        """Return the workers the user may see, without annotations."""
+        """Return the query of the workers that the user may see, without annotations."""
         return Worker.objects.visible_to(self.user)
 
     def panels(self) -> QuerySet[Worker, str]:
@@ -390,7 +390,7 @@ class Workers:
         )
 
     def notes(self) -> QuerySet[WorkerNote]:
-        """Return the notes that the user may read."""
+        """Return the query of the notes on workers that the user may read."""
         return WorkerNote.objects.visible_to(self.user)
 
     def named(self) -> QuerySet[Any, Any]:

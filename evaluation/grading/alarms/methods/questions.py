@@ -41,7 +41,7 @@ class SimilarityMatrices(ABC):
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:
-        """Number of questions, and number of answers to each question."""
+        """Shape (B, m): number of questions, and number of answers to each question."""
 
     @abstractmethod
     def multiply(self, v: Floats) -> Floats:
@@ -86,7 +86,7 @@ class FullSimilarityMatrices(SimilarityMatrices):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of questions, and number of answers to each question."""
+        """Shape (B, m): number of questions, and number of answers to each question."""
         return self.cosine.shape[0], self.cosine.shape[1]
 
     @cached_property
@@ -140,7 +140,7 @@ class FactoredSimilarityMatrices(SimilarityMatrices):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of questions, and number of answers to each question."""
+        """Shape (B, m): number of questions, and number of answers to each question."""
         return self.rows.shape[0], self.rows.shape[1]
 
     def multiply(self, v: Floats) -> Floats:

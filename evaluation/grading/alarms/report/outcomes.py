@@ -251,7 +251,7 @@ class OutcomesReport:
 
     @property
     def n_left(self) -> int:
-        """Number of alarms that are still open, or new."""
+        """Number of alarms that neither a remedy nor this run settled, new ones included."""
         return len(self.rows) - self.n_settled
 
 

@@ -159,7 +159,7 @@ class Check:
 
     @property
     def why(self) -> str:
-        """Reason why the statistic is undefined, as text; "" if it is defined."""
+        """Reason why the check's statistic is undefined, as text; "" if it is defined."""
         return describe_unchecked(self.reason)
 
 

@@ -114,7 +114,7 @@ class Alarm:
 
     @property
     def state(self) -> str:
-        """State code: the reviewer's if there is one, else "remedied" or "open"."""
+        """Review state of the alarm: the reviewer's if there is one, else "remedied" or "open"."""
         return self.reviewed or (REMEDIED if self.is_answered else OPEN)
 
     def as_dict(self) -> dict[str, Any]:

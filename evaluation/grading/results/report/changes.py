@@ -49,7 +49,7 @@ class DataChange:
 
     @property
     def has_changed(self) -> bool:
-        """Whether a new run would read other answers."""
+        """Whether a new run would read other answers than this run did."""
         return self.of_people or self.of_models
 
     @property
@@ -116,7 +116,7 @@ def build_data_change(run: Run, numbers: Mapping[str, list[Numbers]]) -> DataCha
 
 
 def has_same_answers(run: Run) -> bool:
-    """Return whether the workers' answers are those that the run read.
+    """Return whether the stored workers' answers are exactly those that the run graded.
 
     Their texts are compared by a hash.
 
@@ -344,7 +344,7 @@ class WhatIf:
 
     @property
     def why(self) -> str:
-        """Reason why the comparison is not available at once, as text; "" if it is."""
+        """Reason why the comparison takes too long for a web page, as text; "" if it does not."""
         return NOT_AT_ONCE.get(self.reason, "")
 
 

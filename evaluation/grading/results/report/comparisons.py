@@ -131,7 +131,7 @@ class QuestionDifference:
 
     @property
     def difference(self) -> float:
-        """Score of the first model minus score of the second."""
+        """Score of the first model minus that of the second, on this question."""
         return self.first_score - self.second_score
 
 
