@@ -247,7 +247,7 @@ class EarlierWaveViewSet(ApiViewSet):
 
 
 def _build_counts(replies: storage.Replies) -> dict[str, int]:
-    """Build the body of a `BroughtSerializer`."""
+    """Return the numbers of copied replies as the body of a `BroughtSerializer`."""
     return {
         "replies": replies.n_replies,
         "models": replies.n_models,

@@ -152,7 +152,7 @@ async def _post(url: str, headers: dict[str, str], body: bytes, vet: Vet) -> htt
 
 
 def _find_code(error: Exception) -> str:
-    """Return the key of `FAILURES` for an exception; raise it if it is none of the network's."""
+    """Return the key of `FAILURES` for a network error; raise any other exception again."""
     if isinstance(error, AddressRefusedError):
         return "address_refused"
     if isinstance(error, TimeoutError | httpx.TimeoutException):
@@ -300,7 +300,7 @@ def record_if_full(submission: Submission) -> None:
 
 
 def find_webhooks(question_set: QuestionSet, event_type: str | None = None) -> list[Webhook]:
-    """Return the webhooks to which an event of a set goes: on, wanted, and owner may edit it.
+    """Return webhooks that are on, want the event type, and whose owner may edit the set.
 
     A webhook for all sets gets those that its owner owns or edits in a team. An operator gets
     another user's set only by a webhook for this set.

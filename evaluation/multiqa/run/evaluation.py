@@ -438,7 +438,7 @@ def _compute_group_metrics(
     spreads, n = spreads[:, known], int(known.sum())
 
     def compute_ratio(weights: Floats) -> Floats:
-        """Return the ratio of the mean spreads for each draw of item weights."""
+        """Return, per draw of item weights, the mean spread of rewordings over that of workers."""
         sums = spreads @ weights.T
         return divide_where_positive(sums[0], sums[1])[None]
 

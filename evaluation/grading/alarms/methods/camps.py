@@ -200,7 +200,7 @@ def _compute_leading_vector(pairs: Pairs, values: Floats) -> Floats:
 
 
 def _compute_cross_fitted_t(pairs: Pairs, order: Integers) -> float:
-    """Return t of the two camps, tested on questions that were not used to find them.
+    """Return the t statistic of two camps, tested on questions not used to find the camps.
 
     The camps are found on one half of the questions and tested on the other half, both ways.
 

@@ -351,7 +351,7 @@ class _AnswerComparison:
         return self._count_nearly_equal(rows, rows) - 1
 
     def is_like_any(self, rows: Integers, others: Integers) -> Booleans:
-        """Return, per row, whether one of `others` or the row itself is nearly equal to it."""
+        """Return, per row, whether any of `others` (itself included) has a nearly equal answer."""
         return self._count_nearly_equal(rows, others) > 0
 
     def find_shared(self, rows: Integers, question: Integers, seed: int) -> Booleans:

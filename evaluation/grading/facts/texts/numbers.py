@@ -341,7 +341,7 @@ class Year(NamedTuple):
 
 
 def parse_year(tokens: Sequence[Token], position: int, number: Number, counts: bool) -> Year | None:
-    """Return the year that a number means; None if it counts or measures something.
+    """Return the year that a number means; None if the number counts or measures something.
 
     Parameters
     ----------
