@@ -9,7 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import OperationalError
+from django.core import signals
+from django.db import OperationalError, close_old_connections
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -72,6 +73,15 @@ def test_a_download_from_a_page_is_stored_before_it_is_sent_and_counted_while_it
     assert entry.file.endswith(".csv")
 
 
+def close(response):
+    """Close a response as the server does; the connection of the test stays open."""
+    signals.request_finished.disconnect(close_old_connections)
+    try:
+        response.close()
+    finally:
+        signals.request_finished.connect(close_old_connections)
+
+
 def test_a_download_over_rest_is_stored_with_its_interface(world):
     _, token = make_token(world.rana, "night job", 1)
     client = APIClient()
@@ -79,7 +89,7 @@ def test_a_download_over_rest_is_stored_with_its_interface(world):
     sent = client.get(address, {"format": "jsonl"}, headers={"Authorization": f"Bearer {token}"})
     assert sent.status_code == 200
     list(sent)
-    sent.close()
+    close(sent)
     entry = ExportRead.objects.get()
     assert (entry.user, entry.interface) == (world.rana, "rest")
     assert (entry.lines, entry.is_complete) == (2, True)
@@ -88,7 +98,7 @@ def test_a_download_over_rest_is_stored_with_its_interface(world):
 def test_a_client_that_goes_away_leaves_an_entry_that_is_not_complete(world):
     response = download(signed_in(world.rana), world)
     next(iter(response))
-    response.close()
+    close(response)
     assert ExportRead.objects.get().is_complete is False
 
 
