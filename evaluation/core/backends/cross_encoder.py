@@ -24,8 +24,8 @@ class CrossEncoder:
 
     Attributes
     ----------
-    what, remedy : what a subclass's model is for, and what to do where there is none.
-    error : what it raises. labels : of the classes, by number.
+    what, remedy : purpose of a subclass's model, and advice if it cannot be loaded.
+    error : class of the exceptions that are raised. labels : names of the classes, by index.
     """
 
     what: ClassVar[str]
@@ -44,7 +44,7 @@ class CrossEncoder:
     def load(cls, name: str | None) -> Self:
         """Load a model by hub name or local folder; there is no default model.
 
-        Raises `BackendError`: no name, the model cannot be loaded, or has not the classes for it.
+        Raises `BackendError` without a name, or if the model cannot be loaded or lacks a class.
         """
         if not name:
             raise cls.error(
@@ -151,7 +151,7 @@ class EntailmentModel(CrossEncoder):
     ) -> NDArray[np.float64]:
         """Return, for each pair, the probability that the first text entails the second.
 
-        See `logits`, of which they are the softmax.
+        They are the softmax of `logits`, which see for errors.
         """
         return self.compute_class_shares(pairs, progress)[:, self._entailment]
 
@@ -191,8 +191,8 @@ class ContradictionModel(EntailmentModel):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return contradiction and entailment probability of each pair, over both orders.
 
-        Each pair is read both ways. Two texts contradict each other whichever is read first, so of
-        the two probabilities the less counts; of entailment, which goes one way, the greater.
+        The model reads each pair in both orders. Contradiction does not depend on the order, so its
+        smaller probability is returned; of entailment, which has a direction, the greater one.
         """
         n = len(pairs)
         shares = self.compute_class_shares([*pairs, *((b, a) for a, b in pairs)], progress)
@@ -204,9 +204,8 @@ class ContradictionModel(EntailmentModel):
 class Reranker(CrossEncoder):
     """A cross-encoder with one class; its logit scores a (question, text) pair.
 
-    (Nogueira and Cho 2019, Passage re-ranking with BERT.) Only the order of scores means
-    something, so they are not put through a sigmoid, which leaves it unchanged and makes high ones
-    equal.
+    (Nogueira and Cho 2019, Passage re-ranking with BERT.) Only the order of scores is meaningful.
+    No sigmoid is applied: it would keep the order, but round high scores to equal numbers.
     """
 
     what = "re-ranking"

@@ -72,10 +72,10 @@ class Patience:
 
     Attributes
     ----------
-    attempts : of one request, the first one too.
-    timeout : of one attempt, from the first byte sent to the last one read.
-    first_wait : before the second attempt; doubled before each further one.
-    longest_wait : never more; a server that asks for more by Retry-After is not waited for.
+    attempts : largest number of attempts, the first one included.
+    timeout : time limit of one attempt, from the first byte sent to the last one read.
+    first_wait : wait before the second attempt, doubled before each further one.
+    longest_wait : longest wait; if a server asks for more by Retry-After, no attempt follows.
     """
 
     attempts: int = 5
@@ -84,7 +84,7 @@ class Patience:
     longest_wait: float = 60.0
 
     def wait(self, attempt: int, requested: float | None = None) -> float:
-        """Return the seconds to wait after a failed attempt: as the server asked, or doubling."""
+        """Return the seconds to wait after an attempt: as the server `requested`, else doubled."""
         if requested is not None:
             return requested
         return float(min(self.first_wait * 2 ** (attempt - 1), self.longest_wait))
@@ -99,8 +99,8 @@ class FaultError(Exception):
         not_found, refused_prompt, prompt_too_long, bad_request, redirect, not_json,
         wrong_charset, too_large, unsendable, address_refused, key.
     problem, remedy : what happened and what to do, for people; without the key.
-    again : whether it may pass. wait : seconds that the server asked for.
-    status, content, headers : of the answer, if there was one; the key is blotted out.
+    again : whether another attempt may succeed. wait : seconds that the server asked to wait.
+    status, content, headers : of the response, if there was one, with the key removed.
     """
 
     def __init__(

@@ -42,7 +42,7 @@ class Chart:
     ----------
     name : part of addresses and file names. title : what it shows, in a few words.
     explanation : how to read it, for people who do not know statistics.
-    draw : from a width to the picture.
+    draw : function that returns the drawing at a width in pixels.
     note : what it leaves out, such as workers beyond the first 200; "" if nothing.
     """
 
@@ -125,7 +125,7 @@ class Layout:
 
     @property
     def named(self) -> bool:
-        """Whether there is enough space to draw the names of rows."""
+        """Whether the rows are few enough for their names to be drawn."""
         return self.n_rows <= NAMED
 
     @property
@@ -268,7 +268,7 @@ class Series:
     Attributes
     ----------
     points : (x, y) in ascending order of x; where y is None the line has a gap.
-    ranges : (x, low, high) of what spreads around some points, drawn behind the lines.
+    ranges : (x, low, high) of the ranges around some points, drawn behind the lines.
     """
 
     name: str
@@ -372,7 +372,7 @@ def _format_range(line: Series, index: float) -> str:
 
 
 class HistoryPoint(NamedTuple):
-    """One score of a worker or model in a question set; `weak` if hardly comparable."""
+    """One score of a worker or model in a question set; `weak` if not comparable."""
 
     name: str
     when: str
@@ -382,7 +382,10 @@ class HistoryPoint(NamedTuple):
 
 
 def draw_history(occasions: Iterable[HistoryPoint], axis: str, whose: str, of_model: bool) -> Chart:
-    """Return the chart of a worker's or model's scores over question sets, oldest at the top."""
+    """Return the chart of a worker's or model's scores over question sets, oldest at the top.
+
+    `whose` is the worker's or model's name for the title; `axis` is the title of the axis.
+    """
     strong: RowStyle = "-model" if of_model else ""
     rows = [
         Row(

@@ -222,7 +222,7 @@ class Drawing:
     ) -> None:
         """Add a line of text, vertical if `turned`.
 
-        `full` is the whole text if `text` is cut; it is the tooltip.
+        `full` is the tooltip: the whole text if `text` is cut.
         """
         where = {
             "x": format_coordinate(x),
@@ -242,7 +242,7 @@ class Drawing:
     def mark(self, tip: str, link: str = "", data: Mapping[str, str] | None = None) -> None:
         """Begin a group of shapes that share a tooltip and a link.
 
-        `data` is for scripts, such as what a slider changes.
+        `data` are attributes of the group for the page's scripts, such as those of a slider.
         """
         group = ET.SubElement(self.root, "g", {"class": "chart-mark"})
         if link:
@@ -257,10 +257,7 @@ class Drawing:
         self._parent = self.root
 
     def prepare_download(self, title: str, captions: Sequence[str]) -> None:
-        """Add a white background, title and captions, and remove data that only pages need.
-
-        It gets a title above and captions below.
-        """
+        """Add a white background, title above and captions below; remove tooltips and page data."""
         # Tooltips may quote workers' texts, which a downloaded file must not contain.
         for group in self.root.iter("g"):
             for name in [name for name in group.attrib if name.startswith("data-")]:
@@ -367,11 +364,11 @@ def fit_labels(names: Sequence[str], width: float, size: float = LETTERS) -> lis
 
 
 def shorten_distinctly(names: Sequence[str], most: int) -> list[str]:
-    """Return the names shortened to `most` characters each (5 at least), still distinct.
+    """Return the names shortened to `most` characters (but not below 5), still distinct.
 
-    A name that is too long keeps its beginning and its end. Where that makes different names the
-    same, they keep where they differ instead: what all of them begin or end with is cut. Names that
-    differ in more places than there is room for get a number each at the end.
+    A name that is too long keeps its beginning and its end. Names that become equal thereby keep
+    the part in which they differ instead, without their common beginning and end. If that part
+    is too long as well, each gets a number at the end.
     """
     most = max(FEWEST, most)
     lines = [" ".join(name.split()) for name in names]

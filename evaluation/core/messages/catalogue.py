@@ -58,8 +58,8 @@ class Catalogue:
 
     Attributes
     ----------
-    option : from the name of an option in `AqerParameters` to its name in the interface.
-    own : sentences in place of the common ones.
+    option : returns the interface's name of an option, from its name in `AqerParameters`.
+    own : sentences of this interface, which replace the common ones.
     """
 
     option: Callable[[str], str]
@@ -80,5 +80,5 @@ class Catalogue:
         return [self.format(message) for message in messages]
 
     def _format_older(self, sentence: str) -> str:
-        """Return the sentence that an older run stored, with this interface's names of options."""
+        """Return an older run's sentence, with this interface's names of options for the flags."""
         return _FLAG.sub(lambda flag: self.option(flag[1].replace("-", "_")), sentence)

@@ -209,7 +209,7 @@ def _format_cell(value: object) -> str:
 def find_remedy_option(code: str, message: str) -> str:
     """Return advice on a command-line option that avoids a fault; "" without one.
 
-    Of a request that was refused it names the parameter that the server names.
+    For a refused request, the advice names the parameter that the server's `message` names.
     """
     if code != "bad_request":
         return FAULT_OPTIONS.get(code, "")

@@ -78,7 +78,7 @@ OF_OLDER_RUNS = {
 class Message:
     """A message as a code and the values of its sentence: numbers, texts, booleans, None.
 
-    A value `sentence` is the sentence itself, at every interface.
+    A value named `sentence` is the whole sentence, the same for every interface.
     """
 
     code: str

@@ -21,7 +21,7 @@ def _format_no_reply(values: Mapping[str, Any]) -> str:
 
 
 def _format_unknown_workers(values: Mapping[str, Any]) -> str:
-    """Return the sentence that a run's options name ids of no known worker."""
+    """Return the sentence on ids in a run's options that do not name exactly one worker."""
     more = f" and {values['more']} more" if values["more"] else ""
     return (
         "Ids in the settings that are not those of one worker who answered here: "
@@ -114,7 +114,7 @@ FAILURES: Mapping[str, Sentence] = {
 
 
 def build_english_warning(choose: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return the function that formats the warning for texts that are not English."""
+    """Return the function that formats the warning on foreign texts; `choose` names a remedy."""
 
     def sentence(values: Mapping[str, Any]) -> str:
         if "script" in values:
@@ -303,7 +303,7 @@ CLEAR = ("rises", "falls")
 
 
 def build_trend_messages(scores: TrendTest, standing: TrendTest) -> tuple[Message, ...]:
-    """Return the messages on a trend in a worker's or model's scores, and in its ranks."""
+    """Return the messages on the trends of a worker's or model's `scores` and rank (`standing`)."""
     values = {
         "n": scores.n,
         "fewest": FEWEST,

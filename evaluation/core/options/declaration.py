@@ -20,10 +20,10 @@ class Problem:
 
     Attributes
     ----------
-    code : what, for programs; `core.options.parameters` has the sentences. The codes of a
-        value that is wrong by itself are those of Django and of its REST framework: "invalid" (of
-        another type), "invalid_choice", "min_value", "max_value", "max_length", "null".
-    option : the option where it shows.
+    code : code of the problem, whose sentence is in `core.options.parameters`. The codes for a
+        single invalid value are those of Django and of its REST framework: "invalid" (of another
+        type), "invalid_choice", "min_value", "max_value", "max_length", "null".
+    option : name of the option at which the problem is shown.
     values : numbers and names to fill into the sentence.
     """
 
@@ -70,25 +70,25 @@ class Option:
     ----------
     label, help : for people, the help in whole sentences. Other options are named by their field
         in braces, such as ``{init}`` or ``{init:entailment}``: each interface has its own names.
-    group : "basic" (everybody should look at it), "advanced", or one of the kind's own.
-    places : where it applies: to commands over files, to runs of the database, or to both.
-    optional : None is a value, for none.
-    only_with : another option and the value it must have for this one to be used.
-    reserved : what of a value only operators may use, in a word, "" for nothing: it makes the
-        server open a file or call another machine.
-    loads : the model that a value has loaded, by a hub's name or from a folder, "" for none;
-        others than operators may only name those that the installation offers.
-    empty_is_default : a field of a form that is left empty has the default, as if it was not sent.
+    group : "basic" (always shown), "advanced", or a group that the run type declares.
+    places : where the option applies: commands on files, runs of the database, or both.
+    optional : whether None is a valid value.
+    only_with : another option, and the value it must have for this option to have an effect.
+    reserved : returns a word for the part of a value that only operators may use, because the
+        server would open a file or call another machine; "" for none.
+    loads : returns the hub name or folder of the model that a value loads, "" for none; only
+        operators may name models that the installation does not offer.
+    empty_is_default : whether an empty field of a form means the default.
     signed_as : name in the signature, by default that of the field; "" if the part of another
         option includes it.
-    gathered : parts of a signature with one name are joined by "+", each with the option's name,
-        and only of options that have not their default.
-    sign : how a signature shows the value, out of all parameters; "" for not at all.
+    gathered : whether the signature joins all options of this `signed_as` by "+", each by its own
+        name, and only those that differ from their default.
+    sign : returns the value's text in a signature, from all parameters; "" leaves it out.
     short : text for a value other than the default in a list, with ``{value}`` in it, such as
         "without {value}"; by default the label with the value.
     metavar : placeholder of the value in a command's help. file : content of the file that a
         command takes instead of the value; "" if it takes none.
-    name, default : those of the field.
+    name, default : name and default of the dataclass field.
     """
 
     label: str
@@ -173,9 +173,9 @@ class Text(Option):
     Attributes
     ----------
     rows : how many lines a form shows; 0 for a text of one line.
-    suggestions : values that most want, with words for each: a form offers them, and a field of
-        its own, with `other_label` and `other_help`, for another one.
-    test : what is wrong with a text; None if nothing is.
+    suggestions : labels of common values, which a form offers; it has a second field, with
+        `other_label` and `other_help`, for any other value.
+    test : returns the problem of a text; None if it is valid.
     """
 
     max_length: int = 500
@@ -211,7 +211,7 @@ class Whole(Option):
 
     Attributes
     ----------
-    or_zero : 0 is valid as well and means none. why : why values between 0 and `lowest` are not.
+    or_zero : whether 0 (for none) is valid too. why : why values between 0 and `lowest` are not.
     """
 
     lowest: int = 0
@@ -315,9 +315,9 @@ class Choice(Option):
 
     Attributes
     ----------
-    choices : value to label; "" where the value is label enough.
-    implied : value on the command line if the option has none there.
-    none : words for None.
+    choices : label of each value; "" if the value itself is the label.
+    implied : value of the command line's flag without a value.
+    none : label of None.
     """
 
     choices: Mapping[str, str]
@@ -341,8 +341,8 @@ class Ids(Option):
 
     Attributes
     ----------
-    uuids : in the database they are public ids. gone : text in a list for an id that no longer
-        exists; "" for the id. most : largest number of ids.
+    uuids : whether runs of the database take public ids. gone : text in a list for an id that no
+        longer exists; "" shows the id. most : largest number of ids.
     """
 
     uuids: bool = False

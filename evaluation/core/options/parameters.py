@@ -50,7 +50,7 @@ class Parameters:
     ----------
     sentences : sentences of the class's own problems by code, with options in braces, as in their
         help, and values by name.
-    groups : titles of the groups of options that a form folds away, in order.
+    groups : titles of the groups of options that a form collapses, in order.
     """
 
     sentences: ClassVar[Mapping[str, str]] = {}
@@ -95,7 +95,7 @@ class Parameters:
                 yield build_problem("only_with", name, other=other, wanted=wanted)
 
     def reserved(self, models: Collection[str]) -> list[Problem]:
-        """Return problems of values that only operators may use; `models` are open to all users."""
+        """Return a problem for each value only operators may use; `models` are open to all."""
         names = []
         for name, known in self.options().items():
             value = getattr(self, name)
@@ -116,7 +116,7 @@ class Parameters:
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         """Return the options stored by `as_dict`; missing ones have their default.
 
-        Raises KeyError, with the unknown names, where there are any: another version wrote them.
+        Raises KeyError with the unknown names, if another version of the platform stored some.
         """
         known = cls.options()
         unknown = sorted(stored.keys() - known.keys())
@@ -261,8 +261,8 @@ class Words(Catalogue):
 
     Attributes
     ----------
-    called : from an option to its name in the interface. with_value : the same with a value; None
-        shows a placeholder.
+    called : returns the interface's name of an option. with_value : returns the name with a value,
+        or with a placeholder for None.
     """
 
     called: Callable[[Option], str]

@@ -221,7 +221,7 @@ class Cells:
         return out
 
     def runs(self) -> list[tuple[int, int, int]]:
-        """Return `(size, first, last)` of each block of questions that have `size` answers each."""
+        """Return (size, start, stop) of each block of questions (cell order) of `size` answers."""
         edges = np.flatnonzero(np.diff(self.sizes)) + 1
         firsts = np.concatenate([[0], edges]).astype(int)
         lasts = np.concatenate([edges, [self.n_questions]]).astype(int)
@@ -237,7 +237,7 @@ def divide_where_positive(part: ArrayLike, whole: ArrayLike, undefined: float = 
 
     Parameters
     ----------
-    part, whole : numbers of shapes that fit together.
+    part, whole : numbers or arrays that broadcast together.
     """
     above, below = np.asarray(part), np.asarray(whole)
     out = np.full(np.broadcast_shapes(above.shape, below.shape), undefined, dtype=np.float64)

@@ -65,7 +65,8 @@ class GramBlock:
     def gram(self, part: slice, chosen: Integers | None = None) -> Floats:
         """Return inner products of all pairs of answers to each question in the slice `part`.
 
-        `chosen` names some of the answers of each. Not to be written into.
+        `chosen` are indices of some answers of each question, None for all. Do not write into the
+        result, which may be a view.
         """
         inner = self.inner[part] if chosen is None else self.inner[part][:, chosen]
         if self.direct:
@@ -425,8 +426,8 @@ def _find_first_non_finite(vectors: Vectors, rows: Integers) -> int:
 def compact_vectors(vectors: Vectors, members: Sequence[Integers]) -> Floats:
     """Return short vectors, one per answer, with the same inner products within each question.
 
-    k is the greatest number of answers to a question; answers to different questions have nothing
-    in common any more. `members` : the rows of each question.
+    They have k numbers, the greatest number of answers to a question. Products of answers to
+    different questions are meaningless. `members` holds the rows of each question.
     """
     short = np.zeros((sum(map(len, members)), max(map(len, members))))
     for rows in members:

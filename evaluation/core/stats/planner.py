@@ -186,7 +186,7 @@ def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> 
     target_error : float
         1 - cosine, strictly between 0 and 1.
     delta : float
-        as in `plan`.
+        as in `plan_error`.
 
     Raises
     ------

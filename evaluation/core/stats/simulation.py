@@ -90,8 +90,8 @@ class SimulatedCrowd:
     def quality_of_script(self) -> Floats:
         """Return each worker's mean cosine of the answers to all questions' true answers.
 
-        What the authors' script takes for the truth. Of its Q^2 cosines only Q belong to a
-        question and its own answer; the others are noise, or measure bias alone.
+        This is the authors' measure of quality. Of its Q^2 cosines only Q compare an answer with
+        the truth of its own question; the others are noise, or measure the bias alone.
         """
         mean = _scale_to_unit_length(self.truth).mean(axis=0)
         return self._compute_mean_by_worker(_scale_to_unit_length(self.vectors) @ mean)

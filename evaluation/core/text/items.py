@@ -36,7 +36,7 @@ LONGEST_LETTER = 8
 
 
 class Fault(StrEnum):
-    """Why no choice of the item could be read from a reply."""
+    """Reason why a reply names no choice of the item."""
 
     OUT_OF_RANGE = "letter_out_of_range"
     UNREADABLE = "no_choice"
@@ -212,8 +212,9 @@ class MultiqaItem:
     ----------
     item : its id. dataset : its source, "" if unknown.
     kind : extractive (the answer is part of `context`), choice or free.
-    choices : of the kind choice. answers : accepted ones; of choices their texts or letters, and
-        several mean that a reply has to name them all. Without any the item cannot be evaluated.
+    choices : texts of the choices, for the kind choice. answers : accepted answers; for the kind
+        choice their texts or letters, and a reply has to name all. Without any answer the item
+        cannot be evaluated.
     matcher : one of `MATCHERS`.
     """
 

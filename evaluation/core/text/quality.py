@@ -147,8 +147,8 @@ _SPELLED_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 def correct_spelling(texts: Sequence[str], language: str) -> tuple[list[str], dict[str, Any]]:
     """Return texts with corrected spelling, and the counts of corrections.
 
-    The second has `language`, `words` (how many were corrected), `texts` (in how many texts),
-    `library` and its `version`.
+    The counts are `language`, `words` (number of corrected words), `texts` (number of texts with
+    one), `library` and its `version`.
 
     Raises
     ------
@@ -226,8 +226,8 @@ SURE = 0.5
 def check_language(texts: Sequence[str], info: EmbedderInfo) -> Message | None:
     """Return a warning if the model knows only English and the texts are not English, else None.
 
-    Judged are up to 500 distinct texts, evenly taken. None for models of other or unknown
-    languages.
+    `info` describes the model. Checks up to 500 distinct texts, evenly spaced. None for models of
+    other or unknown languages.
     """
     if info.languages != "en":
         return None
@@ -245,10 +245,10 @@ def check_language(texts: Sequence[str], info: EmbedderInfo) -> Message | None:
 
 
 def detect_main_language(texts: Sequence[str]) -> str:
-    """Return the code of the language of most sentences; "" if too few are clear.
+    """Return the code of the language of more than half of the sentences; "" if there is none.
 
-    Judged as in `check_language`: sentences of five words and more, each with the identifier's
-    probability of one half and more, of which five are needed.
+    Only sentences of five words or more are judged, as in `check_language`. At least five must be
+    in the language, each with a probability of at least one half.
     """
     unique = list(dict.fromkeys(texts))
     sentences = [text for text in unique[:: -(-len(unique) // SAMPLE) or 1] if _is_sentence(text)]
@@ -365,7 +365,7 @@ def compute_short_share(texts: Sequence[str]) -> float | None:
 
 
 def check_short_answers(texts: Sequence[str], embedder: str) -> Message | None:
-    """Return a warning if most answers are short, with the embedder's AUC on such; else None.
+    """Return a warning, with the embedder's AUC on short answers, if most are short; else None.
 
     `embedder` is the SPEC of the run.
     """

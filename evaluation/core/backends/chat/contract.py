@@ -31,10 +31,10 @@ class ChatRequest:
 
     Attributes
     ----------
-    id : of the item that is asked about; scripted replies go by it, servers never see it.
-    messages : from the first to the one to reply to.
-    parameters : sent as they are: temperature, max_tokens, seed, logprobs ...
-    sample : counts repetitions of the same request from 0.
+    id : id of the item that is asked about; it selects scripted replies and is not sent to servers.
+    messages : the conversation in order; the reply is to the last message.
+    parameters : request parameters, sent unchanged: temperature, max_tokens, seed, logprobs ...
+    sample : number of the repetition of this request, from 0.
     """
 
     id: str
@@ -45,7 +45,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a request got no reply: a code, a message, whether a retry may help, and when.
+    """Reason why a request got no reply: a code, a message, whether to retry, and after what wait.
 
     `again` is True if another attempt may succeed; `wait` is the pause in seconds that the server
     asked for.
@@ -76,12 +76,11 @@ class Reply:
 
     Attributes
     ----------
-    text : the answer, without thinking and special tokens; else as it came, except that half
-        characters and NUL, which no file can hold, are replaced by U+FFFD; "" where nothing but
-        white space came.
-    status : TEXT, EMPTY, CUT_OFF (its length was used up, or it only thought), REFUSED_PROMPT,
-        REFUSED_GENERATION (REFUSED where only a script knows which) or ERROR.
-    thinking : the model's thinking, cut from the reply or sent in a field of its own; "" for none.
+    text : the answer without thinking and special tokens, otherwise unchanged, except that NUL and
+        lone surrogates, which no file can hold, are replaced by U+FFFD; "" for white space only.
+    status : TEXT, EMPTY, CUT_OFF (token limit reached, or thinking only), REFUSED_PROMPT,
+        REFUSED_GENERATION, REFUSED (of a scripted reply) or ERROR.
+    thinking : the model's thinking, cut from the reply or sent in its own field; "" for none.
     fault : why the status is ERROR; else None.
     logprobs : in the server's own form, if requested and supported.
     raw : the server's whole response: JSON, else text; None without a response.
@@ -109,12 +108,12 @@ class ChatModel(ABC):
 
     Attributes
     ----------
-    kind, address, model : which back-end, where, and which model there: parts of a cache key.
+    kind, address, model : back-end, server address and model name; parts of a request's key.
     name : default name of the model in tables.
-    at_once : requests that make sense at the same time; None for as many as wanted.
-    by_id : whether replies depend on the id of the item, too.
-    adaptations : what was changed in requests because the server refused them as they were, such
-        as "temperature left out"; in the order of the changes.
+    at_once : largest useful number of concurrent requests; None for no limit.
+    by_id : whether replies also depend on the item's id.
+    adaptations : changes made to requests because the server refused them, in the order of the
+        changes, such as "temperature left out".
     """
 
     kind: str
@@ -131,7 +130,7 @@ class ChatModel(ABC):
         return f"{self.kind}:{self.model}" + (f"@{self.address}" if self.address else "")
 
     async def open(self, at_once: int) -> None:  # noqa: B027 - most need nothing
-        """Prepare for `at_once` concurrent requests.
+        """Open what `at_once` concurrent requests need, such as connections or a process.
 
         Raises ChatError if the model is not available.
         """
@@ -156,7 +155,7 @@ MAX_DETAIL = 100
 
 @dataclass(frozen=True, slots=True)
 class Others:
-    """Summary of the tokens that a list leaves out: number, total probability, -sum p ln p."""
+    """Summary of the tokens outside a list of the likeliest: number, probability, -sum p ln p."""
 
     tokens: int
     probability: float
@@ -169,9 +168,10 @@ class TokenLogprob:
 
     Attributes
     ----------
-    data : its bytes, which may be a part of a character. logprob : its own; NaN where it is none.
-    top : the likeliest tokens at its place, bytes and log-probability, as they were sent. others :
-        those that are known but not listed.
+    data : bytes of the token, possibly a part of a character.
+    logprob : natural log-probability of the token; NaN if it is not a number.
+    top : (bytes, log-probability) of the likeliest tokens at this position, as sent.
+    others : summary of the tokens at this position that are not in `top`; None without one.
     """
 
     data: bytes

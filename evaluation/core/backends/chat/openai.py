@@ -93,7 +93,7 @@ def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Re
 
 
 def build_failed_reply(fault: FaultError) -> Reply:
-    """Return the reply for a failed attempt: status ERROR, or a prompt that was refused."""
+    """Return the reply for a failed attempt: status ERROR, REFUSED_PROMPT for a refused prompt."""
     raw = fault.content.decode(errors="replace") if fault.content else None
     if fault.code == "refused_prompt":
         return Reply("", AnswerStatus.REFUSED_PROMPT, "content_filter", raw=raw)
@@ -347,7 +347,7 @@ class AdaptedParameters:
         return False
 
     def _other_name(self, name: str) -> str:
-        """Return a parameter's alternative name; "" if there is none or it was tried before."""
+        """Return a parameter's alternative name; "" if it has none, or that was tried already."""
         other = OTHER_NAMES.get(name, "")
         # Where both names were refused, leave the parameter out instead of renaming it back.
         return "" if other in self._changes else other

@@ -42,8 +42,8 @@ def get_chat(
     """Return the chat model that `spec` names; `what` is its role in error messages.
 
     `api_key_env` is the name of the environment variable that holds the key. Raises ChatError for
-    an unknown SPEC, an address that is none or a package that is missing, InputError for a file
-    of replies that cannot be used.
+    an unknown SPEC, an invalid address or a missing package, InputError for an invalid file of
+    replies.
     """
     text = spec.strip()
     kind, _, target = text.partition(":")
@@ -79,7 +79,7 @@ LONGEST_DELAY = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class _ScriptedReply:
-    """One reply in a file of scripted replies: line, text, delay, and failures before it."""
+    """One row of a file of scripted replies; the first `failures` attempts get an ERROR instead."""
 
     line: int
     text: str

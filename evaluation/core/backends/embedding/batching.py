@@ -24,8 +24,9 @@ _turn = threading.Lock()
 def plan_batches(lengths: Sequence[int], *, tokens: int, rows: int) -> list[list[int]]:
     """Return batches of row indices, longest rows first, limited in rows and in tokens.
 
-    A batch costs rows x its longest row; that is at most `tokens`, unless it is a single row.
-    Longest first, so that a lack of memory shows at once and short batches even out the end.
+    A batch costs rows x length of its longest row, at most `tokens` unless it is a single row.
+    Longest rows come first, so that a lack of memory shows at once, and short batches last, so that
+    all threads end at about the same time.
     """
     batches: list[list[int]] = []
     for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
@@ -44,7 +45,7 @@ def run_batches(
     compute: Callable[[list[int], Any], None],
     done: Callable[[int], None] | None = None,
 ) -> None:
-    """Compute all rows in batches of similar length: call `compute(batch, prepare(batch))`.
+    """Call `compute(batch, prepare(batch))` for all rows, in batches of rows of similar length.
 
     `prepare` runs for one batch at a time (fast tokenizers refuse to be shared), `compute` from
     several threads, in inference mode; it stores its own results. `done(n)` is called from the

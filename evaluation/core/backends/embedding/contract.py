@@ -32,9 +32,9 @@ PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16", "auto")
 class EmbedderInfo:
     """An embedder's model, precision and versions, for run signatures and cache keys.
 
-    `dimension` is None until the first vectors show it (remote and not yet fitted embedders),
-    `max_length` (tokens, longer texts are cut) where there is no limit or only the server knows it,
-    `languages` where it is unknown; `binary` is True for bags of words only.
+    `dimension` is None before the first vectors of a remote or unfitted embedder. `max_length` is
+    in tokens (longer texts are cut), None for no limit or one that only the server knows.
+    `languages` is None if unknown; `binary` is True for bags of words only.
     """
 
     spec: str
@@ -82,7 +82,8 @@ class Embedder(ABC):
 def import_library(module: str, purpose: str, package: str | None = None) -> Any:
     """Import a library on demand. Raises BackendError if it is not installed.
 
-    `package` is its name where it is installed from, if that is another.
+    `purpose` is the feature that needs it, for the message; `package` is its name for pip, if that
+    differs from the module's.
     """
     try:
         return importlib.import_module(module)
@@ -108,8 +109,8 @@ def find_versions(*packages: str) -> dict[str, str]:
 def find_distinct(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
     """Return the distinct texts in order, and for each text its index among them.
 
-    BackendError: a text with half a character (a lone surrogate, as a broken JSON escape makes
-    it), which neither tokenizers nor servers take.
+    Raises BackendError for a text with a lone surrogate (as a broken JSON escape gives), which
+    neither tokenizers nor servers accept.
     """
     places: dict[str, int] = {}
     where = [places.setdefault(text, len(places)) for text in texts]
@@ -174,7 +175,7 @@ class LexicalEmbedder(Embedder):
     def fit(self, worker_texts: Sequence[str]) -> Self:
         """Fit the vocabulary and document frequencies on all answers, repeats included.
 
-        EmbedderError where no text holds a term.
+        Raises EmbedderError if no text contains a term.
         """
         self.fit_embed(worker_texts)
         return self

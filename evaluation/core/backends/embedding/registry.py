@@ -93,10 +93,10 @@ def get_embedder(
 ) -> Embedder:
     """Return the embedder that the SPEC names, loaded. Raises EmbedderError.
 
-    `precision` matters to models that run here: `auto` takes bfloat16 where the processor has it
-    and float32 elsewhere; the other embedders accept `float32` and `auto` and ignore them.
+    `precision` is for models that run on this machine: `auto` selects bfloat16 if the processor has
+    it, else float32. The other embedders accept and ignore `float32` and `auto`.
     `api_key_env` is the name of the environment variable that holds the key of a remote embedder.
-    EmbedderError: unknown or malformed SPEC, a library, a model or a file that is missing.
+    Raises EmbedderError for an invalid SPEC, or a missing library, model or file.
     """
     if precision not in PRECISIONS:
         raise EmbedderError(f"precision {precision!r} is unknown: choose {', '.join(PRECISIONS)}")
@@ -174,9 +174,9 @@ class PrecomputedVectors:
     def check(self, array: str, n_rows: int, used_rows: ArrayLike | None = None) -> None:
         """Raise EmbedderError unless the array named `array` fits a file of `n_rows` rows.
 
-        `used_rows`: a mask of n_rows bools or row indices; other rows (EMPTY, REFUSED, ERROR) may
-        hold anything; None means all. EmbedderError: array missing, another count of rows, a value
-        in a used row that is not finite (with the index of the row, the first is 0).
+        `used_rows` is a mask of n_rows booleans or row indices, None for all; other rows (EMPTY,
+        REFUSED, ERROR) may hold any values. It does not fit if it is missing, has another number of
+        rows, or has a value in a used row that is not finite (the message has the row, from 0).
         """
         values = {"answers": self.answers, "models": self.models}.get(array)
         if values is None:

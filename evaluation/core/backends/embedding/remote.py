@@ -91,11 +91,9 @@ class RemoteEmbedder(Embedder):
     def embed(self, texts: Sequence[str], progress: Progress | None = None) -> NDArray[np.float32]:
         """Return one float32 vector per text; shape (0, 0) for no texts and unknown dimension.
 
-        A request that is refused is sent again in halves, and no later one holds more texts than
-        what was taken.
-
-        EmbedderError: the server cannot be reached, refuses, even a text by itself, or answers what
-        is no list of embeddings, one a text, all of one length and finite.
+        A refused request is sent again in halves, and no later one holds more texts than the
+        server accepted. Raises EmbedderError if the server cannot be reached, refuses even a single
+        text, or does not return one finite vector for each text, all of equal length.
         """
         unique, where = find_distinct(texts)
         if not unique:

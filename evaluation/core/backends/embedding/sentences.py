@@ -38,7 +38,8 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
 
     A folder never uses the network. A hub name does only if it is not in the cache, and only after
     one quick question to the hub: the libraries themselves retry an unreachable one for minutes.
-    BackendError, with `what` the model is for and the `remedy`, if the model cannot be had.
+    Raises BackendError if the model cannot be loaded; its message names the purpose `what` of the
+    model, and the `remedy`.
     """
     folder = is_folder(name)
     try:
@@ -227,7 +228,7 @@ def load_sentence_model(name: str, precision: Precision = "float32") -> Sentence
 class SentenceEmbedder(Embedder):
     """A sentence-transformers model, run faster than its own `encode` with equal results.
 
-    Equal texts are embedded once, batches hold rows of like token length, and each core works on
+    Equal texts are embedded once, batches hold rows of similar length, and each core works on
     a batch of its own (`batching`). In bfloat16 the transformer computes in bfloat16; pooling and
     what follows stay float32. The device is the one sentence-transformers chooses.
 

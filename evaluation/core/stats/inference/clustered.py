@@ -43,7 +43,7 @@ class ClusteredEstimate(SampleEstimate):
 
     Attributes
     ----------
-    n, n_clusters : rows, and clusters of them, that it rests on.
+    n, n_clusters : numbers of rows and of clusters that were used.
     """
 
     n_clusters: int = 0
@@ -173,7 +173,8 @@ def compute_drawn_intervals(
         statistics of these draws, NaN where a draw leaves one undefined.
     items : how many there are.
     n_draws, seed, level : as in `compute_means`.
-    kinds : see `draws.draw_multiplicities`; then `statistic` takes how often each kind was drawn.
+    kinds : see `intervals.draw_multiplicities`; then `statistic` takes how often each kind was
+        drawn.
     """
     numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
     counts = np.broadcast_to(np.asarray(n, dtype=np.int64), numbers.shape)
@@ -207,7 +208,7 @@ def compute_drawn_intervals(
 def compute_strata_mean(
     means: ArrayLike, errors: ArrayLike, sizes: ArrayLike, level: float = 0.95
 ) -> SampleEstimate:
-    """Return the mean of independent means with its Welch-Satterthwaite interval.
+    """Return the mean of k independent means, equally weighted, with its interval.
 
     The sets are fixed and only the questions within them are random: the interval is for these
     sets, not for others. Student's t with the degrees of freedom of Welch and Satterthwaite

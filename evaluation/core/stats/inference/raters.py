@@ -59,7 +59,7 @@ def compute_rater_agreement(
     n_draws: int = 400,
     seed: int = 0,
 ) -> RaterAgreement:
-    """Return kappa, correlation and difference of two raters' ratings of the same items.
+    """Return the agreement of two raters on the same items: kappa, correlation, differences.
 
     Intervals are 95%, of draws of whole clusters with replacement.
 
@@ -105,7 +105,7 @@ def compute_rater_agreement(
 def _convert_ratings(
     ratings: Sequence[float] | Sequence[str], *, graded: bool
 ) -> NDArray[np.float64] | NDArray[np.str_]:
-    """Return ratings as an array: numbers of half steps if `graded`, else labels."""
+    """Return ratings as an array: whole numbers of half grades if `graded`, else labels."""
     if graded:
         return np.rint(np.asarray(ratings, dtype=np.float64) * STEPS)
     return np.asarray(ratings, dtype=np.str_)

@@ -177,7 +177,7 @@ class ThresholdErrors:
     source: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the errors as an entry of a summary."""
+        """Return all fields by name, as an entry of a summary."""
         return asdict(self)
 
 
@@ -216,7 +216,7 @@ def choose_threshold(similarity: Floats, is_right: Booleans) -> float:
 
 
 def draw_half(groups: Sequence[str], seed: int) -> Booleans:
-    """Return whether each pair is in the half that tunes; pairs of one group stay together."""
+    """Return flags of the pairs for tuning: those of a random half of the groups."""
     # Sorted, because the order of a set of texts differs between processes.
     distinct = sorted(set(groups))
     order = np.random.default_rng(seed).permutation(len(distinct))
@@ -227,7 +227,7 @@ def draw_half(groups: Sequence[str], seed: int) -> Booleans:
 def tune_threshold(
     similarity: Floats, is_right: Booleans, groups: Sequence[str], source: str, seed: int = 0
 ) -> ThresholdErrors:
-    """Return the threshold tuned on one half of the groups, with its errors on the other half.
+    """Return the threshold tuned on half of the groups, with its errors on the other half.
 
     Raises
     ------
@@ -338,15 +338,15 @@ def draw_stratified_sample(
 
     Parameters
     ----------
-    levels : the labels of the n units, the most important first.
+    levels : stratum labels of the n units at each level, the most important level first.
     sizes : (n,) how many items a unit holds, from 1.
-    wanted : of all units' items, from 0.
+    wanted : largest number of items in the sample, from 0.
     seed : of the draws.
 
     Returns
     -------
-    The places of the chosen units, rising. They hold `wanted` items at most: fewer only where no
-    unit fits into the rest, or there are no more.
+    Indices of the chosen units, ascending. They hold `wanted` items, fewer only if no unit fits
+    into the rest or none is left.
     """
     n_items = np.asarray(sizes, dtype=np.int64)
     if not len(n_items):
