@@ -103,8 +103,8 @@ class Export:
     Attributes
     ----------
     what : "answers", "model-answers", "questions" or "passages".
-    rows : restarts with every call.
-    n_rows : as counted beforehand; n_characters : of the long texts, about the size of the file.
+    rows : returns a new iterator over the rows with every call.
+    n_rows : number of rows; n_characters : total length of their long texts; both for estimates.
     """
 
     what: str
@@ -128,8 +128,8 @@ class Export:
     ) -> int:
         """Write the table to a file, all or nothing; return the number of bytes.
 
-        `progress` is called with what it is, rows done and rows in all. Raises `InputError` if the
-        place cannot be written to, or a text is not for the format.
+        `progress` is called with `what`, the rows written and their total. Raises `InputError` if
+        the file cannot be written, or the format cannot hold a text.
         """
         return write_table(path, kind, self.header, self._iterate_rows(progress))
 
@@ -176,9 +176,9 @@ def build_answers_export(
     Answers to practice and attention questions are in no run, so they have their own file: with
     `checks` these are written, without it all others.
 
-    With a run, each row has its score of the answer and its grades of the worker, empty where the
-    run did not read them. With `pseudonyms` no worker is named: ids are replaced, and cells
-    that were kept aside (which may hold ids of other panels) are left out.
+    With a run, each row has the run's score of the answer and grades of the worker, empty if the
+    run did not read them. With `pseudonyms`, workers' ids are replaced, and additional imported
+    cells (which may hold ids of other panels) are left out.
     """
     rows = select_visible(user, Response.objects.all()).filter(
         submission__version=version, state=Response.State.SUBMITTED
@@ -281,7 +281,7 @@ CHOICE_SENTENCES: Mapping[str, str] = {
 
 
 class ChoiceError(ValueError):
-    """A version or run that the user names does not exist or has no results."""
+    """Error: a version or run that the user names does not exist or has no results."""
 
     def __init__(self, code: str, **values: object) -> None:
         super().__init__(CHOICE_SENTENCES[code].format_map(values))
@@ -308,7 +308,7 @@ def find_version(
 def find_run(version: QuestionSetVersion, wanted: str, user: AnyUser | None = None) -> Run:
     """Return the version's run with an id, or for "latest" the latest finished one.
 
-    "record" is the official run, or the latest where none of the version is.
+    "record" selects the official run, or the latest if no run of the version is official.
     Raises `ChoiceError` if there is none, or if the run is of another version or has no results.
     """
     runs = select_visible(user, Run.objects.all()).filter(

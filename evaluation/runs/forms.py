@@ -71,8 +71,8 @@ class InitialSettings:
 
     Attributes
     ----------
-    called : the run whose settings these are, "" for the defaults. unreadable : a run whose
-        settings this version of the platform does not know, so that these are the defaults.
+    called : title of the run whose settings these are, "" for the defaults. unreadable : title of a
+        run whose settings this version of the platform cannot read, so that the defaults are used.
     """
 
     parameters: Parameters
@@ -116,7 +116,7 @@ class ExcludedField:
 
     Attributes
     ----------
-    n : how many are excluded; `n_left_out` of them are in the field.
+    n : number of excluded workers; n_left_out : number of them in the field.
     """
 
     field: forms.BoundField
@@ -149,7 +149,8 @@ class OptionForm(forms.Form):
     ) -> None:
         """Fill the form with the options `like`, overridden by `preset` (from the URL).
 
-        `excluded` are ids of workers whom people excluded: their field begins with these as well.
+        `excluded` are ids of workers excluded by decisions, which are added to the initial value of
+        the field of workers to leave out.
         """
         self.options = list_options(self.options_of)
         self.preset = {
@@ -234,7 +235,7 @@ class OptionForm(forms.Form):
         return [str(self[name].label) for name in self.preset]
 
     def _iterate_group(self, group: str) -> Iterator[forms.BoundField]:
-        """Yield the form fields of a group's options, each with its field for another value."""
+        """Yield the form fields of a group's options, each with its field for other values."""
         for name in self.fields:
             if name == EXCLUDE and self._excluded:
                 continue  # it has a place of its own
@@ -242,13 +243,13 @@ class OptionForm(forms.Form):
                 yield self[name]
 
     def _get_field_name(self, name: str) -> str:
-        """Return the name of an option's field, or of its field for another value."""
+        """Return the name of the field with an option's value: its own or that for others."""
         other = f"{OTHER}_{name}"
         chosen = self.cleaned_data.get(name) == OTHER
         return other if chosen and other in self.fields else name
 
     def _value(self, name: str) -> Any:
-        """Return an option's valid value, from its field or its field for another value."""
+        """Return an option's valid value, from its own field or from that for other values."""
         option, value = self.options[name], self.cleaned_data[self._get_field_name(name)]
         if value not in (None, ""):
             return value
@@ -444,7 +445,7 @@ def format_refusal(parameters: type[Parameters], error: OptionError) -> str:
 
 
 def hash_options(options: Parameters) -> str:
-    """Return a SHA-256 of the options, by which a form proves that their cost was shown."""
+    """Return a SHA-256 of the options; a form sends it to prove that the user saw their cost."""
     # Sorted: equal options must have one hash, in whatever order a form or request has them.
     written = json.dumps(options.as_dict(), sort_keys=True)
     return hashlib.sha256(written.encode()).hexdigest()

@@ -1,7 +1,7 @@
 """Import model answers that were collected elsewhere, from files into the database.
 
-The manner is that of `annotations.exchange.importing`, whose stages are used: one transaction,
-all or nothing, nothing overwritten, the same file again changes nothing.
+The import uses the stages of `annotations.exchange.importing`: one transaction stores all rows or
+none and overwrites nothing; the same file again changes nothing.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ def import_model_answers(
 ) -> ImportReport:
     """Add a file's model answers to the set's version of that number, else the latest.
 
-    Models are the set's owner's, found by their names; unknown ones are made. A draft is
-    published, as by `import_answers`. Raises `InputError` with every bad row: also a question the
-    version does not have, and an answer that is stored with another text or status; and for a model
-    that the importing user (`imported_by`, a primary key) may not see, since its name alone would
-    give access to its details. The new rows can be removed again by their `Import`. The thinking
-    in an answer goes into its `extra`, or with `keep_thinking` stays in the answer. `model` is the
-    name of the model of a log, where the log does not tell it or another one is wanted.
+    Models of the set's owner are found by their names; unknown models are created. A draft is
+    published, as by `import_answers`. Raises `InputError` with every bad row, such as a question
+    that the version lacks, an answer that is stored with another text or status, or a model that
+    the importing user (`imported_by`, a primary key) may not see, because its name would give
+    access to its details. The new rows can be removed by their `Import`. Thinking in an answer is
+    stored in its `extra`, or with `keep_thinking` stays in the answer. `model` is the name for the
+    model of a log that names none, or that needs another name.
     """
     file = read_model_answers(path, columns, keep_thinking, model)
     problems = Problems(file.name)

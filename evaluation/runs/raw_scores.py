@@ -24,16 +24,16 @@ SCORES: Mapping[str, str] = dict(ScoreRule.Score.choices)
 class RawScore:
     """A worker's mean similarity to the exemplary answers of the others, with its interval.
 
-    Or the worker's question contrast, where that is asked for.
+    Or the worker's question contrast, if the caller requests that score.
 
     Attributes
     ----------
-    value : None where nothing could be compared. low, high : the closed-form 95% interval over the
-        worker's answers, mean +- t sd / sqrt(n); None below two of them. Of a question contrast the
-        run's own interval.
-    n_answers : answers that were graded. supported : whether they are enough for a rank.
-    contradicted, fact_questions : facts of the answers that contradict the crowd, of how many
-        questions with one; None in runs without facts. They are notices, and in no rule.
+    value : the score; None if no answer could be compared.
+    low, high : closed-form 95% interval over the worker's answers, mean +- t sd / sqrt(n); None
+        below two answers. Of a question contrast the run's own interval.
+    n_answers : number of graded answers. supported : whether these suffice for a rank.
+    contradicted, fact_questions : number of the worker's facts that contradict the crowd, and of
+        questions with facts; None in runs without facts. They are shown, but used in no rule.
     """
 
     value: float | None
@@ -52,8 +52,8 @@ class Spread:
 
     Attributes
     ----------
-    n : workers with a score and enough answers for a rank. lowest, best : their lowest and highest
-        score. half, fifth : scores that at least half and a fifth of them reach.
+    n : number of workers with a score and enough answers for a rank. lowest, best : lowest and
+        highest score. half, fifth : score that at least a half, or a fifth, of them reaches.
     """
 
     n: int
@@ -78,8 +78,7 @@ def compute_spread(scores: Mapping[int, RawScore]) -> Spread | None:
 def find_grading_run(version: QuestionSetVersion) -> Run | None:
     """Return the grading run that represents a version: the official one, else the latest.
 
-    Else the newest that is done; None without any. With it comes `n_ranked`, the people with a
-    rank.
+    None without a finished one. The run is annotated with `n_ranked`, its number of ranked workers.
     """
     done = Run.objects.filter(version=version, kind=GRADING, state=Run.State.DONE)
     ranked = WorkerGrade.objects.filter(run=OuterRef("pk"), rank__isnull=False)

@@ -60,7 +60,7 @@ class Tab:
 
     Attributes
     ----------
-    is_above : whether the page that is shown is below this one, as an alarm is below the alarms.
+    is_above : whether the shown page is below this page, as an alarm is below the list of alarms.
     """
 
     title: str
@@ -75,7 +75,7 @@ class TabGroup:
 
     Attributes
     ----------
-    title : of the group, or of its only page.
+    title : title of the group, or of its only page.
     """
 
     title: str
@@ -172,7 +172,7 @@ def results_page(
 def results_file(made: View, summary: type[RunSummary] = RunSummary) -> View:
     """Return the view that sends a file of a finished run, from the function that makes it.
 
-    404 for a run that is not done or whose kind stores another `summary` than the file is made of.
+    404 for an unfinished run, and for a run type that stores another class of `summary`.
     """
 
     @require_safe
@@ -250,7 +250,7 @@ def get_correction(query: QueryDict) -> Correction:
 class StartLink:
     """A link to the page that starts a run of one type; `words` describe the run type.
 
-    `is_research` and `is_suited` are those of the kind, the latter for the questions of a set.
+    `is_research` is that of the run type; `is_suited` states whether the type suits the questions.
     """
 
     label: str

@@ -41,9 +41,9 @@ class OtherSettingsError(RuntimeError):
 
 
 def list_exclusions(run: Run) -> list[WorkerVerdict]:
-    """Return the exclusions still valid of workers who voted in the run, the latest of each.
+    """Return the valid decisions that exclude workers who voted in the run, the latest of each.
 
-    Workers that the run's own settings exclude are not among them: they have no vote.
+    Workers whom the run's own settings exclude have no vote, so they are not included.
     """
     voted = WorkerGrade.objects.filter(VOTED, run=run).values("worker")
     counting = WorkerVerdict.counting(run).filter(worker__in=voted)
@@ -62,7 +62,7 @@ def list_excluded_ids(version: QuestionSetVersion) -> tuple[str, ...]:
 
 
 def leave_out_excluded(options: OptionsT, version: QuestionSetVersion) -> OptionsT:
-    """Return run options that also leave out the workers excluded from the question set.
+    """Return run options, which also exclude the workers excluded from the question set.
 
     Options of a run type that reads no workers' answers are returned unchanged.
     """
@@ -114,7 +114,7 @@ def start_without_excluded(
 
 
 def build_options_without(run: Run, verdicts: Sequence[WorkerVerdict]) -> Parameters:
-    """Return a run's options that also leave out the workers of these decisions."""
+    """Return a run's options, which also exclude the workers of these decisions."""
     options: Any
     try:
         options = get_run_kind(run).options.from_dict(run.parameters)

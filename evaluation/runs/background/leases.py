@@ -5,7 +5,7 @@ Claim runs for a process: a conditional update claims, a heartbeat renews, each 
 The database's clock decides, so that workers on several machines agree. `attempt` is the fencing
 token: it grows with every claim, and a worker whose number is no longer the run's has lost it.
 
-Send the message that runs may wait for work; a lost message only delays a run.
+Messages wake the background processes; a lost message only delays a run.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def build_future_time(delay: timedelta) -> ExpressionWrapper[Any]:
 
 
 def fail_run(held: Q, reason: str) -> bool:
-    """Store a run as failed and cancel its tasks; return False if no run meets the condition."""
+    """Store the run that matches the filter `held` as failed, cancel its tasks; False if none."""
     with transaction.atomic():
         runs = Run.objects.filter(held).values_list("pk", flat=True)
         failed = [run for run in list(runs) if store_failed_run(run, held, reason)]
@@ -164,7 +164,7 @@ def select_tasks(lane: Lane | None = None) -> QuerySet[RunTask]:
 
 
 def select_in_fair_order(waits: Q, lane: Lane | None, busy: Collection[int] = ()) -> QuerySet[Run]:
-    """Return the runs that meet a condition, the one to work on next first.
+    """Return the runs that match the filter `waits`, the one to work on next first.
 
     The owner whose latest turn or task is the longest ago comes first, so that many runs of one
     owner, or a long one, delay no other owner. Turns in another lane do not count: an owner whose
@@ -213,7 +213,7 @@ def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = (
 
 
 def claim_run(candidate: Mapping[str, Any], owner: str) -> Claim | None:
-    """Claim a run as it was read; None if another process was first, or if it has failed now."""
+    """Claim a run, given its row; None if another process was first, or if this made it fail."""
     crashed = candidate["state"] == Run.State.RUNNING
     # Only as it was seen: whoever is first changes the attempt, and the others look again.
     as_read = Q(filter_claimable(), pk=candidate["pk"], attempt=candidate["attempt"])

@@ -81,7 +81,7 @@ class Watch:
         return True
 
     def _is_stuck(self, claim: AnyClaim) -> bool:
-        """Return whether a turn lost its claim long ago, or has stalled (its run then fails)."""
+        """Return whether a turn lost its claim long ago and goes on, or stalled (its run fails)."""
         now = self._clock()
         if not claim.is_held():
             # Not at once: work notices a lost claim at its next check, and may still save paid

@@ -48,7 +48,7 @@ def count_running_processes() -> int:
 
 
 def count_running() -> TableCounts:
-    """Return the count of running background processes, as a part of `read_numbers`."""
+    """Return the query that counts running background processes, for `read_numbers`."""
     return TableCounts(BackgroundWorker.select_running(), (Count("pk"),))
 
 
@@ -111,8 +111,8 @@ announcer = Announcer()
 class Progress:
     """The state and progress of a run, as its page shows it.
 
-    `percent`, `rate` (steps a second), `seconds_left` and `left`, the same in words, are None while
-    they are unknown. `waiting` is True if no background process is running.
+    `percent`, `rate` (steps per second), `seconds_left` and `left` (the same in words) are None
+    while unknown. `waiting` is True if no background process is running.
     """
 
     state: str

@@ -57,7 +57,7 @@ START = f"import django; django.setup(); from {__name__} import main; main()"
 
 @dataclass
 class Slot:
-    """One of the runs that this process works on at a time: owner, claim, start, and turn."""
+    """One of the runs that this process works on concurrently: owner, claim, start, and turn."""
 
     owner: int
     claim: Claim | TaskClaim
@@ -66,7 +66,7 @@ class Slot:
     is_ended: bool = False
 
     def end(self) -> None:
-        """Make the turn of this run end once its requests under way have returned."""
+        """End the turn of this run as soon as the requests already sent have returned."""
         self.is_ended = True  # also between two tasks
         if self.turn is not None:
             # min: a turn that is ending already must not get a later deadline.
@@ -74,7 +74,7 @@ class Slot:
 
     @property
     def is_ending(self) -> bool:
-        """Whether the work on this run starts no new requests any more."""
+        """Whether the turn of this run is ending: no new requests are sent."""
         return self.is_ended or (self.turn is not None and self.turn.is_over())
 
 

@@ -57,7 +57,7 @@ class TaskClaim:
         return RunTask.select_valid().filter(self._filter_task()).exists()
 
     def load(self) -> RunTask:
-        """Return the task. Raises `LeaseLostError`: what was cancelled meanwhile has no payload."""
+        """Return the task. Raises `LeaseLostError` if it was cancelled and lost its payload."""
         task = RunTask.objects.filter(self._filter_task()).first()
         if task is None:
             raise LeaseLostError(self.run_id)
@@ -184,7 +184,7 @@ def claim_task(run_id: int, process: str, lane: Lane | None = None) -> TaskClaim
 
 
 def count_helpers(n_tasks: int) -> int:
-    """Return how many other background processes new tasks have work for."""
+    """Return how many other background processes can work on this number of new tasks."""
     return max(0, min(n_tasks, BackgroundWorker.select_running().count()) - 1)
 
 

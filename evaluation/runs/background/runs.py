@@ -100,7 +100,7 @@ def queue_run(
     run at the command line, in any owner's name. Raises `OptionError` where the options
     contradict each other, cannot be used with this version, or are not for the owner, or where the
     owner has too many runs under way; `LabelError` for a name or notes that are too long;
-    ValueError where the options are of another kind.
+    ValueError for options of another run type.
     """
     if not isinstance(options, get_kind(kind).options):
         raise ValueError(f"{type(options).__name__} are no options of {kind}")

@@ -49,7 +49,7 @@ def work_one_turn(
     clock: Callable[[], float] = time.monotonic,
     lane: Lane | None = None,
 ) -> bool:
-    """Work on what is next: a run until it is done or its time is up, or tasks of runs.
+    """Work on the next run until it is done or its time is up, or on the next tasks.
 
     Tasks are computed one after the other until the time is up, or until a run is next, which then
     has its turn. `lane` is Lane.COMPUTING where another process does the work that waits for
@@ -169,7 +169,7 @@ def _compute(
 
 @contextmanager
 def _ending_stored(claim: Claim | TaskClaim) -> Iterator[None]:
-    """Run the block and store its end: released, handed over, or failed with the reason."""
+    """Run the block; store how its work ended: released, handed over, or failed with the reason."""
     try:
         yield
     except WaitsForTasksError:

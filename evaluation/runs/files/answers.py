@@ -37,8 +37,8 @@ def read_vectors(
 ) -> Embedded:
     """Return the file's vectors of all answers that have a text. Raises `EmbedderError`.
 
-    Rows without a text (empty, refused, error) may hold anything. Raises `EmbedderError`, which
-    names the array, its row and the line of the answer it belongs to.
+    Rows without a text (empty, refused, error) may hold any values. The message of the error names
+    the array, the row and the line of the answer.
     """
     vectors = PrecomputedVectors.load(path)
     rows = grading_input.answered.keys
@@ -145,9 +145,10 @@ def read_worker_answers(
 def load_precomputed(
     grading_input: GradingInput, answers: AnswerFile, models: ModelAnswerFile | None
 ) -> tuple[EmbedTexts | None, dict[str, str]]:
-    """Return a function that yields the file's vectors, and its hash; None for other embedders.
+    """Return the function that returns the file's vectors, and its hash; (None, {}) without file.
 
-    Raises `EmbedderError` where the file does not fit the answers.
+    The parameters name the file, if their embedder is "precomputed". Raises `EmbedderError` if it
+    does not fit the answers.
     """
     target = parse_spec(grading_input.parameters.embedder)
     if target.kind != "precomputed":

@@ -67,11 +67,11 @@ class AskSettings:
     Attributes
     ----------
     model : a SPEC; `name` is its name in the tables, None for that in the SPEC.
-    parameters : sent with every request; one that is None is left out.
-    seed : of the first sample; None sends none.
-    budget : the most that may be spent on it; needs `prices`.
-    key_variable : name of the environment variable with the key.
-    keep_thinking : whether answers have their thinking before them.
+    parameters : parameters of every request; those set to None are left out.
+    seed : seed of the first sample; None sends no seed.
+    budget : largest amount to spend, in the currency of `prices`, which it needs.
+    key_variable : name of the environment variable that holds the API key.
+    keep_thinking : whether the thinking precedes each answer in the tables.
     """
 
     model: str
@@ -98,14 +98,14 @@ class AskSettings:
         return name
 
     def sent(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Return the parameters to send, overridden by `more`; those set to None are left out."""
+        """Return the request parameters, overridden by `more`; those set to None are left out."""
         both = {**self.parameters, **(more or {})}
         return {name: value for name, value in both.items() if value is not None}
 
 
 @dataclass(frozen=True)
 class AskRequest:
-    """What one ``manage.py ask`` shall do: questions, prompt, model settings, output folder."""
+    """Input of one ``manage.py ask``: questions, prompt, model settings, output folder."""
 
     questions: Path
     asking: AskSettings
@@ -119,14 +119,14 @@ class AskRequest:
 
 @dataclass(frozen=True)
 class AskResult:
-    """The result of ``manage.py ask``: the model's name, counts, and how the asking ended.
+    """Result of ``manage.py ask``: the model's name, counts, and why the requests ended.
 
     Attributes
     ----------
-    rows : of the table. problem : why there is no table.
-    n_cut_off, n_cut_short, n_thinking : replies of the model in this asking, earlier ones too,
-        that were cut off before an answer came, whose answer was, and that held thinking.
-    adaptations : what was changed in requests, as the server wants it.
+    rows : number of rows of the table. problem : reason why there is no table.
+    n_cut_off, n_cut_short, n_thinking : number of the model's replies, earlier ones included, that
+        were cut off before the answer, were cut off within it, and had thinking.
+    adaptations : changes made to requests because the server refused them.
     """
 
     name: str

@@ -141,8 +141,8 @@ ROW = tuple(name for name in ReplyRow.__dataclass_fields__ if name not in ("stat
 class Journal:
     """The journal of one folder, read on entry and locked against other commands until exit.
 
-    Raises InputError: the file is not one of ours, another command writes into it, or the folder
-    cannot be written to. With `read_only` nothing is made or locked.
+    Raises InputError if the file is no journal, another command writes into it, or the folder is
+    not writable. With `read_only` nothing is created or locked.
     """
 
     folder: Path
@@ -251,7 +251,7 @@ class Journal:
         self._by_key.pop(row.key, None)
 
     def named(self, wanted: Configuration) -> Configuration:
-        """Return the configuration under a name that no other configuration of the folder has.
+        """Return the configuration, renamed if another configuration of the folder has its name.
 
         The first configuration keeps the wanted name; to a later one the differences are appended,
         such as "small (temperature=1)".
@@ -290,7 +290,7 @@ class Journal:
     def add(self, configuration: Configuration, row: ReplyRow, aside: dict[str, Any]) -> None:
         """Append a row, with the further fields of `aside`. Raises OSError; the file stays whole.
 
-        The first row of a configuration describes it, too.
+        The first row of a configuration also describes the configuration.
         """
         entry: dict[str, Any] = {"model": configuration.name, "status": row.status.value}
         entry |= {name: getattr(row, name) for name in (*ROW, "thinking")} | aside
@@ -402,7 +402,7 @@ class JournalStore:
         self._journal.add(self._configuration, ReplyRow(**cells), {"copied": True})
 
     def keep(self, planned: Planned, kept: RecordedReply) -> None:
-        """Append a reply with its raw request and raw answer."""
+        """Append a reply to the journal, with its raw request and raw answer."""
         reply = kept.reply
         row = ReplyRow(
             **self._build_key_fields(planned),

@@ -40,8 +40,8 @@ def write_metrics(
 ) -> None:
     """Write metrics.csv, the rows over all items before those of groups.
 
-    `lines` follow the rows as they are, each with its line end: for millions of rows, which a
-    study may make faster than cell by cell.
+    `lines` are further rows as finished CSV lines with their line ends: a study with millions of
+    rows formats them faster than cell by cell.
     """
     table = (format_csv_line(row) + "\n" for row in (MetricRow._fields, *sort_overall_first(rows)))
     folder.write_lines(METRICS, chain(table, lines))
@@ -60,7 +60,7 @@ def build_study_signature(
 ) -> str:
     """Return a study's signature: its name, all parameters, input hash and version.
 
-    `made` are parts that are added to or replace those of the parameters, such as an embedder's
+    `made` are parts that are added, or that replace those of the parameters, such as an embedder's
     model and revision.
     """
     parts = {
@@ -87,7 +87,7 @@ def build_study_summary(
 
     Parameters
     ----------
-    input_hashes : SHA-256 of each input file, by its role. counts : of the inputs, by name.
+    input_hashes : SHA-256 of each input file, by its role. counts : numbers of inputs, by name.
     made : see `build_study_signature`. more : further entries of this study, by key.
     """
     input_hash = combine_hashes(input_hashes.values())

@@ -31,8 +31,8 @@ from evaluation.runs.flow.asking.summary import Budget
 def write_batch(path: Path, model: ChatModel, waiting: Sequence[Planned]) -> int:
     """Write one JSON line per request (custom_id, method, url, body); return their number.
 
-    The custom_id is the key of the reply. Raises InputError: the model is not behind an
-    OpenAI-compatible address, or the file cannot be written or is there already.
+    The custom_id is the key of the request. Raises InputError for a model without an
+    OpenAI-compatible address, and for a file that exists or cannot be written.
     """
     if model.kind != "openai":
         raise InputError.single(
@@ -59,7 +59,7 @@ def write_batch(path: Path, model: ChatModel, waiting: Sequence[Planned]) -> int
 def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Budget) -> Outcome:
     """Store the replies in a provider's batch file; requests without one remain to be sent.
 
-    Raises InputError: it is no file of responses, or none of them is to these requests.
+    Raises InputError if it is no file of responses, or none answers one of these requests.
     """
     replies = _read_responses(path)
     outcome = Outcome(n_planned=len(planned))

@@ -35,9 +35,9 @@ class Step:
 
     Attributes
     ----------
-    name : of the step, in the journal and in the summary, and for the progress.
-    template, system : what is stored as its prompt, and named by its hash.
-    parameters : sent over those of the asking, such as a temperature; None leaves one out.
+    name : name of the step in the journal, the summary and the progress.
+    template, system : template and system text, stored as its prompt with a hash.
+    parameters : override those of the model, such as the temperature; None leaves one out.
     """
 
     name: str
@@ -49,8 +49,8 @@ class Step:
 class StudyFolder:
     """The folder of a study and the model that it asks; locked inside a `with` block.
 
-    `system` is the name of the model in the tables. Raises InputError: the folder cannot be used;
-    ChatError: the model's back-end cannot be opened.
+    `system` is the name of the model in the tables. Raises InputError if the folder cannot be used,
+    ChatError if the model's back-end cannot be opened.
     """
 
     def __init__(self, folder: Path, asking: AskSettings, progress: Progress) -> None:
@@ -73,13 +73,13 @@ class StudyFolder:
 
         Parameters
         ----------
-        items : with ids that are unique in the step.
-        asking : another model than that of the study, such as a judge.
+        items : conversations with ids that are unique in the step.
+        asking : another model to ask, such as a judge; None for that of the study.
 
         Raises
         ------
         EndedEarlyError
-            Not every item was asked. A reply that is an ERROR is a row, and no end.
+            Requests are left that were not sent. A reply of status ERROR is a row.
         """
         asking = asking or self.asking
         model = asking.chat()

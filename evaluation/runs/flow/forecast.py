@@ -33,7 +33,7 @@ WITHIN = 0.05
 
 @dataclass(frozen=True)
 class Wanting:
-    """A question whose expected error exceeds the limit: its error now and with more answers."""
+    """A question whose expected error exceeds a limit: its error now and with `more` answers."""
 
     key: str
     name: str
@@ -45,15 +45,15 @@ class Wanting:
 
 @dataclass(frozen=True)
 class TenMore:
-    """Expected change of the exemplary answers' error if `people` more workers answer.
+    """Forecast of the exemplary answers' error if `people` (by default ten) more workers answer.
 
     Attributes
     ----------
     people : number of further workers; answers : number of their answers.
-    questions : number with an answer; known : number with an estimate.
-    off, off_then : by how much the consensus of the middle question is expected to be off, 0 to 1.
-    within : what counts as settled; n_wanting : questions that are off by more now.
-    wanting : the first of these, the farthest off first.
+    questions : number of questions with an answer; known : number with an estimate.
+    off, off_then : median of the questions' expected errors now and then, 0 to 1.
+    within : largest error of a settled question; n_wanting : number of questions above it.
+    wanting : questions above it with the largest errors, the largest first.
     """
 
     people: int
@@ -70,12 +70,13 @@ class TenMore:
 def forecast_more_people(
     questions: Sequence[GradedQuestion], each: int | None, within: float, people: int = TEN
 ) -> TenMore | None:
-    """Return the expected error with `people` more workers; None with too few answers.
+    """Return the forecast of the error with `people` more workers; None with too few answers.
 
     Parameters
     ----------
-    questions : those with an answer. each : questions that a person answers; None for all. The
-        questions with the fewest answers are given out first.
+    questions : the questions with an answer. each : number of questions that a worker answers; None
+        for all. Questions with the fewest answers are assigned first.
+    within : largest expected error of a settled question, 0 to 1.
     """
     if not questions or median(question.answers for question in questions) < LEAST_ANSWERS:
         return None
@@ -115,7 +116,7 @@ def convert_to_dict(ten_more: TenMore) -> dict[str, Any]:
 
 
 def _distribute_answers(answers: Sequence[int], people: int, each: int | None) -> list[int]:
-    """Return each question's number of new answers, those with the fewest served first."""
+    """Return each question's number of new answers; questions with the fewest get them first."""
     more = [0] * len(answers)
     left = people * min(each or len(answers), len(answers))
     heap = [(n, index) for index, n in enumerate(answers)]
@@ -137,9 +138,9 @@ class GradedQuestion:
 
     Attributes
     ----------
-    key, name : its identifier, and its label.
-    answers : how many people answered it. left_out : mean likeness of an answer to the consensus
-        of the others; None for fewer than two answers.
+    key, name : identifier and label of the question.
+    answers : number of answers. left_out : mean similarity of an answer to the exemplary answer of
+        the others; None for fewer than two answers.
     """
 
     key: Any

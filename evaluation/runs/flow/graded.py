@@ -101,12 +101,13 @@ class MethodRow:
 
     Attributes
     ----------
-    kind : "aqer" (AQER and its variants), "baseline", "control": it reads no answer, or
-        "supervised": it knows right answers.
-    full : on all questions; `rank` is Spearman's. held : on the held-out questions.
-    choosing : r on the others. lead : of `held` over that of the default.
-    reason : why it could not be computed.
-    run : options of a grading run that computes it, by name; None where no run does.
+    kind : "aqer" (AQER and its variants), "baseline", "control" (reads no answers) or "supervised"
+        (knows right answers).
+    full : Pearson correlation on all questions; rank : Spearman correlation on them.
+    held : correlation on the held-out questions; choosing : correlation on the others.
+    lead : difference of `held` from that of the default method.
+    reason : code of the reason why there is no score.
+    run : options of a grading run that computes these scores, by name; None if no run does.
     """
 
     renamed_keys: ClassVar = {"held": "held_out"}
@@ -129,15 +130,15 @@ class GradedSummary(RunSummary):
     Attributes
     ----------
     file, layout : name of the file, slug of its layout.
-    dealt : "" where the file names the workers; else how they were dealt from the answers: "best"
-        ones of each question, or "random" ones.
-    answers, workers, questions : that were used. compared : workers with enough graded answers.
+    dealt : "" if the file names the workers; else how simulated workers were assigned answers:
+        the "best" of each question, or "random" ones.
+    answers, workers, questions : numbers used. compared : workers with enough graded answers.
     held : number of held-out questions; 0 if there were too few to split.
-    repetitions : crowds that were dealt; 1 for real workers. seed : of draws, deals and halves.
-    verdict : see `Verdict`. method : what to trust. best : what was best on the choosing half.
-    rival : what the lead is over. lead : of `method` (of `best`, where nothing is shown) over the
-        rival, on the held-out half; where that is undefined there is none.
-    rows : all methods. notes : what to know of the file and of what was left out, as messages.
+    repetitions : number of simulated crowds; 1 for real workers. seed : seed of all draws.
+    verdict : see `Verdict`. method : recommended method. best : best method on the choosing half.
+    rival : method to which `method` is compared. lead : difference of their correlations on the
+        held-out half (that of `best` if no method is significantly better), if defined.
+    rows : all methods. notes : messages on the file and on the data left out.
     """
 
     file: str = ""
@@ -205,7 +206,7 @@ class GradedSummary(RunSummary):
             yield Message("graded.run", {"method": self.method, "options": _format_options(run)})
 
     def _build_best_run(self) -> Iterator[Message]:
-        """Yield the message on the grading run's best method on the choosing half."""
+        """Yield the message on the best method that a grading run offers; none without one."""
         known = [row for row in self.rows if row.run is not None and row.choosing is not None]
         if not known:
             return
@@ -221,7 +222,7 @@ class GradedSummary(RunSummary):
         yield Message("graded.best_run", values)
 
     def _build_basis(self) -> Message:
-        """Return the message on the answers, questions and workers behind the verdict."""
+        """Return the message on the numbers of answers, questions and workers compared."""
         values = {
             "file": self.file,
             "answers": self.answers,

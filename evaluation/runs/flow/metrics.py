@@ -32,8 +32,8 @@ class MetricRow(NamedTuple):
     """A row of metrics.csv: one number of one system over one group of items.
 
     `group` is "" for all items, or ``kind:``, ``dataset:``, ``form:``, ``category:``, ``source:``,
-    ``language:``, ``variation:`` or ``item:`` and a name. `n` counts what the number is a mean of.
-    `reason` states why `value` is None, or else why `low` and `high` are.
+    ``language:``, ``variation:`` or ``item:`` and a name. `n` is the number of values in the mean.
+    `reason` is the code of why `value`, or else `low` and `high`, are None.
     """
 
     system: str
@@ -94,7 +94,7 @@ class Exclusions:
         self.add_all(reason, [what])
 
     def add_all(self, reason: str, named: Iterable[Any], count: int | None = None) -> None:
-        """Add several excluded items; `count` if there are more than are named."""
+        """Add several excluded items; `count` is their number if not all are in `named`."""
         more = list(named)
         before, names = self.by_reason.get(reason, (0, []))
         names = [*names, *more[: max(0, NAMED - len(names))]]
@@ -130,7 +130,7 @@ ALL_BUT_1 = 1 - 1e-6
 
 
 def split_into_blocks(of_item: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
-    """Yield (first, end) index ranges of items that have about 20,000 texts together."""
+    """Yield (start, stop) indices of blocks of items with about 20,000 texts together."""
     first, count = 0, 0
     for place, texts in enumerate(of_item):
         if count and count + len(texts) > TEXTS:

@@ -37,7 +37,7 @@ class Stored:
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
         """Return an object from its stored JSON; missing fields get defaults, others are dropped.
 
-        Raises ValueError where a value has another type, or one without a default is missing.
+        Raises ValueError for a value of another type, or a missing value without a default.
         """
         instance: Self = cls._get_adapter().validate_python(dict(stored))
         return instance
@@ -64,8 +64,7 @@ class RunSummary(Stored):
 
     Attributes
     ----------
-    version : of the class that wrote it; 0 for runs from before it was counted, which are read as
-        they are.
+    version : version of the class that wrote it; 0 for older runs, which are read unchanged.
     """
 
     version: int = 0
@@ -94,11 +93,11 @@ class ResultTable(Generic[RowT]):
 
     Attributes
     ----------
-    name : in a run: of the stored rows, of the download and in addresses.
+    name : name of the table in a run's stored rows, downloads and URLs.
     row : a named tuple or a dataclass; its fields are the columns, with their types.
-    file : the CSV file that commands write; "" if only runs have the table.
-    help : what a column holds, with its unit or range, where
-        `evaluation.runs.run_types.data_sheets` does not describe it for all tables.
+    file : name of the CSV file that commands write; "" if only runs have the table.
+    help : descriptions of columns, with unit or range, which
+        `evaluation.runs.run_types.data_sheets` lacks.
     """
 
     name: str
@@ -154,7 +153,7 @@ NO_NUMBER = "no_number_told"
 
 
 class Side(StrEnum):
-    """Aspect of a model (such as robustness) that a view measures, in the order of display."""
+    """Aspect of language models that a measure (view) is about, such as robustness."""
 
     CROWD = "crowd"
     UNCERTAINTY = "uncertainty"
@@ -168,12 +167,13 @@ class View:
 
     Attributes
     ----------
-    name : in files and addresses; no two kinds may have the same.
-    side : the first view of a side that a set has represents the side where only one is shown.
+    name : name in files and URLs, unique among all run types.
+    side : aspect that it measures; the first view with data represents its aspect in overviews.
     title, words : label, and explanation in a sentence.
-    lowest, highest : ends of its range; None for an open one.
-    better : "higher" or "lower" where that is better for a model, or surer; "" where it is neither.
-    of : whether it has a number for each answer, for each question over all models, or for each
+    lowest, highest : ends of the range; None for an open end.
+    better : "higher" or "lower", whichever is better for a model or means more certainty; "" for
+        neither.
+    of : whether there is a number for each answer, for each question over all models, or for each
         model over all questions.
     """
 
@@ -234,17 +234,16 @@ class ViewSource:
 
     Attributes
     ----------
-    view : what it means.
-    number : reads it from a row; by default the column of the view's name.
-    table : name among the tables of the kind. file : of the command's output; by default
-        TABLE.csv.
-    model, question, reason : columns with the model's name, the question's id in files, and the
-        code of why there is no number; a table may lack the last.
-    only : the rows to read, by column and cell; by default all.
-    merges : whether numbers of several runs may be shown together, each for its own models; False
-        for numbers that depend on the other models of the run.
-    split : column by whose values the view is split into several, such as the prompt form, where
-        these must not be pooled; "" for none.
+    view : the measure.
+    number : reads the number from a row; by default the column of the view's name.
+    table : name of the run type's table. file : name of the command's file; by default TABLE.csv.
+    model, question, reason : columns with the model's name, the question's id, and the code of why
+        there is no number; a table may lack the last.
+    only : selects rows, by column and cell; by default all.
+    merges : whether numbers of several runs may be shown together; False for numbers that depend
+        on the other models of the run.
+    split : column whose values must not be pooled, such as the prompt form: each has its own view;
+        "" for none.
     """
 
     view: View

@@ -63,8 +63,8 @@ class Drawable:
 
     Attributes
     ----------
-    answers : of people, as primary key, question and worker. models : primary keys of models' ones.
-    grades : of workers, by primary key.
+    answers : (primary key, question, worker) of workers' answers. models : primary keys of models'
+        answers. grades : workers' grades, by primary key.
     """
 
     answers: Sequence[tuple[int, int, int]]
@@ -72,7 +72,7 @@ class Drawable:
     grades: dict[int, float]
 
     def drawn_by(self, preset: str, with_models: bool) -> int:
-        """Return how many answers a preset sample size draws, including models' answers."""
+        """Return the number of answers of a preset sample size; `with_models` counts models'."""
         return compute_preset_size(
             preset, len(self.answers) + (len(self.models) if with_models else 0)
         )
@@ -228,7 +228,7 @@ def withdraw_requests(audit: Audit, expert: int) -> int:
 def filter_requests(audit: Audit) -> QuerySet[Any, Any]:
     """Return the requests to experts about a sample's answers, annotated with `is_done`.
 
-    Answers of workers who were excluded since are not asked about any more.
+    Requests about answers of workers who have been excluded since are left out.
     """
     items = AuditItem.objects.filter(audit=audit)
     judgements = HumanJudgement.objects.filter(expert=OuterRef("expert"))
@@ -246,7 +246,7 @@ def filter_requests(audit: Audit) -> QuerySet[Any, Any]:
 def _order_worker_answers(
     drawable_answers: Drawable, design: str, rng: np.random.Generator
 ) -> list[tuple[str, int]]:
-    """Return (stratum, answer) of workers' answers, in the order in which they enter the sample."""
+    """Return (stratum, primary key) of workers' answers, in the order in which they are sampled."""
     keys = [key for key, _, _ in drawable_answers.answers]
     if design == Audit.Design.RANDOM:
         return [(PEOPLE, keys[index]) for index in rng.permutation(len(keys)).tolist()]
@@ -283,7 +283,7 @@ def split_into_thirds(grades: dict[int, float]) -> dict[int, str]:
 
 
 def _mix_models_in(people: list[tuple[str, int]], models: list[int]) -> list[tuple[str, int]]:
-    """Return workers' and models' answers in one order, where every fourth is a model's."""
+    """Return workers' and models' answers in one order, in which every fourth is a model's."""
     remaining_workers, remaining_models = iter(people), iter(models)
     order: list[tuple[str, int]] = []
     for _ in range(len(people) + len(models)):

@@ -30,9 +30,9 @@ class Choice:
 
     Attributes
     ----------
-    code : as it is stored, sent and exported; one character of it is its key as well.
-    words : what it means. grade : its number, 0 to 5; None for a label without one.
-    key : on the keyboard; `code` if "". Of two characters: pressed one after the other.
+    code : code that is stored, sent and exported; a code of one character is its key as well.
+    words : meaning of the choice. grade : grade, 0 to 5; None for a label.
+    key : key on the keyboard, or two keys pressed one after the other; "" for `code`.
     """
 
     code: str
@@ -52,8 +52,8 @@ class Part:
 
     Attributes
     ----------
-    text : "" shows `missing` in its place.
-    quoted : whether it is what is judged. folded : whether it is opened on demand.
+    text : text to read; "" shows `missing` instead.
+    quoted : whether this is the text to judge. folded : whether the page shows it on demand only.
     """
 
     title: str
@@ -91,17 +91,17 @@ class Judging:
 
     Attributes
     ----------
-    name : in addresses and with what is stored; unique within the kind.
-    title : label. one, many : noun of what is judged: "answer", "answers".
+    name : name in URLs and in stored rows, unique within the run type.
+    title : label. one, many : noun for the judged items, such as "answer" and "answers".
     words : instruction for the experts.
-    question : over the choices. choices : all with a grade, or all without.
-    columns : names of the parts of a key, in tables. cluster : the place of the part that
-        intervals are drawn by, as what belongs to one item is alike.
-    value : the column of the judgement in tables; "grade" or "label" if "".
-    exhibits : all that can be judged in a run that is done, always in the same order; empty
-        where there is nothing. What is in random order within one is drawn by the generator.
-    machines : automatic judgements of the same items, by judge and by key: a grade of the same
-        scale, or a code.
+    question : question above the choices. choices : all with a grade, or all without.
+    columns : names of the parts of an item's key, in tables. cluster : index of the part by which
+        intervals are clustered, because judgements of one question are not independent.
+    value : name of the judgement's column in tables; "" for "grade" or "label".
+    exhibits : returns all items of a finished run that can be judged, always in the same order;
+        the generator draws random orders within an item.
+    machines : returns automatic judgements of the items, by judge and by key: grades of the same
+        scale, or codes.
     """
 
     name: str
@@ -276,7 +276,7 @@ def draw_sample(run: Run, judging: Judging, count: int, seed: int) -> list[model
 def request_judgements(exhibits: Iterable[models.Exhibit], expert: int) -> None:
     """Ask an expert to judge the items of a run's sample; earlier requests stay.
 
-    In an order of the expert's own, drawn with the seed of the sample.
+    The expert gets the items in an order of his or her own, drawn with the seed of the sample.
     """
     rows = list(exhibits)
     if not rows:

@@ -97,7 +97,7 @@ def list_parties(disputes: Iterable[Dispute]) -> set[int]:
 
 @transaction.atomic
 def ask_to_settle(audit: Audit, expert: int) -> int:
-    """Ask an expert to settle all open disagreements; return the number of answers.
+    """Ask an expert to settle all disagreements without adjudicator; return the number of answers.
 
     The order is drawn from the sample's seed and the expert. Raises `CannotSettleError`.
     """
@@ -176,8 +176,9 @@ class Task:
 
     Attributes
     ----------
-    number : among the expert's things of this sort, from 1. before : the one before, None if first.
-    grade, label : given before; None and "" if not yet.
+    number : place among the expert's items on this scale, from 1.
+    before : id of the previous item's request; None for the first item.
+    grade, label : judgement stored before; None and "" without one.
     """
 
     declared: JudgingKey
@@ -202,7 +203,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Queue:
-    """The items that an expert judges on one scale, as progress."""
+    """An expert's progress over the items on one scale."""
 
     declared: JudgingKey
     progress: Progress
@@ -249,7 +250,7 @@ def load_queues(question_set: QuestionSet, expert: int) -> list[Queue]:
 
 
 def load_task(question_set: QuestionSet, expert: int, request: UUID) -> Task | None:
-    """Return the item to judge behind a request, by four queries; None if not asked."""
+    """Return the item of an expert's request, by four queries; None without such a request."""
     queue_rows, index = _find_place(_load_rows(question_set, expert), request)
     if index is None:
         return None
@@ -328,7 +329,7 @@ def delete_judgement(question_set: QuestionSet, expert: int, request: UUID) -> b
 
 
 def _build_thing_fields(judgement_request: JudgementRequest) -> dict[str, Any]:
-    """Return the foreign keys of the item that a request is about, as judgement fields."""
+    """Return the foreign keys of a request's item, as fields of a judgement."""
     return {f"{thing}_id": getattr(judgement_request, f"{thing}_id") for thing in THINGS}
 
 
@@ -401,7 +402,7 @@ def filter_requests(expert: int) -> QuerySet[JudgementRequest]:
 def select_requests(expert: int, sets: QuerySet[QuestionSet]) -> QuerySet[Any, Any]:
     """Return an expert's requests in some question sets, annotated with `is_done`.
 
-    Answers of workers who were excluded since are not asked about any more.
+    Requests about answers of workers who have been excluded since are left out.
     """
     own_judgements = HumanJudgement.objects.filter(expert=expert)
     done = [Exists(own_judgements.filter(**{thing: OuterRef(thing)})) for thing in THINGS]
@@ -451,7 +452,8 @@ def load_inbox(
 ) -> list[InboxEntry]:
     """Return what an expert is asked to judge in some sets, unfinished first; three queries.
 
-    Unfinished entries come first, then the newest set. Two queries if `known` to be asked.
+    Unfinished entries come first, then the newest set. Two queries if the expert is `known` to have
+    requests.
     """
     if not (known or is_asked(expert)):
         return []

@@ -35,9 +35,9 @@ class RunTitle:
 
     Attributes
     ----------
-    title : its name; without one what differs from the defaults; without that its date.
-    differs : what differs from the defaults, a few words each, in the order of the form.
-    began : when it was started, where another run of the list has the same title; else "".
+    title : name of the run, else its non-default options, else its date.
+    differs : non-default options, a few words each, in the order of the form.
+    began : time of the start if another run of the list has the same title; else "".
     """
 
     title: str
@@ -150,11 +150,11 @@ class RunAbout:
 
     Attributes
     ----------
-    called : what people call the run; without a name what differs from the defaults, or its date.
-    differs : what differs from the defaults, a few words each. notes : people's, "" without any.
+    called : title of the run: its name, else its non-default options or its date.
+    differs : non-default options, a few words each. notes : users' notes on the run; "" for none.
     notice : text that must be shown with all answers of the set; "" if none.
-    settings : every option, with its value in words. score_name : of a grading, what workers' mean
-        scores are that grades are stretched from.
+    settings : every option with its value in words. score_name : name of the workers' mean scores
+        from which a grading run scales the grades.
     """
 
     renamed_keys: ClassVar = {"called": "label", "kind": "run_type"}
@@ -190,7 +190,7 @@ class RunAbout:
 def build_about(run: Run, options: type[Parameters] = AqerParameters) -> RunAbout:
     """Return the head of a run's report, without a query if version and set were fetched.
 
-    `options` are those of its kind. Ids of models, prompts and workers take one query.
+    `options` is the options class of its run type. The names behind ids take one query.
     """
     question_set = run.version.question_set
     name = build_title(run, options)

@@ -77,8 +77,9 @@ class CountedRun:
 
     Attributes
     ----------
-    key, version, question_set : primary keys. scale : what its scores were measured by.
-    excluded : ids of the workers whose votes it left out, as they were written.
+    key, version, question_set : primary keys. scale : values of the options that determine the
+        scale of its scores, the embedder first. excluded : ids of the workers without a vote, as
+        the options name them.
     """
 
     key: int
@@ -102,8 +103,8 @@ class CountedRun:
 class Counted:
     """The official or newest run of each question set, by key, and the most common scale.
 
-    Where sets were graded by different embedders or similarities, the scale of the most runs is
-    taken (of the newest, if two have as many): means, trends and orders use no other.
+    If sets were graded with different embedders or similarities, means, trends and orders only use
+    the scale of the most runs (of two equally frequent scales that of the newest run).
     """
 
     runs: dict[int, CountedRun]

@@ -27,7 +27,7 @@ class GradedReport:
 
     Attributes
     ----------
-    said : the recommended method, as a sentence. more : how to use it, and its evidence.
+    said : sentence that recommends a method. more : sentences on its use and the evidence.
     verdict, method, rows : as in `GradedSummary`.
     """
 

@@ -62,9 +62,9 @@ class JudgingReport:
 
     Attributes
     ----------
-    n_drawn : things in the sample. seed : of its order; None before the first draw.
-    n_judged : with a judgement at least. n_by_two : with two at least.
-    others : experts of the set who are not asked yet.
+    n_drawn : number of items in the sample. seed : seed of its order; None before the first draw.
+    n_judged : number of items with a judgement. n_by_two : number with two or more.
+    others : experts of the set who have no request yet.
     between, with_machines : agreement of experts with each other, and with programs.
     """
 
@@ -189,11 +189,12 @@ class JudgedAnswer:
 
     Attributes
     ----------
-    stratum : of the sample; "" for an answer that was judged without being sampled.
-    worker, model : public id of the author, one of the two; `author` is the name.
-    score : of a worker's answer the leave-one-out score. grades : by expert, who each graded alone.
+    stratum : stratum of the sample; "" for an answer that was judged without being sampled.
+    worker, model : public id of the author, one of the two; author : name.
+    score : score of the answer, of a worker's answer the leave-one-out score.
+    grades : independent grades, by expert.
     settled, settled_by : grade and name of the adjudicator of a disagreement; None and "" without.
-    given_at, judged_at : when the first was given and the last one given or changed.
+    given_at, judged_at : time of the first grade, and of the last new or changed one.
     """
 
     key: int
@@ -231,12 +232,13 @@ class ExpertsCheck:
 
     Attributes
     ----------
-    answers : correlation over people's answers, weighted back to all of them.
-    n_experts : who graded any of these. agreement : of the two experts with most answers in common.
-    sampled : whether the answers were drawn at random, and not because camps differ on them.
-    chose : whether there are grades, and all of them chose this run's ranking.
-    at_equal_length : partial correlation of the same answers given their log words; None with
-        fewer than 20, or where all have the same length.
+    answers : correlation over workers' answers, weighted to represent all of them.
+    n_experts : number of experts who graded any of these. agreement : agreement of the two experts
+        with the most answers in common.
+    sampled : whether the answers were drawn at random, not selected because camps differ on them.
+    chose : whether there are grades, and all of them were used to select this run's ranking.
+    at_equal_length : partial correlation of the same answers, given the logarithm of their number
+        of words; None with fewer than 20 answers, or if all are equally long.
     """
 
     answers: ClusteredEstimate
@@ -248,7 +250,7 @@ class ExpertsCheck:
 
     @property
     def confirms(self) -> bool:
-        """Whether enough grades agree with the scores, and did not select the ranking."""
+        """Whether enough grades, not used to select the ranking, agree with the scores."""
         answers = self.answers
         if self.chose or answers.n < FEWEST_JUDGED or answers.value is None or answers.low is None:
             return False
@@ -275,7 +277,7 @@ def find_audit(run: Run) -> Audit | None:
 
 
 def build_check_counts(run: Run) -> dict[str, TableCounts]:
-    """Return the counts that show whether grades exist, as parts of `read_numbers`."""
+    """Return the queries that count samples and graded answers, by name, for `read_numbers`."""
     judged = HumanJudgement.objects.filter(
         response__submission__version=run.version_id, grade__isnull=False
     )
@@ -329,7 +331,7 @@ def load_judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
 def _load_items(run: Run, audit: Audit | None) -> list[tuple[Thing, int, str, str | None]]:
     """Return the answers of a sample, and those for which a settling expert was asked.
 
-    Each with the key of its sample, its stratum and the name of its adjudicator; by place.
+    Each row has the answer, the key of its sample, its stratum and the name of its adjudicator.
     """
     wanted = Q(audit__run__version=run.version_id, adjudicator__isnull=False) | Q(audit=audit)
     columns = ("response", "llm_response", "audit", "stratum", "adjudicator__username")
@@ -455,9 +457,10 @@ def compute_correlation(judged: Sequence[JudgedAnswer], audit: Audit | None) -> 
 
 
 def compute_at_equal_length(judged: Sequence[JudgedAnswer], audit: Audit | None) -> float | None:
-    """Return the partial correlation of scores with experts' grades given log words.
+    """Return the partial correlation of scores with experts' grades, given the answers' length.
 
-    None with fewer than 20 graded answers, or where it is undefined.
+    Length is the logarithm of the number of words. None with fewer than 20 graded answers, or if it
+    is undefined.
     """
     if len(judged) < FEWEST_JUDGED:
         return None
@@ -472,7 +475,7 @@ def compute_at_equal_length(judged: Sequence[JudgedAnswer], audit: Audit | None)
 
 
 def compute_weights(judged: Sequence[JudgedAnswer], audit: Audit | None) -> list[float]:
-    """Return how many of all answers each judged answer represents in the sample."""
+    """Return the weight of each judged answer: how many of all answers it represents."""
     if audit is None:
         return [1.0] * len(judged)
     counts: dict[str, int] = {}

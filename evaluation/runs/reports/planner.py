@@ -29,12 +29,12 @@ class PlannerReport:
     Attributes
     ----------
     left_out : mean leave-one-out score of the answers. answers : mean number of answers to a
-        question with two or more, `fewest` to `most`.
-    similarity : S, the similarity of an answer to the truth that fits these two; None, with a
-        `reason` in words, where the formulas do not hold.
-    now, more : what to expect of as many answers as there are, and of ten more.
-    curve : for the picture; table : some numbers of workers, the run's own among them.
-    needed : answers that bring the error down to round numbers.
+        question with two or more; fewest, most : their range.
+    similarity : S, the similarity of an answer to the truth, estimated from these two; None, with a
+        `reason` in words, if the formulas do not hold.
+    now, more : expected errors with the present number of answers, and with ten more.
+    curve : errors for the chart; table : errors for some numbers of workers, the run's included.
+    needed : numbers of answers that reduce the error to round numbers.
     """
 
     about: RunAbout

@@ -74,7 +74,7 @@ class AcceptedBatch:
 
     Attributes
     ----------
-    n : of them whose acceptance was not taken back.
+    n : number of workers in the batch whose acceptance was not taken back.
     """
 
     id: UUID
@@ -100,7 +100,7 @@ def load_active_verdicts(
 ) -> list[AppliedDecision]:
     """Return the decisions in a run that were not taken back, newest last; one query.
 
-    Several of one worker may be active; see `load_current_verdicts`.
+    A worker may have several active decisions, of which the newest is current.
     """
     rows: QuerySet[WorkerVerdict, Any] = WorkerVerdict.counting(run)
     if workers is not None:
@@ -109,7 +109,7 @@ def load_active_verdicts(
 
 
 def find_own_last_verdict(decided: Sequence[AppliedDecision], user: Any) -> AppliedDecision | None:
-    """Return the user's last decision if current and about one worker only, else None.
+    """Return the user's last decision if it is current and about one worker only, else None.
 
     `decided` are the active decisions of the run, the newest last. The page offers to take it back.
     """
@@ -169,7 +169,7 @@ class AppliedDecision(WorkerDecision):
     made_in: UUID | None = None
 
     def fill_origin(self, run: Run) -> AppliedDecision:
-        """Return the decision, with a run in which it can be taken back if it lacks one.
+        """Return the decision, with `made_in` filled if it names no run to take it back in.
 
         That is `run` where the original run is deleted and `run` is a finished grading; otherwise
         the decision is returned unchanged.
@@ -195,7 +195,7 @@ class VerdictsAround:
 
     Attributes
     ----------
-    applied : decisions that the run applied. counting : current decisions of the workers asked for.
+    applied : decisions that the run applied. counting : current decisions on the requested workers.
     any_counts : whether any worker of the run has an active decision.
     """
 
@@ -205,7 +205,7 @@ class VerdictsAround:
 
 
 def load_verdicts_around(run: Run, workers: Collection[UUID]) -> VerdictsAround:
-    """Return a run's applied decisions, those current for some workers, and if any is active.
+    """Return a run's applied decisions, some workers' current ones, and whether any is active.
 
     One query instead of `load_applied_verdicts`, `load_current_verdicts` and a check.
     """
@@ -245,8 +245,8 @@ def build_applied_context(
 ) -> dict[str, Any]:
     """Return the template context on the decisions that a run applied, and their run.
 
-    `verdicts` are the decisions where the caller has read them. One query for them, and one for the
-    run if there is any decision.
+    `verdicts` are the applied decisions, if the caller has read them. Else one query reads them,
+    and one more their run if there is any decision.
     """
     verdicts = load_applied_verdicts(run) if verdicts is None else verdicts
     source_run = (

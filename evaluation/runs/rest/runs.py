@@ -109,7 +109,7 @@ class IdsField(serializers.ListField):
     """Serializer field of a list of distinct ids."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the ids as the option stores them."""
+        """Return the ids as a tuple without repetitions, as the option stores them."""
         return tuple(dict.fromkeys(map(str, super().to_internal_value(data))))
 
 
@@ -351,7 +351,7 @@ class RunRowSerializer(serializers.ModelSerializer[Run]):
         return self._listed(run).is_of_record
 
     def _listed(self, run: Run) -> ListedRun:
-        """Return the run with its title, from the context if the list has loaded it."""
+        """Return the run with its title, from the context if the list view has loaded it."""
         # A list looks all of them up at once, and every other answer shows one.
         known: dict[int, ListedRun] = self.context.get("listed", {})
         return known.get(run.pk) or list_runs([run])[0]

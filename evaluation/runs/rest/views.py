@@ -77,7 +77,7 @@ def build_conflict_problem(
 def find_experts(request: Request, run: Run, names: list[str], field: str = "") -> list[int]:
     """Return the primary keys of a set's experts with these names. Raises `ApiProblem`.
 
-    `field` is the one that holds a single name.
+    `field` is the request's field with a single name, for the error.
     """
     shares = Share.objects.of_experts(run.version.question_set)
     known = dict(shares.filter(user__username__in=names).values_list("user__username", "user"))
@@ -118,8 +118,8 @@ class FinishedRunViewSet(ApiViewSet):
     ) -> Run:
         """Return the finished run if the user may see it. Raises Http404 and `ApiProblem`.
 
-        One whose kind stores another `summary`, by default `stored`, does not exist. Raises Http404
-        and `ApiProblem`.
+        Runs of other types, which store another class of `summary` (by default `stored`), raise
+        Http404; an unfinished run raises `ApiProblem`.
         """
         runs = Run.objects.all() if among is None else among
         run = get_visible_or_404(request, runs.select_related("version__question_set"), run_id)

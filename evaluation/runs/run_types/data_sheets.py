@@ -171,9 +171,8 @@ COLUMNS: Mapping[str, str] = {
 class Heading(NamedTuple):
     """Heading of a column on pages, and how its cells are written.
 
-    `digits` is the number of decimals; 0 for counts and ranks, None for texts. `ends` names the
-    columns with the ends of an interval, shown in one cell; the description is then that of
-    the heading.
+    `digits` is the number of decimals; 0 for counts and ranks, None for texts. `ends` names the two
+    columns with the ends of an interval, which are shown in one cell under this heading.
     """
 
     title: str

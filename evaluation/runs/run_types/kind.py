@@ -43,8 +43,8 @@ _NEEDED: Any = object()
 class Part(Generic[Value]):
     """Dataclass field (descriptor) given as an object or by its dotted name, imported on first use.
 
-    The name is imported when the field is first read. `finish` takes the object and the declared
-    value, and returns what a reader of the field gets.
+    The name is imported when the field is first read. `finish` takes the imported object and the
+    declared value, and returns the field's value.
     """
 
     def __init__(
@@ -147,13 +147,13 @@ class Page:
 
     Attributes
     ----------
-    slug : its part of the URL; "" for the first page, whose URL is that of the results.
-    template : extends "evaluation/kind_base.html" and fills its block `results`.
-    context : returns the template context of a run. It takes the run only, not the request.
+    slug : part of the URL; "" for the first page, whose URL is that of the results.
+    template : template that extends "evaluation/kind_base.html" and fills its block `results`.
+    context : takes a run and returns the template context.
     paged : in place of `context`, for a list in several pages: takes the run and the index, from
         0, of the first entry of the page, which is `after` in the URL.
-    address : name of a URL, for a page that needs more than the run: the query of its URL, images,
-        a confirmation. Its view renders the page; template and context are unused.
+    address : name of a URL whose view renders the page, for pages that need more than the run:
+        query parameters, images, a confirmation. Template and context are then unused.
     group : pages of one group share one tab, which links to the first of them; "" for a page with
         a tab of its own.
     offered : whether a run has the data of the page; if not, its tabs leave the page out.
@@ -171,7 +171,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Beforehand:
-    """A sentence on the data that a question set has for a run type, and whether it suffices."""
+    """A sentence on the data that a question set has for a run type, and whether these suffice."""
 
     words: str
     ready: bool = True
@@ -183,11 +183,11 @@ class StartFile:
 
     Attributes
     ----------
-    name : of the field. title, words : what the file holds, for people.
-    accept : endings and media types that the page offers.
-    switches : checkboxes of the upload, by name, with their labels.
-    upload : the slug of its kind of upload (`annotations.web.upload_kinds`), whose options are the
-        switches: what it would add is shown before it is stored.
+    name : name of the form field. title, words : label of the file, and description of its content.
+    accept : file endings and media types that the page offers.
+    switches : labels of the upload's checkboxes, by name.
+    upload : slug of an upload kind (`annotations.web.upload_kinds`), whose options are the
+        switches; the page shows a preview before anything is stored.
     take : without `upload`, reads the file at once into a question set; takes the switches and the
         primary key of the user; returns lines on what was read. Raises
         `annotations.exchange.InputError`.
@@ -214,15 +214,15 @@ class Start:
 
     Attributes
     ----------
-    words : a further sentence about what the run is good for.
-    before : returns what a version (None if the set has none) holds for the run type; None to show
-        nothing.
-    files : what may be uploaded on the page first.
-    foreseen : forecasts the requests of a run from a version, a user and valid options; the page
-        shows it on request, before anything is sent.
-    address : name of a URL whose page starts the run instead, where a form of the options is not
-        enough, such as for a mandatory preview; it takes the public id of a question set, and
-        `version`. The other attributes are ignored then.
+    words : sentence on the purpose of the run.
+    before : takes a version (None if the set has none) and returns a sentence on its data for the
+        run type; None shows nothing.
+    files : files that can be uploaded on the page before the start.
+    foreseen : takes a version, a user and valid options, and returns a forecast of the run's
+        requests, which the page shows before anything is sent.
+    address : name of a URL whose page starts the run instead, if a form of the options does not
+        suffice, such as for a mandatory preview; it takes the public id of a question set, and
+        `version`. The other attributes are then unused.
     """
 
     words: str = ""
@@ -238,7 +238,7 @@ class Command:
 
     Attributes
     ----------
-    help, description, epilog : for the terminal.
+    help, description, epilog : texts of the command's help.
     groups : groups of options that the help lists separately, with a sentence for each.
     add_arguments : adds the arguments that are no options of the run type.
     """
@@ -275,8 +275,8 @@ class Studied:
 class Study(Command):
     """The command ``manage.py study NAME``, which asks a model and evaluates its replies.
 
-    The command adds the arguments of ``manage.py ask`` (which model, how, how fast, for how
-    much) except those that the options of the kind have themselves.
+    The command adds the arguments of ``manage.py ask`` (model, sampling, rate and cost limits)
+    except those that are options of the run type.
 
     Attributes
     ----------
@@ -304,47 +304,47 @@ def _add_judgements(
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A run type: all that it declares; two run types are equal only if identical.
+    """A run type with everything that it declares, from options to pages; compared by identity.
 
-    Each `Part` may be given by its dotted name, such as "evaluation.maqa.report.build_report",
-    which is imported at its first use; so may each value of `Parts`. Nothing else of a kind needs
-    an import, so that lists of kinds load none of them.
+    Each `Part`, and each value of `Parts`, may be given by its dotted name, such as
+    "evaluation.maqa.report.build_report", which is imported at its first use, so that lists of run
+    types import none of these modules.
 
     Attributes
     ----------
-    name : stored with each run, in addresses and on the command line; at most 20 characters.
-    title, words : label, and what it does, in a sentence.
-    options : class of the options of a run; forms, REST API, commands and signatures use it.
-    run : continues a claimed run until it is done, or raises `OutOfTimeError` when the turn is
-        over; the data stored by then are its checkpoint. Raises `RunInputError` for faults that the
+    name : name in stored runs, URLs and on the command line; at most 20 characters.
+    title, words : label, and description in a sentence.
+    options : class of a run's options; forms, REST API, commands and signatures use it.
+    run : continues a claimed run until it is done, or raises `OutOfTimeError` at the end of the
+        turn; the data stored by then are its checkpoint. Raises `RunInputError` for faults that the
         requester can correct. It ends with `Turn.end`. None: a run type for files only.
-    summary : class of `Run.summary`. counts : returns the counts of a finished run's inputs, where
-        the summary alone does not hold them.
-    tables : by name, as in URLs; each reads a finished run, row by row.
-    columns : descriptions of columns, by name, or by table and name ("items.score"), where
-        `run_types.data_sheets` does not describe it; for the README of the download.
-    files : further files of a run's download, by name, as bytes.
+    summary : class of `Run.summary`. counts : returns the numbers of a finished run's inputs, if
+        the summary does not contain them.
+    tables : functions that read a finished run's tables row by row, by name, as in URLs.
+    columns : descriptions of columns that `run_types.data_sheets` lacks, by name, or by table and
+        name ("items.score"), for the README of the download.
+    files : further files of a run's download as bytes, by name.
     charts : charts to download by name, as in URLs; each returns None without data.
-    report : returns the results of a run as a dataclass; None if the summary is enough.
-    text : the same for a terminal; None shows the tables.
+    report : returns the results of a run as a dataclass; None if the summary suffices.
+    text : returns the results as text for the terminal; None prints the tables.
     pages : result pages of a finished run; without any, its report and tables are shown.
     named : returns the names behind the ids in a run's options, by option.
-    standing : a part of the run's page from its start on, such as the progress of each model, in
-        addition to that of every run. Its template is a fragment.
-    judging : items of a finished run that experts judge blindly: each has a page, where a random
-        sample is drawn and experts are asked, and a table of the judgements.
-    asks : whether its runs begin with model requests, so that they wait for a server first.
+    standing : additional part of the run's page, also during the run, such as the progress of each
+        model. Its template is a fragment.
+    judging : items of a finished run that experts judge blindly; each has a page to draw a random
+        sample and ask experts, and a table of the judgements.
+    asks : whether its runs begin with model requests, and thus in the asking lane.
     needs_answers : whether a version without an answer is refused.
-    reads_answers : whether workers' answers are read if there are any, though none is needed.
+    reads_answers : whether workers' answers are read if there are any.
     check : takes a version, the user and the options; returns the problems that only the database
-        shows. Called for every start of a run, from any interface.
-    evaluate, study : its commands on files.
-    action : label of the button that starts it; the title, if it is "".
-    is_research : whether the page of a set offers it among further analyses, which are folded.
+        shows. Every start of a run calls it, from any interface.
+    evaluate, study : commands of the run type on files.
+    action : label of the start button; "" for the title.
+    is_research : whether a set's page lists it among further analyses, which are collapsed.
     suits : takes some questions of a set; returns whether the run type is made for such questions.
-    start : the page that starts it.
-    views : numbers of models and questions in its tables, and in the files of `evaluate`, for the
-        model overview, which shows them next to those of other run types.
+    start : page that starts a run.
+    views : measures of models and questions in its tables, and in the files of `evaluate`, for the
+        model overview, which shows those of all run types.
     """
 
     name: str

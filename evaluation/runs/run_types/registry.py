@@ -65,7 +65,7 @@ def get_options(run: Run) -> type[Parameters]:
 
 
 def find_judging(declared: JudgingKey) -> Judging:
-    """Return the declaration of experts' judgements with a key.
+    """Return the declaration of experts' judgements (`Judging`) that a key names.
 
     Raises `UnknownKindError` if the run type is unknown, or has no such declaration (any more).
     """

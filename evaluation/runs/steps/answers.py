@@ -39,7 +39,7 @@ from evaluation.runs.steps.checkpoints import RunInputError
 def read_wordings(version_id: int) -> dict[int, str]:
     """Return the texts of a version's graded questions, by the question's primary key.
 
-    For a question without text the id is its wording, if it reads as one.
+    A question without text gets its id as wording, if the id is a readable text.
     """
     rows = Question.objects.filter(version=version_id, role__in=GRADED)
     columns = rows.values_list("pk", "text", "external_id")
@@ -86,7 +86,7 @@ def read_model_answers(version_id: int) -> ModelAnswers:
 
 
 def _separate_thinking(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return an answer's stored row, with thinking removed unless it is to be kept."""
+    """Return an answer's stored row, with thinking removed unless the import asked to keep it."""
     key, model, question, text, status, sample, reason, thinking = row
     read = read_reply(text, AnswerStatus(status), reason, keep_thinking=bool(thinking))
     return key, model, question, read.text, read.status, sample
@@ -98,7 +98,7 @@ LISTED = 20
 
 
 def store_graded_answers(question_set: QuestionSet, source: Source, uploaded_by: int) -> list[str]:
-    """Store a set's file of graded answers, replacing an earlier one; return what it contains.
+    """Store a set's file of graded answers, replacing an earlier one; return messages on it.
 
     Worker names are replaced by numbers, in the order of the file.
     """
@@ -182,7 +182,7 @@ class _ResolvedIds:
 def find_worker_keys(
     version: QuestionSetVersion, ids: Sequence[str], voting: Sequence[int]
 ) -> list[int]:
-    """Return primary keys of the graded workers named by external or public ids.
+    """Return the primary keys of the graded workers with these external or public ids.
 
     `voting` are the keys of the graded workers; the others, whose answers were rejected, are
     left out. Raises `RunInputError` for an id of no worker or of several workers; options that

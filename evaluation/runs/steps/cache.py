@@ -88,7 +88,7 @@ def find_lane_of_embedder(spec: str) -> Lane:
 
 
 class StoredEmbedder(Embedder):
-    """Embedder of a run's turn whose vectors are stored: by this turn, by tasks, or by other runs.
+    """Embedder for a run's turn that reads stored vectors, and computes and stores missing ones.
 
     `embed` raises what `load_or_embed_vectors` does, which ends the turn; the next turn calls it
     with the same texts and finds them stored.
@@ -236,7 +236,7 @@ def embed_task_texts(turn: Turn, task: RunTask) -> None:
 
 
 def build_task_subject(spec: str, embedder: Embedder) -> str:
-    """Return what identifies an embedder and its speed among tasks."""
+    """Return the `subject` of embedding tasks, by which the speed of an embedder is measured."""
     return f"{spec} {embedder.describe().precision}"
 
 
@@ -274,7 +274,7 @@ def _choose_precision(precision: str, embedder: Embedder) -> str:
 
 
 def _name_version(key: Mapping[str, object]) -> str:
-    """Return an embedder's version in one line."""
+    """Return an embedder's model, revision and precision as one line of text."""
     return " ".join(str(key[name]) for name in ("model", "revision", "precision") if key[name])
 
 
@@ -341,7 +341,7 @@ def _spread_to_texts(
 
 
 def find_version(info: EmbedderInfo) -> EmbedderVersion | None:
-    """Return the stored record of the embedder that a description names; None without vectors."""
+    """Return the stored record of the embedder that `info` describes; None without vectors."""
     return EmbedderVersion.objects.filter(**_build_version_key(info)).first()
 
 

@@ -40,7 +40,7 @@ LONG = ("summary", "reasons", "warnings", "signature", "parameters", "notes")
 
 
 class Lane(StrEnum):
-    """What a run's next step waits for: this machine's processor, or a server's replies.
+    """Resource that a run's next step waits for: this machine's processor, or a server's replies.
 
     A background process computes for one run at a time; meanwhile its second process waits for
     the servers of several runs.
@@ -69,7 +69,7 @@ class OutOfTimeError(Exception):
 class RunInputError(Exception):
     """The run cannot be computed from its input; `message` gives the reason.
 
-    `str()` is what the run stores: the message as text, or a sentence where there is no code.
+    `str()` is the text that the run stores: the message as JSON, or a sentence without a code.
     """
 
     def __init__(self, code: str, **values: Any) -> None:
@@ -108,11 +108,11 @@ class Turn:
 
     Attributes
     ----------
-    run_id : the run.
-    open_fenced_transaction : opens a transaction, and raises if the claim is lost.
-    check : raises if the claim is known to be lost.
-    deadline : reading of `clock` after which no new part is begun.
-    lane : the lane of this turn; None for a process that works on both.
+    run_id : primary key of the run.
+    open_fenced_transaction : opens a transaction, and raises `LeaseLostError` if the claim is lost.
+    check : raises `LeaseLostError` if the claim is known to be lost.
+    deadline : time by `clock` after which no new part is begun.
+    lane : lane of this turn; None for a process that works on both lanes.
     """
 
     run_id: int
@@ -202,7 +202,7 @@ class Turn:
 
 @transaction.atomic
 def store_failed_run(run_id: int, condition: Q, error: str, **changes: Any) -> bool:
-    """Store a run as failed with the reason, if it meets a condition; return whether it did."""
+    """Store a run as failed with the reason `error` if it matches the filter; return if it did."""
     failed = Run.objects.filter(condition, pk=run_id).update(
         state=Run.State.FAILED, error=error, finished_at=Now(), lease_until=None, **changes
     )
@@ -244,9 +244,9 @@ def read_tables(run: Run, tables: Iterable[ResultTable[Any]]) -> dict[str, list[
 
 
 def keep_rows(turn: Turn, table: str, row_type: type[RowT], rows: Iterable[RowT]) -> int:
-    """Store a table's rows, replacing earlier ones, when fenced; return the number of rows.
+    """Store a table's rows, replacing earlier ones; return the number of rows.
 
-    `table` has at most 30 characters.
+    Call it inside `Turn.open_fenced_transaction`. `table` has at most 30 characters.
     """
     # An earlier attempt may have stored more parts than this one writes.
     RunData.objects.filter(run_id=turn.run_id, name__startswith=_build_prefix(table)).delete()

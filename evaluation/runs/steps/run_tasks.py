@@ -48,7 +48,7 @@ class WaitsForTasksError(Exception):
 
 
 def measure_speed(subject: str, guess: float) -> float:
-    """Return the work per second of the subject's last tasks (median), else `guess`."""
+    """Return the median work per second of a subject's last tasks; `guess` without any."""
     finished = RunTask.objects.filter(
         subject=subject, state=RunTask.State.DONE, work__gt=0, seconds__gt=0
     )
@@ -57,9 +57,9 @@ def measure_speed(subject: str, guess: float) -> float:
 
 
 def split_by_work(work_of_items: Sequence[float], speed: float) -> list[slice]:
-    """Return slices of equal work that take about `TASK_SECONDS`; none if it is less than two.
+    """Return slices of equal work that take about `TASK_SECONDS` each; none for less than two.
 
-    Such a step is not worth a wait: the turn computes it itself.
+    Work for less than two tasks is done in the turn itself. `speed` is work per second.
     """
     total = math.fsum(work_of_items)
     if total < 2 * TASK_SECONDS * speed:
@@ -85,7 +85,7 @@ def store_tasks(
 ) -> None:
     """Store a run's tasks and end its turn: raises `WaitsForTasksError`.
 
-    `payloads` has (number of items, data as JSON) of each task.
+    `payloads` holds a pair (number of items, data as JSON) for each task.
     """
     # In an order of its own for each run: two runs over the same texts begin with different tasks,
     # and each skips what the other has stored. The speed of the first tasks is then that of all.
@@ -117,7 +117,7 @@ def store_tasks(
 def store_progress(
     task: RunTask, n_items: int, payload: Any, work: float, seconds: float, n_truncated: int = 0
 ) -> None:
-    """Store that `n_items` of a task are done and `payload` is left; call it when fenced."""
+    """Store that `n_items` more items of a task are done, and the `payload` that is left."""
     task.work += work
     task.seconds += seconds
     task.n_truncated += n_truncated
@@ -129,6 +129,6 @@ def store_progress(
 
 
 def count_truncated(run_id: int, subject: str) -> int:
-    """Return how many texts the run's tasks of a subject cut."""
+    """Return how many texts the run's embedding tasks of a subject (embedder) have cut."""
     tasks = RunTask.objects.filter(run=run_id, subject=subject, n_truncated__gt=0)
     return sum(tasks.values_list("n_truncated", flat=True))

@@ -46,7 +46,7 @@ class _OverError(Exception):
 
 
 class End(StrEnum):
-    """Why an asking ended: done, stopped, out of time or money, or a fault."""
+    """Reason why the requests to a model ended: done, stopped, out of time or money, or a fault."""
 
     DONE = "done"
     BUDGET = "budget"
@@ -62,11 +62,11 @@ class Settings:
 
     Attributes
     ----------
-    at_once : requests at the same time.
-    patience : attempts, timeout and waits.
-    requests_a_minute, tokens_a_minute : None for no limit.
-    seconds : after which no further request is begun; None for no limit. Requests under way are
-        awaited then, but not repeated.
+    at_once : largest number of concurrent requests.
+    patience : attempts, timeout and waits of each request.
+    requests_a_minute, tokens_a_minute : limits per minute; None for no limit.
+    seconds : time after which no request is begun; None for no limit. Requests already sent are
+        awaited, but not repeated.
     stop_at_error : whether the first ERROR ends the asking.
     """
 
@@ -82,10 +82,10 @@ class Settings:
 class Outcome:
     """Result of one asking: counts of replies and errors, attempts, cost, and why it ended.
 
-    `n_planned` == `n_stored` + sum of `statuses` + `n_left`; `statuses` counts items, `n_asked`
-    requests that got a reply or an ERROR, `n_attempts` what was sent for them and for those whose
-    time was over; `last_fault` is the latest of any attempt, `messages` are the first of each code
-    of `faults`.
+    `n_planned` == `n_stored` + sum of `statuses` + `n_left`. `statuses` counts the items of each
+    status, `n_asked` the requests that got a reply or an ERROR, `n_attempts` all attempts, also of
+    requests that ran out of time. `last_fault` is the latest fault of any attempt; `messages` has
+    the first message of each fault code in `faults`.
     """
 
     n_planned: int = 0
@@ -123,13 +123,13 @@ async def ask(
     enough: asyncio.Event | None = None,
     reserve: Reserve | None = None,
 ) -> Outcome:
-    """Ask a model for all replies that the store lacks; put each into the store.
+    """Ask a model for all replies that the store lacks, and store each; return the outcome.
 
-    Ends early, with the replies so far stored, when the budget or the time is used up, `stop` is
-    set, the store cannot keep a reply, or the model was given up: then the rest are ERRORs, too.
-    `enough` is an event that ends the time as `settings.seconds` does; `stop` does not wait for
-    requests under way. `reserve` shares the requests per minute with other processes. Raises
-    ChatError if the back-end cannot be opened.
+    Ends early, with the replies so far stored, if the budget or the time is used up, `stop` is set,
+    the store fails, or the model is given up after repeated faults (the other requests then get an
+    ERROR). The event `enough` ends the time as `settings.seconds` does; the event `stop` also
+    cancels the requests already sent. `reserve` shares the requests per minute with other
+    processes. Raises ChatError if the back-end cannot be opened.
     """
     asker = _Asker(model, store, settings, budget or Budget(Prices()), progress, reserve)
     asker.outcome.n_planned = len(planned)

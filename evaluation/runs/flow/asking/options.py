@@ -317,7 +317,7 @@ class AskOptions(Parameters):
     def sent(self, of_model: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters of a request: the model's own, overridden by the run's.
 
-        One that is None among the model's is left out.
+        A parameter that the model's registration sets to None is left out.
         """
         parameters = {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS, **of_model}
         if self.temperature is not None:

@@ -48,7 +48,7 @@ class Pace:
         self._open_at = max(self._open_at, until)
 
     def heed(self, allowance: Allowance | None, tokens: int) -> None:
-        """Pause if the server's remaining allowance is too small for a request of `tokens`."""
+        """Pause new requests if the server's allowance is too small for one of `tokens` tokens."""
         if allowance is None:
             return
         if allowance.requests is not None and allowance.requests <= 0:
@@ -58,7 +58,7 @@ class Pace:
 
     @property
     def is_open(self) -> bool:
-        """Whether a request may start at once, so that `turn` does not wait."""
+        """Whether a request may be sent at once, so that `turn` does not wait."""
         return not (self._request or self._token) and self._open_at <= time.monotonic()
 
     async def turn(self, tokens: int) -> None:
@@ -77,7 +77,7 @@ class Pace:
             await asyncio.sleep(wait)
 
     async def _take_reserved(self) -> float:
-        """Return the time of the next turn that was reserved among all processes; 0 without."""
+        """Return the time of the next request reserved among all processes; 0 if none reserve."""
         if self._reserve is None:
             return 0.0
         # Those of a second at once: a fast model would need a transaction for each request.

@@ -57,8 +57,7 @@ class Prompt:
     """A prompt: system text ("" for none), template, and strategy ("closed" or "passage").
 
     A template is text with names in braces, `{question}`; a brace itself is written twice. Raises
-    TemplateError: a name that the strategy does not have or a needed one that is missing, braces
-    that do not match.
+    TemplateError for an unknown or missing field of the strategy, and for braces that do not match.
     """
 
     strategy: str
@@ -125,7 +124,7 @@ def build_item_fields(
 
 
 def parse_template(template: str) -> list[tuple[str, str | None]]:
-    """Return a template's literal texts, each with the name of the next field, or None."""
+    """Return the (literal text, name of the field after it or None) pairs of a template."""
     try:
         parts = list(Formatter().parse(template))
     except ValueError as error:
@@ -160,7 +159,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A planned request, with the key of its reply and the index of its item, from 0."""
+    """A planned request, with its key and the index (`place`) of its item, from 0."""
 
     key: str
     request: ChatRequest
@@ -175,8 +174,8 @@ def plan_requests(
 ) -> list[Planned]:
     """Return the requests for all items and samples, all items' first samples first.
 
-    A parameter that is None is left out. With `seed` None no seed is sent; else sample 0 has it
-    and each further one a seed derived from it.
+    Parameters set to None are left out. With `seed` None no seed is sent; else sample 0 has this
+    seed, and each further sample a seed derived from it.
     """
     values = {name: value for name, value in parameters.items() if value is not None}
     planned = []
@@ -231,8 +230,8 @@ def _serialize(value: Any) -> str:
 class RecordedReply:
     """A model's reply as it is stored, with attempts, seconds and cost.
 
-    `attempts` is 0 where it was not asked, because the model was given up. `cost` is in the
-    currency of the prices, `seconds` from sending the last attempt to its last byte.
+    `attempts` is 0 for a request that was not sent, because the model was given up. `cost` is in
+    the currency of the prices, `seconds` is the duration of the last attempt.
     """
 
     reply: Reply

@@ -112,10 +112,10 @@ class AnswerColumns:
 
     Attributes
     ----------
-    authors : ids of the workers and models. people : whether the author is a worker.
-    questions : ids. texts : the answers.
-    wordings, passages : of the questions, by their ids; a question without one has its id as
-        wording, and no passage.
+    authors : ids of the workers and models. people : whether each author is a worker.
+    questions : ids of the questions. texts : the answers.
+    wordings, passages : text and passage of each question by id; without a text, the id is the
+        wording.
     """
 
     authors: Sequence[Any]
@@ -161,10 +161,11 @@ def read_replies(
     read: Read[T],
     nothing: str,
 ) -> tuple[dict[tuple[str, int], tuple[T | None, str | None]], int]:
-    """Ask for replies and parse them; return values or reasons, and the number of re-asks.
+    """Ask for replies and parse them; return values or reasons, and the number asked twice.
 
-    Both by item and sample. A reply without a value is asked for once more, unless it is an ERROR
-    or was cut off, as it would be again; `nothing` is the reason code of an empty reply.
+    Values and reasons are by item and sample. If no value can be parsed, the model is asked once
+    more, unless the reply is an ERROR or cut off, as it would be again. `nothing` is the reason
+    code for an empty reply.
     """
     if not items:
         return {}, 0

@@ -76,7 +76,7 @@ def count_tokens_used(request: ChatRequest, reply: Reply) -> tuple[int, int]:
 class Purse:
     """Budget shared by all models that are asked together; `limit` is None for no limit.
 
-    `spent` may begin above 0 where earlier asking counts.
+    `spent` begins above 0 if the cost of earlier requests counts.
     """
 
     limit: float | None = None
@@ -109,7 +109,7 @@ class Budget:
 
     @property
     def under_way(self) -> int:
-        """Number of requests that are sent but not paid for yet."""
+        """Number of requests that were sent and whose cost is not settled yet."""
         return self.purse.under_way
 
     def most(self, request: ChatRequest) -> float:
@@ -168,14 +168,16 @@ class Usage(Stored):
 
     Attributes
     ----------
-    model : its name. requests : that were sent and got a reply or an error; of them `errors`.
+    model : name of the model. requests : number that got a reply or an error. errors : number of
+        errors among these.
     reused : replies that an earlier run had asked for; they cost nothing.
-    prompt_tokens, completion_tokens : of the requests, as the server counted them.
-    cost : None where the model has no prices.
-    answered, empty, refused, cut_off : replies by status, reused ones too; of a cut-off one the
-        length was used up before an answer came. with_thinking : those that held thinking, which
-        was put aside. error_codes : errors by code, such as error_in_reply (an error in an answer
-        of status 200).
+    prompt_tokens, completion_tokens : tokens of the requests, as the server counted them.
+    cost : cost of the requests; None if the model has no prices.
+    answered, empty, refused, cut_off : number of replies by status, reused ones included; a
+        cut-off reply reached the token limit before its answer.
+    with_thinking : number of replies from which thinking was separated.
+    error_codes : number of errors by code, such as error_in_reply (an error in a response of
+        status 200).
     """
 
     step: str
@@ -210,8 +212,8 @@ def cut_off_warnings(
 
     Parameters
     ----------
-    options : the option of a step that has another than max_tokens; "" where the length is a
-        parameter of the registered model.
+    options : name of the option that limits the replies of a step, if that is not max_tokens; ""
+        if a parameter of the registered model limits them.
     """
     usages: dict[str, list[Usage]] = {}
     for one in usage:
@@ -239,21 +241,23 @@ class ModelOutcome(Stored):
 
     Attributes
     ----------
-    id : public id of the model. asking : what its replies have in common (`LLMResponse.asking`).
-    prompt : id of the prompt, `prompt_hash` that of its text.
-    end : done, budget, given_up (its faults would have met every request) or failed (it cannot be
-        opened); `reason` states why it is not done, in words.
-    refused : of them `refused_prompt` before and `refused_generation` while it wrote.
-    cut_off : their length was used up before an answer came. cut_short : of `answered` those whose
-        end is missing for that reason. with_thinking : those that held thinking, which was put
-        aside.
-    adapted : what was changed in requests, as the server wants it. max_tokens : that were sent as
-        the longest reply, 0 for none.
-    errors : errors by code.
-    stored : replies of earlier runs. asked : requests of this run that got a reply
-        or an error.
-    prompt_tokens, completion_tokens : of all replies that were counted, earlier ones too.
-    cost : of this run. seconds : while it was asked. seconds_per_reply : mean; None without any.
+    id : public id of the model. asking : hash that its replies share (`LLMResponse.asking`).
+    prompt : id of the prompt; prompt_hash : hash of its text.
+    end : done, budget, given_up (after repeated faults) or failed (the model cannot be opened);
+        `reason` states in words why it is not done.
+    refused : number of refusals, `refused_prompt` of the prompt and `refused_generation` while the
+        model wrote.
+    cut_off : replies that reached the token limit before the answer. cut_short : replies of
+        `answered` that reached it within the answer.
+    with_thinking : replies from which thinking was separated.
+    adapted : changes made to requests because the server refused them. max_tokens : token limit
+        that was sent; 0 for none.
+    errors : number of errors by code.
+    stored : number of replies of earlier runs. asked : number of requests of this run that got a
+        reply or an error.
+    prompt_tokens, completion_tokens : tokens of all replies, earlier ones included.
+    cost : cost of this run. seconds : duration of the requests. seconds_per_reply : mean; None
+        without a reply.
     """
 
     id: str
@@ -305,8 +309,8 @@ class StudySummary(RunSummary):
 
     Attributes
     ----------
-    cut_off : replies whose length was used up before an answer came; they are in no number, and
-        none of the errors. usage : of each model, by step.
+    cut_off : number of replies that reached the token limit before the answer; they count in no
+        result and are no errors. usage : usage of each model in each step.
     """
 
     cut_off: int = 0

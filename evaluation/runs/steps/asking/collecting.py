@@ -73,7 +73,7 @@ def ask_models(turn: Turn) -> None:
 
 
 def _build_askings(run: Run) -> list[ModelAsking]:
-    """Return what to ask each model of a run. Raises RunInputError for invalid stored options."""
+    """Return the requests to each model of a run. Raises RunInputError for invalid options."""
     try:
         options = AskOptions.from_dict(run.parameters)
     except KeyError as error:
@@ -310,5 +310,5 @@ def _summarize_model(work: _ModelWork, run: Run) -> ModelOutcome:
 
 
 def _select_numbers(extras: Sequence[dict[str, Any]], name: str) -> list[float]:
-    """Return the numbers stored under `name` with the replies; other values are left out."""
+    """Return the numbers under the key `name` in the replies' stored data; skip other values."""
     return [extra[name] for extra in extras if isinstance(extra.get(name), int | float)]

@@ -44,9 +44,9 @@ class ReplyQueueClosedError(OSError):
 
 @dataclass(frozen=True)
 class PendingReply(Generic[AskingT]):
-    """A reply on its way to the database, or the key of a stored one to copy (`source`).
+    """A reply to be written to the database, or the key of a stored reply to copy (`source`).
 
-    `asking` is the model with its requests that the reply belongs to.
+    `asking` is the reply's model with its planned requests.
     """
 
     asking: AskingT
@@ -58,12 +58,12 @@ class PendingReply(Generic[AskingT]):
 
 @dataclass(frozen=True)
 class PendingReservation:
-    """A reservation of requests to a model that the thread of the turn is to make.
+    """Order to the thread of the turn to reserve requests to a model.
 
     Attributes
     ----------
-    count, seconds : how many requests, and the seconds between two of them.
-    wait : gets the seconds until the first one.
+    count, seconds : number of requests, and the seconds between two of them.
+    wait : future that gets the seconds until the first request.
     """
 
     model_id: int
@@ -161,11 +161,11 @@ class ModelProgress(Stored):
     Attributes
     ----------
     id : public id of the model.
-    done, total : number of present replies (stored ones included), and of planned ones.
-    asked : requests of this run that got a reply or an error; of them `errors`.
-    cost : of this run. seconds : while it was asked.
-    end : code of its end (`evaluation.runs.flow.asking.summary.ENDS`); "" while it continues.
-        `reason` states why not all replies are there.
+    done, total : number of present replies (stored ones included), and of planned replies.
+    asked : number of this run's requests that got a reply or an error; errors : number of errors.
+    cost : cost of this run. seconds : duration of the requests.
+    end : code of why the requests ended (`evaluation.runs.flow.asking.summary.ENDS`); "" while they
+        continue. reason : why replies are missing.
     """
 
     id: str
@@ -262,7 +262,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
 
     @abstractmethod
     async def ask(self, work: WorkT) -> None:
-        """Ask one model for its replies, into the mailbox; an exception ends all asking."""
+        """Ask one model for its replies, and queue them; an exception ends all asking."""
 
     # In the thread of the turn
 
@@ -285,7 +285,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
     def run_until_over(self) -> None:
         """Ask and write replies until all have arrived or the turn is over.
 
-        Raises the error that ended it otherwise: a lost claim, or a database that fails.
+        Raises any other error that ended it, such as a lost claim or a failing database.
         """
         thread = threading.Thread(target=self._run, name="asking", daemon=True)
         thread.start()

@@ -72,12 +72,12 @@ NAMED = 5
 
 @dataclass(frozen=True)
 class ModelAsking:
-    """What one model is asked in a run: its prompt, parameters and questions.
+    """All requests to one model in a run: its prompt, parameters and questions.
 
     Attributes
     ----------
-    chat : None if no back-end can be opened; `reason` states why.
-    questions : of the version, in their order; a request's place is that of its question.
+    chat : chat back-end; None if it cannot be opened, with the `reason`.
+    questions : questions of the version in order; a request's `place` is the index of its question.
     """
 
     model: LanguageModel
@@ -112,8 +112,8 @@ class ModelAsking:
     def stored_parameters(self) -> dict[str, Any]:
         """Parameters stored with each answer: SPEC, prompt hash, all that was sent, first seed.
 
-        All samples have the first seed here, from which theirs are derived. The prompt's hash is
-        included, because two prompts may give the same messages for a question.
+        The first seed is stored with all samples, whose own seeds are derived from it. The prompt's
+        hash is included, because two prompts may give the same messages for a question.
         """
         seed = {} if self.seed is None else {"seed": self.seed}
         prompt = {"prompt": self.prompt.prompt.hash}
@@ -144,7 +144,7 @@ class ModelAsking:
 def build_askings(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions
 ) -> list[ModelAsking]:
-    """Return what each chosen model is asked, in the order of the options."""
+    """Return the requests to each chosen model, in the order of the options."""
     questions = load_questions(version)
     askings = []
     for model in select_models(user, options):
@@ -185,8 +185,8 @@ def select_prompt(
 def find_problems(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Problem]:
     """Return the options' problems that only the database shows: models, prompt, questions.
 
-    A fault of one model alone is no problem here, but the end state of that model in the run;
-    `find_refused_models` finds it before the start.
+    A model that cannot be asked is no problem here: it ends as failed in the run.
+    `find_refused_models` reports it before the start.
     """
     if not options.models:
         return [build_problem("no_models", "models")]

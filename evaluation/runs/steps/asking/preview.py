@@ -48,7 +48,7 @@ class Conversation:
 
 @dataclass(frozen=True)
 class Preview:
-    """What one model will be asked: its first conversations, prompt and parameters.
+    """Preview of the requests to one model: its first conversations, prompt and parameters.
 
     `prompt` is the prompt's name, and `parameters` are sent with the messages; `reason` states why
     the model cannot be asked, "" if it can.
@@ -67,11 +67,12 @@ class Estimate:
 
     Attributes
     ----------
-    id : public id of the model. reason : why it cannot be asked, "" where it can.
-    requests : number of planned replies, of which `stored` are present.
-    prompt_tokens, completion_tokens : to read, reckoned, and to write at most.
-    cost : at most; None without prices.
-    duration : at the pace of earlier replies; None without any.
+    id : public id of the model. reason : why it cannot be asked; "" if it can.
+    requests : number of planned replies; stored : number of these that are present.
+    prompt_tokens, completion_tokens : estimated tokens of the prompts; largest number of tokens of
+        the replies.
+    cost : highest cost; None without prices.
+    duration : expected time at the pace of earlier replies; None without any.
     """
 
     id: str
@@ -105,7 +106,7 @@ def estimate_askings(
 
 
 def _preview(asking: ModelAsking, count: int) -> Preview:
-    """Return the preview of what one model will be asked."""
+    """Return the preview of the requests to one model, with its first `count` conversations."""
     prompt = asking.prompt.prompt
     conversations = tuple(
         Conversation(question.external_id, prompt.messages(build_fields(question)))
@@ -167,10 +168,11 @@ class StepEstimate:
 
     Attributes
     ----------
-    step : label of the step. requests : number to be sent; `stored` : number of replies of earlier
-        runs.
-    prompt_tokens, completion_tokens : to read, reckoned, and to write at most.
-    cost : at most; None without prices. reason : why it cannot be asked, "" where it can.
+    step : label of the step. requests : number of requests to send; stored : number of replies of
+        earlier runs.
+    prompt_tokens, completion_tokens : estimated tokens of the prompts; largest number of tokens of
+        the replies.
+    cost : highest cost; None without prices. reason : why the model cannot be asked; "" if it can.
     """
 
     step: str
@@ -189,8 +191,8 @@ class RequestForecast:
 
     Attributes
     ----------
-    takes : estimates by step and model. shown : example conversations, by title.
-    notes : sentences on what is still unknown.
+    takes : estimates, one for each step and model. shown : example conversations, by title.
+    notes : sentences on what the forecast cannot know.
     """
 
     takes: tuple[StepEstimate, ...]
@@ -227,9 +229,9 @@ class RequestForecast:
 class RequestCounter:
     """Stand-in for `StudyAsker` that counts requests and returns placeholder replies.
 
-    Every conversation gets a reply of its own, as long as the model may write (up to
-    `LONGEST_FILLER` tokens), so that the prompts of later steps that quote it are counted in full.
-    In the steps in `unread` replies are ERRORs, which no study asks about again.
+    Each conversation gets its own reply, as long as the model may write (up to `LONGEST_FILLER`
+    tokens), so that later prompts that quote it are counted in full. In the steps `unread` all
+    replies are ERRORs, about which no study asks again.
     """
 
     def __init__(self, user: AnyUser, unread: Collection[str] = ()) -> None:
@@ -252,7 +254,7 @@ class RequestCounter:
         ]
 
     def _build_reply(self, step: str, name: str, round_: Round) -> StoredReply:
-        """Return a placeholder as long as a reply may be; an ERROR in steps that are not read."""
+        """Return a placeholder as long as the longest reply; an ERROR in steps of `unread`."""
         if step in self._unread:
             return StoredReply("", AnswerStatus.ERROR)
         tokens = min(int(round_.parameters.get("max_tokens", LONGEST_FILLER)), LONGEST_FILLER)

@@ -141,7 +141,7 @@ def load_registered_models(
 ) -> list[LanguageModel]:
     """Return the models with these ids, if the run's owner may ask them, in order.
 
-    Raises `RunInputError` if one no longer exists; `what` is its role in the run, for the message.
+    Raises `RunInputError` if a model no longer exists; `what` is its role, for the message.
     """
     wanted = _parse_distinct_ids(ids)
     models = _load_models(run.owner, wanted)
@@ -161,8 +161,8 @@ def find_problems_with_models(
 ) -> list[Problem]:
     """Return the problems of the models that options name; `names` are these options.
 
-    `names` are options that hold ids, one or several; of those in `needed` there must be one.
-    Where the options have a `budget`, every model needs its prices.
+    The options `names` hold an id or several; those in `needed` must hold at least one. If the
+    options have a `budget`, every model needs prices.
     """
     problems: list[Problem] = []
     unpriced: list[str] = []

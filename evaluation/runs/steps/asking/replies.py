@@ -43,8 +43,8 @@ class Replies:
 
     Attributes
     ----------
-    has_reply : place of the question and sample of what needs not be asked.
-    by_key : primary keys of stored responses by the keys of their replies.
+    has_reply : (question index, sample) of the stored replies, which are not requested again.
+    by_key : primary keys of stored responses, by the keys of their requests.
     """
 
     asking: ModelAsking
@@ -61,7 +61,7 @@ class Replies:
     ) -> Self:
         """Return the reply store of one model's asking, with its stored replies looked up.
 
-        A request with an ERROR of `run_id` itself is not sent again; one of another run is.
+        A request with an ERROR of the run `run_id` is not sent again; one of another run is.
         """
         replies = cls(asking, mailbox or ReplyQueue())
         place = {question.pk: index for index, question in enumerate(asking.questions)}

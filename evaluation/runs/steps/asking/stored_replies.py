@@ -33,11 +33,11 @@ class StoredReply:
 
     Attributes
     ----------
-    status : an ERROR is final within its run, and asked again in another.
-    cost : of this run; 0 where `reused` states that an earlier run asked for it.
-    message : why it is an ERROR, for people; error is the code of that.
+    status : status of the reply; an ERROR is final within its run, and requested again in another.
+    cost : cost in this run; 0 for a `reused` reply, which an earlier run asked for.
+    error, message : code of the fault of an ERROR, and its text for people.
     step, model : step of the study, and public id of the model.
-    logprobs : where they were requested and offered, in the server's own form.
+    logprobs : log-probabilities in the server's own form, if requested and offered.
     thinking : the thinking part that was separated from the reply.
     rejected : the reply could not be used, so that no later run reuses it.
     """
@@ -182,7 +182,7 @@ def mark_rejected(run_id: int, planned: Iterable[Planned]) -> None:
 
 
 def take_over_reply(reply: StoredReply, step: str, model: str) -> StoredReply:
-    """Return another run's reply as stored with this run: reused, at no cost."""
+    """Return another run's reply in the form to store with this run: marked as reused, cost 0."""
     return replace(reply, cost=0.0, reused=True, step=step, model=model)
 
 

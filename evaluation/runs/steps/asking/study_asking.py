@@ -63,10 +63,10 @@ class Round:
 
     Attributes
     ----------
-    items : each a conversation, with how many samples; ids are unique.
-    parameters : sent with every request; {"logprobs": True, "top_logprobs": 20} brings what the
-        server offers of them into the stored replies.
-    seed : of the first samples.
+    items : conversations with unique ids and numbers of samples.
+    parameters : parameters of every request; {"logprobs": True, "top_logprobs": 20} stores the
+        log-probabilities that the server offers with the replies.
+    seed : seed of the first samples.
     """
 
     model: LanguageModel
@@ -129,7 +129,7 @@ class StudyAsker:
         OutOfTimeError
             The turn is over; the replies so far are stored.
         RunInputError
-            The budget does not reach further.
+            The budget is used up.
         """
         self.turn.check_interruption()
         works = [self._prepare_work(step, one) for one in rounds]
@@ -200,7 +200,7 @@ class StudyAsker:
         return work
 
     def _check_outcomes(self, works: Sequence[_StepWork]) -> None:
-        """Store which models are asked no more; raise if requests are left."""
+        """Store which models were given up; raise if requests to other models are left."""
         # Stored before the exceptions below: the next turn must know who was given up.
         given_up = {work.id: why for work in works if (why := work.find_reason_given_up())}
         if given_up:
@@ -270,7 +270,7 @@ class _StepWork:
         return self.mailbox.put(self, planned, kept) if kept.attempts else None
 
     def find_reason_given_up(self) -> str:
-        """Return why the model is asked no more; "" if it may be asked again."""
+        """Return why no more requests are sent to the model; "" if it may be asked again."""
         outcome = self.outcome
         if self.failure or outcome is None:
             return self.failure
@@ -344,7 +344,7 @@ class _InTurns(Conversation[_StepWork, _StepWork]):
         self.tell()
 
     def tell(self) -> None:
-        """Report how many of the step's replies have arrived, of all."""
+        """Report the number of the step's replies that have arrived, and of all."""
         total = sum(len(work.planned) for work in self.all)
         left = sum(work.unknown for work in self.all)
         if self.all:
