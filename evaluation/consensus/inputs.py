@@ -52,8 +52,9 @@ class Answers(_AnswerTable):
 
     Attributes
     ----------
-    keys : the caller's ids of the answers. workers, questions : their ids.
-    texts : as written, "" for an empty answer. rejected : flags of answers rejected at collection.
+    keys : the caller's ids of the answers. workers, questions : ids of their workers and questions.
+    texts : texts as written, "" for an empty answer. rejected : whether the collection rejected
+        them.
     times : when each answer was sent, None if unknown; () if no answer has a time.
     """
 
@@ -120,14 +121,14 @@ class GradingInput:
 
     Attributes
     ----------
-    all_answers : the answers that were not left out, with and without a text.
-    answered : the answers in `all_answers` with a text, which are graded.
+    all_answers : all answers that are not left out, also those without a text.
+    answered : the answers of `all_answers` that have a text; these are graded.
     models : one answer for each model and question; None without models.
     n_rejected : number of answers left out because they were rejected at collection.
     n_repeated : number of rows left out because they repeat an earlier row.
     excluded : ids of workers who do not vote, each among the workers.
-    collapsed : ids of workers whose groups of copies vote as one; () for all groups.
-    anchors : rows of `answered` that an expert graded, and the grades.
+    collapsed : ids of workers whose groups of copiers vote as one; () for all groups.
+    anchors : experts' grades, by row of `answered`.
     model_names : name of each model in messages, by id; the id is used where there is none.
     wordings : known texts of the questions, by id.
     question_groups : passage or category by question, see `choose_question_groups`.
@@ -192,7 +193,7 @@ class GradingInput:
 def choose_question_groups(
     questions: Iterable[Any], passages: Mapping[Any, str], categories: Mapping[Any, str]
 ) -> dict[Any, str]:
-    """Return, by question, the group of questions that question contrast compares it with.
+    """Return, for each question, the group with which question contrast compares it.
 
     The passage where 5 of the questions or more have it, else the category; questions without
     either are left out.
@@ -243,9 +244,9 @@ class Embedded:
     Attributes
     ----------
     answers, models : (N, d) and (R, d), dense or sparse.
-    info : the embedder. warnings : messages to the user.
+    info : description of the embedder. warnings : messages to the user.
     plain : (N, d) vectors of the texts as written; None unless the spelling was corrected.
-    spelling : the corrections; None without.
+    spelling : counts of the corrections; None without.
     """
 
     answers: Vectors
@@ -362,7 +363,7 @@ def embed_graded_answers(grading_input: GradingInput, embed: EmbedTexts) -> Embe
 
 
 def _place_rows(vectors: Vectors, rows: list[int], count: int) -> Vectors:
-    """Return `count` vectors: the given ones at the positions `rows`, zeros elsewhere."""
+    """Return `count` rows: the given vectors at the positions `rows`, zeros elsewhere."""
     if len(rows) == count:
         return vectors
     if isinstance(vectors, np.ndarray):

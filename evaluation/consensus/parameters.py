@@ -88,9 +88,9 @@ class AqerParameters(Parameters):
     """Options of a grading run: embedding, method, bootstrap, remedies; with the defaults.
 
     `bootstrap` is the number of draws; fields with the name of a parameter of `AQER` are that
-    parameter. Those of the group "remedies" are off by default; a run with one is compared with
-    the plain one. `exclude_workers` are the workers' own ids; in the database public ids will do as
-    well.
+    parameter. Options of the group "remedies" are off by default; a run with a remedy is compared
+    with a run without. `exclude_workers` are external ids of workers; runs of the database also
+    accept public ids.
     """
 
     embedder: str = declare_option(
@@ -434,7 +434,7 @@ class AqerParameters(Parameters):
     def reads_meaning(self) -> bool:
         """Whether an entailment model marks answers that contradict the exemplary answer.
 
-        Not where it makes the first weights, which takes a model that knows entailment only.
+        False if the model computes the first weights, as it may know entailment only.
         """
         return self.facts and bool(self.nli) and self.init != "entailment"
 
@@ -476,7 +476,7 @@ class AqerParameters(Parameters):
         return {**own, "n_draws": self.bootstrap}
 
     def find_conflicts(self) -> Iterator[Problem]:
-        """Yield a problem for each pair of options that exclude each other."""
+        """Yield a problem for each combination of options that exclude each other."""
         kind = find_kind(self.embedder)
         if kind == "precomputed" and self.precision == "bfloat16":
             yield build_problem("precision_of_file", "precision")

@@ -93,7 +93,7 @@ def build_aqer_signature(
 ) -> str:
     """Return the signature of a grading run, ``aqer|name:value|...``.
 
-    `precision` is the one that was used, not the one asked for.
+    `precision` is the precision that was used, which may differ from the requested one.
     """
     parts = {
         "embedder": model,

@@ -80,12 +80,12 @@ class AQER:
         RMSE < tolerance, which for many workers is met at once, because weights shrink like 1/M.
     tolerance, max_iterations : see `stopping`.
     leave_one_out : compare an answer with the exemplary answer of the others.
-    difficulty : take out additive effects of questions before averaging.
+    difficulty : subtract additive effects of questions before averaging.
     discrimination : weight questions by their item-rest correlation.
     question_contrast : raw scores and grades are the question contrast, see `contrasts_`; the
         iteration, its weights and exemplary answers are unchanged.
-    unit_length : bring every vector to unit length first, so that no long vector outvotes others.
-    weight_cap : no voting weight above it, see `cap_weights`; at least 1/M.
+    unit_length : scale every vector to unit length first, so that no long vector outvotes others.
+    weight_cap : largest voting weight, see `cap_weights`; at least 1/M.
     n_draws : bootstrap draws of questions for intervals; 0 for none (closed form where valid).
     bootstrap_workers : resample workers as well, for "another crowd of the same kind".
     seed : of the random initialisation, the draws and the permutation tests.
@@ -98,7 +98,7 @@ class AQER:
     weights_ : (M,) voting weights; NaN where undefined.
     ranks_ : (M,) 1 for the best supported worker (of its group); 0 for no rank.
     groups_ : (M,) number of the worker's group where groups share no question, see
-        `scale.groups_of`; all 0 where there is one.
+        `scale.number_groups`; all 0 if there is only one.
     supported_ : (M,) at least 5 answered questions that at least 3 workers answered.
     n_answers_ : (M,); `n_workers_of_question_` (Q,).
     raw_low_, raw_high_, grade_low_, grade_high_ : (M,) 95% intervals; NaN where undefined, with
@@ -107,7 +107,8 @@ class AQER:
         produced raw; `leave_one_out_scores_` to that of the others, with the final weights
         (NaN for a question's only answer); `final_scores_` as the first, with the final weights.
     dispersion_ : (Q,) 0 where all answers agree. `nearest_` : (Q,) row of the best response.
-    trace_ : RMSE of the weights, one an iteration. `n_iter_`, `converged_` (None without a rank).
+    trace_ : RMSE between successive weights, one per iteration. `n_iter_`, `converged_` (None
+        without a rank).
     ceiling_ : the human ceiling.
     contrasts_ : question contrast of answers and workers, see `Contrasts`, from the final weights.
     rank_low_, rank_high_ : (M,) 95% intervals of ranks_, whole numbers; NaN where undefined.
@@ -115,7 +116,7 @@ class AQER:
     history_ : the voting weights before the first iteration and after each, see `History`.
     reason_ : "fewer_than_3_workers" or "disconnected" where that leaves something undefined.
     out_of_ranking_ : (M,) why a worker is kept out of the ranking, or None.
-    mean_vote_ : the answers' Gram blocks, which the alarms rest on; under majority vote as well.
+    mean_vote_ : the answers' Gram blocks, from which alarms are computed; also under majority vote.
     fitted_ : all of these in one object, new with every fit.
 
     Examples
@@ -215,10 +216,11 @@ class AQER:
         vectors : (N, d) one vector an answer, dense or sparse, of any float type.
         workers, questions : (N,) labels. A worker may answer a question once, and need not
             answer all.
-        initial_scores : (N,) for ``init="entailment"``, see `initialization.from_scores`.
+        initial_scores : (N,) for ``init="entailment"``, see
+            `fixed_point.compute_weights_from_scores`.
         progress : called with (draws done, draws in all).
         draw_store : store of finished draws, for a run that was interrupted; see `DrawStore`.
-        electorate : who votes and how much, workers in order of first appearance.
+        electorate : which workers vote and how much, in order of first appearance.
         camps : (N,) camp of each answer within its question, for questions with more than one
             exemplary answer: the nearest one counts, see `CampedVote`.
         question_groups : (N,) passage or category of each answer's question, "" for none: with 5
@@ -453,7 +455,7 @@ class AQER:
     def _compute_raw_intervals(
         self, vote: Vote, means: WorkerMeans, rest: FixedPoint, drawn_raw: Floats | None
     ) -> tuple[Floats, Floats, list[str | None]]:
-        """Return the ends of each worker's 95% interval of raw, and why they are NaN, else None."""
+        """Return both ends of each worker's 95% interval of the raw score, and why they are NaN."""
         cells, raw = vote.cells, rest.raw[:, 0]
         n = cells.sum_by_worker(means.times[:, 0]).astype(np.int64)
         cosine = self.similarity == "cosine"

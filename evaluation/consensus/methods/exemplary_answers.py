@@ -184,9 +184,9 @@ class MeanVote:
         redo: NDArray[np.bool_],
         results: tuple[Floats, Floats, Floats],
     ) -> None:
-        """Recompute exactly the sum of the other answers for the answers flagged in `redo`.
+        """Recompute similarities by exact sums of the other answers, for answers flagged in `redo`.
 
-        Write into `results`.
+        The similarities in `results` are replaced.
         """
         rest, rest_square, others = results
         indices = np.nonzero(redo)
@@ -279,7 +279,7 @@ def compute_negative_distances(
 
 
 def _sum(v: Floats) -> Floats:
-    """Return the sum over the answers of an array (questions, answers, draws)."""
+    """Return an array (questions, answers, draws) summed over the answers."""
     return np.einsum("bid->bd", v)
 
 
@@ -438,7 +438,7 @@ class MajorityVote:
         return sparse.csr_array(stacked[np.argsort(cells.questions_in_order)])
 
     def dispersion(self, weights: Floats) -> Floats:
-        """Return one dispersion per question, from the answers' vectors as under mean vote."""
+        """Return one dispersion per question, computed from the vectors as under mean vote."""
         return self.mean_vote.dispersion(weights)
 
     def gather_votes(self, place: int, weights: Floats) -> Floats:

@@ -62,7 +62,7 @@ def build_crowd_exemplars(
     groups: Integers | None,
     without: int | None = None,
 ) -> CrowdExemplars:
-    """Return the exemplary answers of a mean vote under cosine.
+    """Return the exemplary answers of a mean vote under cosine, prepared for question contrast.
 
     Parameters
     ----------
@@ -99,9 +99,10 @@ def compute_rank_intervals(
 ) -> tuple[Floats, Floats]:
     """Return the ends of the 95% intervals of the workers' ranks, counted from 1.
 
-    In every draw the ranked workers with a raw score are ranked again, ties the better rank; the
-    interval lies between order statistics of a worker's ranks, low rounded down and high rounded
-    up, at the tails of the widened percentile interval of scores (`widened_percentile_interval`).
+    In every draw the ranked workers with a raw score are ranked again, ties with the better rank.
+    The interval lies between order statistics of a worker's ranks, low rounded down and high
+    rounded up, at the tails of the widened percentile interval
+    (`compute_widened_percentile_interval`).
 
     Parameters
     ----------
@@ -132,13 +133,14 @@ def compute_rank_intervals(
 def compute_draw_agreement(raw: Floats, drawn: Floats, ranked: NDArray[np.bool_]) -> Floats:
     """Return for each bootstrap draw the Spearman correlation of its raw scores with the run's.
 
-    Over the ranked workers that have a score in both; NaN in a draw where fewer than 2 have, or
-    where one side has no spread. Scores that differ by the last bits are tied, as in ranks: their
-    order depends on the processor.
+    It is computed over the ranked workers with a score in both; NaN in a draw with fewer than 2, or
+    if all their scores are equal. Scores that differ by the last bits only are tied, as in ranks,
+    because their order depends on the processor.
 
     Parameters
     ----------
-    raw : (M,) of the run. drawn : (M, n_draws) in the draws. ranked : (M,) who has a rank.
+    raw : (M,) raw scores of the run. drawn : (M, n_draws) raw scores in the draws.
+    ranked : (M,) whether a worker has a rank.
     """
     raw, drawn = round_for_ties(raw), round_for_ties(drawn)
     correlations = [spearman(raw, column, ranked) for column in drawn.T]
@@ -268,10 +270,10 @@ class FittedCrowd(Fitted):
 
     Attributes
     ----------
-    vote : the answers. vectors : (N, d) their vectors; None if not stored.
-    votes : (M,) final voting weights, equal below 3 workers; `previous` (M, 1) those
-        that produced `raw`.
-    rules : of the iteration. similarity, aggregation, seed : as the estimator has them.
+    vote : vote of the answers. vectors : (N, d) vectors of the answers; None if not stored.
+    votes : (M,) final voting weights, equal below 3 workers; previous : (M, 1) weights that
+        produced `raw`.
+    rules : rules of the iteration. similarity, aggregation, seed : parameters of the estimator.
     drawn : the bootstrap draws; None without.
     question_groups : (Q,) code of each question's passage or category, -1 for none; None for no
         groups.
@@ -338,7 +340,7 @@ class FittedCrowd(Fitted):
     def build_exemplars(self, without: int | None = None) -> CrowdExemplars:
         """Return the exemplary answers for question contrast; `without` leaves one worker out.
 
-        Only where there is no `contrast_obstacle`.
+        Call it only without a `contrast_obstacle`.
         """
         groups = self.question_groups
         return build_crowd_exemplars(self.vote, self.answer_vectors, self.votes, groups, without)
@@ -403,7 +405,7 @@ class FittedCrowd(Fitted):
     def nearest(self) -> Integers:
         """Input row of the answer nearest to each question's exemplary answer.
 
-        The first of ties.
+        Of ties, the first.
         """
         return find_nearest_rows(self.vote, self.final_scores, self.votes)
 

@@ -26,7 +26,7 @@ from evaluation.core.stats.grams import Vectors
 def compute_first_weights(init: str, cells: Cells, scores: ArrayLike | None, seed: int) -> Floats:
     """Return the first weight of each worker for the method "equal", "random" or "entailment".
 
-    Raises ValueError where ``init="entailment"`` has not one score for each of N answers.
+    Raises ValueError if ``init="entailment"`` lacks a score for each of N answers.
     """
     if init == "random":
         return draw_random_weights(cells.n_workers, seed)
@@ -248,7 +248,7 @@ class Rules:
     electorate: Electorate = EVERYBODY
 
     def find_usable_cells(self, cells: Cells) -> NDArray[np.bool_]:
-        """Return flags of the answers to use: not a question's only answer under leave-one-out."""
+        """Return flags of the answers to use; under leave-one-out no question's only answer."""
         if self.leave_one_out:
             return ~cells.alone
         left_out = self.electorate.left_out
@@ -263,8 +263,8 @@ class WorkerMeans:
     Parameters
     ----------
     cells : the answered cells.
-    rules : which of the two adjustments are on; under leave-one-out a question's only answer
-        has no score and takes no part.
+    rules : selects the two adjustments; under leave-one-out a question's only answer has no score
+        and is not used.
     times : (N, D) how often each cell counts; None for once each (D = 1).
     """
 
@@ -299,7 +299,7 @@ class WorkerMeans:
     def compute_question_effects(self, scores: Floats) -> tuple[Floats, Floats]:
         """Return each question's effect and weight, in code order, one column per draw.
 
-        Both (Q, D) in code order: zeros and ones without the two adjustments.
+        Both have shape (Q, D), in code order; without adjustments effects are 0 and weights 1.
         """
         _, effects, q = self._compute_terms(scores)
         shape = (self.cells.n_questions, scores.shape[1])
@@ -345,9 +345,9 @@ class FixedPoint:
 
     Attributes
     ----------
-    raw, grades : (M, D) of the last iteration; NaN where undefined.
-    weights : (M, D) voting weights after it; `previous` those that produced `raw`.
-    trace : for each column the RMSE between successive weights, one an iteration.
+    raw, grades : (M, D) raw scores and grades of the last iteration; NaN where undefined.
+    weights : (M, D) voting weights after the last iteration; previous : those that produced `raw`.
+    trace : for each column the RMSE between successive weights, one per iteration.
     converged : (D,) whether the stopping rule was met before the iterations ran out.
     """
 
@@ -391,7 +391,7 @@ def iterate(
     Parameters
     ----------
     copies : (M, D) how often each worker votes (bootstrap of workers); None for once each.
-    watch : called after every iteration with the weights and grades of the columns still moving.
+    watch : called after every iteration with the weights and grades of unconverged columns.
     """
     rules = means.rules
     electorate = rules.electorate

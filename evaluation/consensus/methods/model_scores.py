@@ -46,10 +46,11 @@ def contrast_models(
     Parameters
     ----------
     vectors : (R, d). model, question : (R,) codes, -1 for a question without an answer.
-    compared : (R,) answers with a text and an exemplary answer. silent : (R,) empty and refused
-        answers to questions with one: they count as the lowest contrast of a worker's answer to
-        the question, at most 0, and are undefined where no worker's answer has a contrast.
-    other_reasons : (R,) why an answer has no score, for those that are neither.
+    compared : (R,) whether the answer has a text and its question an exemplary answer.
+    silent : (R,) whether the answer is empty or refused and its question has an exemplary answer;
+        it counts as the lowest contrast of a worker's answer to the question, at most 0, and is
+        undefined if no worker's answer has a contrast.
+    other_reasons : (R,) why an answer that is neither has no score.
     """
     r = len(model)
     if crowd.contrast_obstacle is not None:
@@ -176,14 +177,15 @@ class ModelScores:
     Attributes
     ----------
     models : names, in order of first appearance.
-    scores : mean over the questions with an exemplary answer, an empty or refused answer counted
-        as the lowest score; `scores_answered` over those answered with a text. NaN without any.
+    scores : mean over the questions with an exemplary answer, where an empty or refused answer
+        counts as the lowest score; scores_answered : mean over the questions answered with a text.
+        NaN without any.
     low, high : 95% interval of `scores`; NaN where undefined.
-    n, n_answered : how many answers the two means rest on.
+    n, n_answered : numbers of answers in these two means.
     percentiles : 0 to 100 among supported workers on the questions the model answered.
     ranks : 1 + the number of models significantly better (permutation test, Holm); 0 for a model
         with a missing answer or without a question in common with another.
-    reasons : per model why something is undefined, or None; `interval_reasons` likewise.
+    reasons, interval_reasons : per model, why its score or its interval is undefined, or None.
     answer_scores : (R,) similarities, NaN where undefined; `answer_reasons` (R,) codes.
     comparisons : one result for every pair of models.
     contrasts : question contrast of the answers and the models.
@@ -297,7 +299,7 @@ def _compute_intervals(
 def compute_answer_scores(
     answers: ModelAnswers, similarity: Floats, lowest: Floats
 ) -> tuple[Floats, list[str | None]]:
-    """Return each model answer's score, and why it is NaN or the lowest score, else None.
+    """Return each model answer's score, and why it is NaN or the lowest score (None if neither).
 
     Parameters
     ----------

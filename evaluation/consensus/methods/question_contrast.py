@@ -118,7 +118,7 @@ class Contrasts:
         )
 
     def fill(self, rows: Integers, owners: Integers, part: Contrasts, chosen: Integers) -> None:
-        """Write the answers of `part` into `rows`, and its owners `chosen` into `owners`."""
+        """Copy the values of `part`: its answers to `rows`, its owners `chosen` to `owners`."""
         for name in ("answers", "pseudovalues"):
             getattr(self, name)[rows] = getattr(part, name)
         for name in ("means", "errors", "low", "high", "n"):
@@ -329,10 +329,10 @@ class _Chunk:
 
     Attributes
     ----------
-    contrast : (r,) found so far; NaN for none.
-    influence : (r,) sum over the owner's other answers of what the answer's question, as one of the
-        others, adds to their mean cosines. unanswered : (r,) squares of it for the questions which
-        the owner did not answer.
+    contrast : (r,) contrasts computed so far; NaN for none.
+    influence : (r,) contribution of the answer's question to the mean cosines of the owner's other
+        answers with other questions, summed over these answers. unanswered : (r,) squared
+        contributions of the questions that the owner did not answer.
     """
 
     def __init__(self, crowd: CrowdExemplars, answers: _Compared, rows: Integers) -> None:

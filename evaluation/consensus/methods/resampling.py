@@ -43,8 +43,8 @@ class Draws:
 
     Attributes
     ----------
-    n_draws : how many.
-    workers : resample workers as well, as multiplicities.
+    n_draws : number of draws.
+    workers : whether workers are resampled as well, as multiplicities.
     """
 
     cells: Cells
@@ -157,7 +157,7 @@ class DrawStore(Protocol):
     def keep(self, raw: Floats, votes: Floats) -> None:
         """Store the raw scores and votes (workers x draws) of the first draws.
 
-        May raise to interrupt.
+        May raise an exception, which ends the bootstrap.
         """
         ...
 
@@ -216,8 +216,8 @@ def compute_score_intervals(
     Parameters
     ----------
     estimate : (k,) scores of the run; NaN for none.
-    drawn : (k, n_draws) the same in the draws.
-    n : (k,) questions behind each.
+    drawn : (k, n_draws) scores in the bootstrap draws.
+    n : (k,) number of questions behind each score.
 
     Notes
     -----
@@ -248,8 +248,8 @@ def compute_score_intervals(
 def compute_closed_form_errors(vote: Vote, means: WorkerMeans, rest: FixedPoint) -> Floats:
     """Return each worker's standard error, sd / sqrt(n), of the leave-one-out raw score.
 
-    They are those of the weighted means behind raw, sd / sqrt(n) where no switch weights the
-    questions; NaN for a worker with fewer than 2 scores.
+    They are the errors of the weighted means; sd / sqrt(n) if no parameter weights the questions;
+    NaN for a worker with fewer than 2 scores.
     """
     cells = vote.cells
     raw = rest.raw[:, 0]

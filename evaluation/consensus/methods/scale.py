@@ -35,7 +35,7 @@ class RemedyError(ValueError):
 
     Attributes
     ----------
-    code, values : why, for `evaluation.grading.remedies.messages`.
+    code, values : message code and values, see `evaluation.grading.remedies.messages`.
     """
 
     def __init__(self, code: str, **values: float) -> None:
@@ -46,16 +46,16 @@ class RemedyError(ValueError):
 
 @dataclass(frozen=True)
 class Electorate:
-    """Who votes and with which limits: one value per worker, None where all are equal.
+    """Which workers vote and with which limits: one value per worker, None where all are equal.
 
     Attributes
     ----------
-    factor : (M,) multiplies the grade in the vote, 0 for no vote.
-    on_scale : (M,) whose raw scores are the minimum and the maximum; grades of the others are
-        clipped to 0..1.
-    left_out : (M,) who is compared with the exemplary answer of the others in any case.
+    factor : (M,) multiplies the grade in the vote; 0 for no vote.
+    on_scale : (M,) whether a worker's raw score may set the minimum or maximum of the scale; grades
+        of the other workers are clipped to 0..1.
+    left_out : (M,) whether a worker is always compared with the exemplary answer of the others.
     start : (M,) first weights; None for those of the initialisation.
-    cap : no voting weight above it.
+    cap : largest voting weight; None for no limit.
     """
 
     factor: Floats | None = None
@@ -118,13 +118,13 @@ def cap_weights(
 ) -> Floats:
     """Cut weights (workers x draws) at `cap`; the other workers share the excess in proportion.
 
-    Repeated until no weight is above: the result is min(cap, c w) with the c that makes the sum 1.
-    Where all positive weights are at the cap, those of weight 0 share the rest alike.
+    Repeated until no weight exceeds `cap`: the result is min(cap, c w) with c such that the sum is
+    1. If all positive weights are at the cap, workers of weight 0 share the rest equally.
 
     Parameters
     ----------
     weights : (M, D), not negative, summing to 1 over the copies.
-    able : (M, D) who may get a share of the rest; None for everybody.
+    able : (M, D) whether a worker may get a share of the excess; None for all workers.
     copies : (M, D) how often each worker votes; None for once.
 
     Notes
@@ -293,9 +293,10 @@ class Ceiling:
     ----------
     score : the mean; None with `reason` where there is no supported worker.
     low, high : 95% interval over questions; None where it is undefined.
-    n_workers, n_questions : how many workers a quarter is, and questions it was measured on.
-    n_splits, seed : random halves of the questions, and their seed; None without a score, and in a
-        run from before the best were chosen on other questions.
+    n_workers, n_questions : number of workers in the best quarter, and of questions on which they
+        were measured.
+    n_splits, seed : number of random halves of the questions, and their seed; None without a score,
+        and in older runs, which chose the best workers on the same questions.
     """
 
     score: float | None
@@ -322,7 +323,7 @@ def number_groups(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integ
 
     Parameters
     ----------
-    among : (M,) whose answers link questions; by default all.
+    among : (M,) whether a worker's answers link questions; by default all.
     """
     used = np.ones(len(cells.worker), dtype=bool) if among is None else among[cells.worker]
     _, part, _ = find_components(cells, used)

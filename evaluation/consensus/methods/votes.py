@@ -29,12 +29,12 @@ class CampedVote:
 
     Attributes
     ----------
-    whole : all answers, one exemplary answer a question.
-    split : the answers to questions with several camps, each camp as a question of its own.
-    place : (S,) cell of `whole` behind each cell of `split`.
+    whole : vote of all answers, with one exemplary answer per question.
+    split : vote of the answers to questions with several camps, each camp as its own question.
+    place : (S,) cell of `whole` for each cell of `split`.
     question : (V,) question code of each camp.
-    across : answers against the exemplary answers of the other camps of their question, and
-        `across_place` (T,) their cells in `whole`.
+    across : answers compared with the exemplary answers of the other camps of their question;
+        across_place : (T,) their cells in `whole`.
     """
 
     whole: Vote
@@ -223,11 +223,11 @@ def build_vote(
 
     Parameters
     ----------
-    vectors : (rows, d). cells : which rows answer what.
+    vectors : (rows, d) vectors. cells : worker, question and row of each answer.
     similarity, aggregation : see `AQER`.
     camps : (rows,) camp of each answer within its question; None where each question has one
         exemplary answer.
-    left_out : (M,) workers who are compared with the others' exemplary answer in any case.
+    left_out : (M,) whether a worker is always compared with the others' exemplary answer.
     """
 
     def plain(part: Cells) -> MeanVote | MajorityVote:
@@ -280,7 +280,7 @@ def find_nearest_rows(vote: Vote, scores: Floats, weights: Floats) -> Integers:
 def convert_vectors(vectors: ArrayLike | Vectors, *, unit_length: bool) -> Vectors:
     """Return vectors as a float array or CSR matrix, one row per answer.
 
-    ValueError for other shapes.
+    Raises ValueError for arrays of other shapes.
     """
     if sparse.issparse(vectors):
         x: Vectors = sparse.csr_array(vectors)
