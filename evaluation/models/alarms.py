@@ -45,8 +45,8 @@ class Alarm(Result):
     LLMResponse, or null); an answer that was withdrawn since is no longer there.
 
     In a run with remedies `outcome` is the effect of the remedy, also a code with values.
-    `answered` says that a remedy of this run settles the alarm, so that it no longer counts against
-    the grades unless a user opens it again.
+    `answered` states that a remedy of this run settles the alarm, which then counts as resolved
+    unless a user opens it again.
     """
 
     class State(models.TextChoices):
@@ -104,7 +104,7 @@ SETTLED = Q(state=Alarm.State.DISMISSED) | (Q(answered=True) & ~Q(state=Alarm.St
 class AlarmReview(Record):
     """A user's review of an alarm, with the reason; the newest one sets the alarm's state.
 
-    `remedied_by` is the run that was made with a remedy, until that is deleted.
+    `remedied_by` is the run with a remedy that the review refers to; None once it is deleted.
     """
 
     access = Access(question_set="alarm__run__version__question_set", readers=VIEWERS)
@@ -141,7 +141,8 @@ class AlarmReview(Record):
 class CrowdFact(Result):
     """A value (such as a year) that workers state in answers to a question; a row of facts.csv.
 
-    Of the `of` workers who state the slot, `mentions` state this value. `place` is the row, from 0.
+    Of the `of` workers who state a value of this kind, `mentions` state this one. `place` is the
+    row number, from 0.
     """
 
     class State(models.TextChoices):
@@ -322,7 +323,7 @@ class WorkerVerdict(AppendOnly):
     def build_submitter_verdict(cls, version: QuestionSetVersion) -> Coalesce:
         """Return the database expression of a submission's current decision, "" for none.
 
-        For queries of submissions of a version.
+        It is for queries of a version's submissions.
         """
         rows = cls.of_version(version).filter(
             worker=OuterRef("worker"), takes_back=None, taken_back=None
@@ -341,7 +342,7 @@ class WorkerVerdict(AppendOnly):
 
     @classmethod
     def counting(cls, run: Run) -> models.QuerySet[WorkerVerdict]:
-        """Return the decisions of `of_run` not withdrawn; a worker's newest one is current."""
+        """Return the decisions of `of_run` that are not withdrawn; a worker's newest is current."""
         return cls.of_run(run).filter(takes_back=None, taken_back=None)
 
     @classmethod
@@ -361,7 +362,8 @@ class WorkerVerdict(AppendOnly):
     def record_exclusions(cls, run: Run) -> None:
         """Record with a run the decisions that exclude workers from it.
 
-        Its pages then show them with reason, author and time. Ids without a decision have none.
+        The run's pages show them with reason, author and time. Workers that the options name
+        without a decision get no record.
         """
         named = run.parameters.get("exclude_workers") or ()
         if not named:
@@ -391,7 +393,7 @@ class WorkerVerdict(AppendOnly):
     def build_author_verdict(cls) -> Coalesce:
         """Return the database expression of the current decision about an answer's author.
 
-        For queries of rows with a `response` of a person or without one.
+        It is for queries of rows with a field `response`, which may be None.
         """
         counting = cls.objects.filter(
             worker=OuterRef("response__submission__worker"),

@@ -55,7 +55,7 @@ def select_completed_submissions() -> QuerySet[Submission]:
 
 
 def select_unreported_interims() -> QuerySet[Interim]:
-    """Return the finished interim gradings whose texts for the page are not computed yet."""
+    """Return the finished interim gradings whose results for the page are not computed yet."""
     # "found=None" would compare with the null of JSON, which no row here has.
     return Interim.objects.filter(run__state=Run.State.DONE, found__isnull=True)
 
@@ -96,16 +96,16 @@ def has_interim_work() -> bool:
 class ScoreRule(Scoped):
     """Admission rule: only workers with a minimum score in an earlier set may take part.
 
-    The score is the raw leave-one-out one or the question contrast (`score`) in the grading that
-    counts for the earlier set, or an end of its 95% interval. The rule itself admits no worker:
-    `evaluation.admission` puts the ids of the workers who meet it on the collection's list. `run`
-    is the grading applied last (None without one, or after its deletion), `applied_at` the time.
+    The score is the raw leave-one-out score or the question contrast (`score`) in the grading run
+    that represents the earlier set, or an end of its 95% interval. `evaluation.admission` adds the
+    ids of the workers who meet the rule to the collection's list. `run` is the grading run applied
+    last (None without one, or after its deletion), `applied_at` the time.
     """
 
     class End(models.TextChoices):
-        """Number that is compared with the minimum: the score, or an end of its interval.
+        """Number that the rule compares with the minimum: the score, or an end of its interval.
 
-        The lower is cautious.
+        The lower end is the more cautious choice.
         """
 
         SCORE = "score", "their score"

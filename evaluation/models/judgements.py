@@ -42,10 +42,10 @@ OF_ONE_THING = reduce(
 class Exhibit(Record):
     """An item of a run that experts judge, with its texts: a model's reply, or several replies.
 
-    The kind of the run declares `judging`, what is judged and on which scale
-    (`evaluation.runs.judging`). `key` identifies it within the run; `shown` is all that an expert
-    sees of it. `place` is its position in a random order of all texts of the run, drawn with
-    `seed`, so that those from 0 on are a random sample.
+    `judging` names the run type's declaration of what is judged and on which scale
+    (`evaluation.runs.judging`). `key` identifies the item within the run; `shown` is all that an
+    expert sees. `place` is the position in a random order of all items of the run, drawn with
+    `seed`, so that the first items are a random sample.
     """
 
     access = Access(question_set="run__version__question_set", readers=VIEWERS)
@@ -69,8 +69,8 @@ class Exhibit(Record):
 class HumanJudgement(Record):
     """Expert's judgement of an answer or exhibit: a grade from 0 (worst) to 5, or a label.
 
-    Experts see their own judgements only: each is to judge by the text alone. `created_at` is when
-    it was given, `updated_at` when it was last changed.
+    Experts see only their own judgements, so that each judges by the text alone. `created_at` is
+    the time of the judgement, `updated_at` that of its last change.
     """
 
     access = Access(question_set=SETS, owner="expert", readers=VIEWERS)
@@ -124,9 +124,9 @@ class HumanJudgement(Record):
 class JudgementRequest(Record):
     """Request to an expert to judge one text; done once there is a `HumanJudgement`.
 
-    `place` orders what an expert judges at random, so that the order tells nothing about camps,
-    scores or models. `run` is the one whose results led to it; None for a plain random sample, and
-    once the run is gone.
+    `place` is the position in the expert's random order, which reveals nothing about camps, scores
+    or models. `run` is the run whose results led to the request; None for a simple random sample,
+    and once the run is deleted.
     """
 
     access = Access(question_set=SETS, people="expert", readers=VIEWERS)
@@ -211,8 +211,8 @@ class Audit(Record):
 class AuditItem(Scoped):
     """A sampled answer of a worker or a model; `place` is its position in the sampling order.
 
-    It is deleted with its answer. `adjudicator` is the expert asked to settle a disagreement of two
-    others; the adjudicator's grade counts in place of theirs.
+    It is deleted with its answer. `adjudicator` is the expert asked to settle a disagreement of
+    other experts; the adjudicator's grade then replaces theirs.
     """
 
     access = Access(question_set="audit__run__version__question_set", readers=VIEWERS)
@@ -251,7 +251,7 @@ class AuditItem(Scoped):
 def select_valid_judgements(judgements: QuerySet[HumanJudgement]) -> QuerySet[HumanJudgement]:
     """Return the judgements that count: of each answer only the adjudicator's, if there is one.
 
-    Without a judgement of the adjudicator all count (with several experts, their mean).
+    Without an adjudicator's judgement all count; callers take the mean of several experts.
     """
     settled = Q()
     settles = Q()

@@ -44,9 +44,9 @@ def request_hash(prompt: str, parameters: dict[str, Any]) -> str:
 class LanguageModel(Record):
     """A version of a language model with one prompting strategy; the unit that is ranked.
 
-    `spec` is how it is reached (`evaluation.core.backends.chat.registry`), "" for imported
-    answers only; `parameters` are sent with every request. Prices are money for a million
-    tokens read and written. Of a key only the name of the environment variable is stored.
+    `spec` names the back-end (`evaluation.core.backends.chat.registry`), "" for imported answers
+    only; `parameters` are sent with every request. Prices are per million prompt and completion
+    tokens. Of an API key only the name of its environment variable is stored.
     """
 
     access = Access(

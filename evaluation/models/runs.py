@@ -265,7 +265,7 @@ def make_first_official(run: Run) -> None:
 def make_official(run: Run, user: Any) -> RunOfRecord:
     """Make a run the official one, and store the user and the time.
 
-    ValueError for a run that is not done: it has nothing to show.
+    Raises ValueError for a run that is not done.
     """
     if run.state != Run.State.DONE:
         raise ValueError(f"a run that is {run.state} has no results")

@@ -22,7 +22,7 @@ class Webhook(Record):
     events : types of the events that are sent.
     question_set : None for all sets that the owner owns or edits in a team.
     salt : with SECRET_KEY and `public_id` it gives the secret, which is not stored.
-    secret_hash : SHA-256 of the secret, by which another SECRET_KEY is noticed.
+    secret_hash : SHA-256 of the secret, to detect another SECRET_KEY.
     failures : failed attempts since the last success.
     off_at, off_reason : since when and why nothing is sent; None and "" while it is on.
     """
@@ -79,8 +79,8 @@ class Webhook(Record):
 class Event(Record):
     """An event in a question set (such as a finished run), with the exact body that is sent.
 
-    `key` is the same whenever the same thing is recorded again, which then changes nothing. A test
-    event has no question set. Bodies hold names and ids: no texts of answers, no workers.
+    `key` identifies what is reported, so that recording it again changes nothing. A test event has
+    no question set. Bodies hold names and ids, but no texts of answers and no workers.
     """
 
     access = Access(question_set="question_set")
