@@ -123,9 +123,9 @@ class ModelEntry(Reasoned):
 
     Attributes
     ----------
-    score : mean similarity of its answers to the exemplary ones; n : questions it was scored on.
-    percentile : 0 to 100, share of workers who score lower. rank : among the models of the run.
-    on_scale : whether other sets' scores can be compared with it.
+    score : mean similarity of its answers to the exemplary answers; n : number of these questions.
+    percentile : share of workers who score lower, 0 to 100. rank : rank among the run's models.
+    on_scale : whether the score is comparable with those of other sets.
     """
 
     set_id: UUID
@@ -147,8 +147,8 @@ class Related:
 
     Attributes
     ----------
-    difference : mean over these sets of its score less that of the model of the page; both were
-        compared with the same exemplary answers in each. better : in how many sets it was.
+    difference : mean over these sets of its score less that of the page's model, which was compared
+        with the same exemplary answers. better : number of sets in which its score is higher.
     """
 
     model: UUID
@@ -255,7 +255,7 @@ HEADER = (
 
 
 def format_run(run: Run) -> str:
-    """Return the numbers of replies of each model, and reasons for missing ones."""
+    """Return a run's terminal report: each model's numbers of replies, why some are missing."""
     summary = AskSummary.from_json(run.summary)
     rows = [
         (

@@ -87,7 +87,7 @@ def select_version(
 ) -> QuestionSetVersion:
     """Return a set's version by its number, or the default one; print which if there are several.
 
-    `answered` as in `default_version`. Exit status 2 if there is none.
+    For `answered` see `default_version`. Exit status 2 without such a version.
     """
     try:
         version = find_version(question_set, number, answered=answered)

@@ -15,8 +15,8 @@ from evaluation.runs.run_types.kind import Command
 class KindCommand(BaseCommand):
     """Command whose first argument is the name of a run type.
 
-    Where the terminal names it before anything else, the others add no sub-command, and so their
-    arguments are not loaded.
+    If it is the first argument on the command line, only this run type's sub-command is built, so
+    that the arguments of the others are not loaded.
     """
 
     first = ""
@@ -36,7 +36,7 @@ def add_kinds(
 ) -> dict[str, argparse.ArgumentParser]:
     """Add a sub-command for each run type that has one: files, then options.
 
-    Returns the parsers by the names of the kinds.
+    Returns the parsers of the sub-commands, by run type name.
     """
     methods = parser.add_subparsers(dest="method", required=True, metavar="METHOD")
     parsers = {}

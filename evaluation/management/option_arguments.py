@@ -41,7 +41,7 @@ def add_option_arguments(
 
     Parameters
     ----------
-    files : the command works on files, not on the database.
+    files : whether the command works on files, not on the database.
     without : options for which the command has its own arguments.
     groups : groups of options that the help lists separately, with a sentence for each.
     """
@@ -62,8 +62,9 @@ def read_options(
 ) -> ParametersT:
     """Return the options that the arguments choose; CommandError (exit status 2) if invalid.
 
-    Ids in files, and models, are left out: the command reads them later. Options of the other
-    place have their defaults, even if an argument has the same name.
+    Ids in files and models are left out, because the command reads them later. Options for the
+    other kind of command (files or database) have their defaults, even if an argument has the same
+    name.
     """
     here = FILES if files else DATABASE
     known = {name: one for name, one in options_type.options().items() if here in one.places}

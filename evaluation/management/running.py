@@ -194,8 +194,8 @@ def replace_model_names(
 def find_model_ids(names: Sequence[str], question_set: QuestionSet) -> tuple[str, ...]:
     """Return the public ids of the owner's models with these names or ids.
 
-    A name may also be that of a file with one name or id per line. CommandError (2) for an unknown
-    one.
+    A name may also be the path of a file with one name or id per line. Raises CommandError (exit
+    status 2) for an unknown name.
     """
     rows = LanguageModel.objects.filter(owner=question_set.owner_id)
     known = {row.name: str(row.public_id) for row in rows.exclude(spec="")}

@@ -41,7 +41,7 @@ def list_to_judge(
 ) -> list[InboxRow]:
     """Return an expert's tasks in some sets, unfinished ones first.
 
-    `known` : whether it is known that the expert has a request in some set.
+    `known` states that the expert is known to have a request in some set, which saves a query.
     """
     rows = []
     for waiting in load_inbox(sets, expert, known=known):

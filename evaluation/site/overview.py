@@ -71,7 +71,7 @@ def find_items_needing_attention(
 
     These are newest runs that failed or wait, and official runs (else the newest finished ones)
     that are out of date or have open alarms; and the user's webhooks that were switched off.
-    `listens` : whether a background process runs, if the caller knows.
+    `listens` states whether a background process runs; None if the caller does not know.
     """
     order = {"bad": 0, "warn": 1, "busy": 2}
     if listens is None:
@@ -156,7 +156,7 @@ def _load_runs(keys: set[int]) -> dict[int, dict[str, Any]]:
 def _select_latest(
     author: str, rows: QuerySet[Any, Any], sets: list[int], counted: Q
 ) -> QuerySet[Any, tuple[str, int, int, datetime | None]]:
-    """Return the query of each set's newest time, and its number of the rows `counted`."""
+    """Return the query of, for each set: `author`, set, number of rows `counted`, newest time."""
     return (
         rows.filter(set__in=sets)
         .order_by()

@@ -204,7 +204,7 @@ def load_versions(question_set: QuestionSet) -> list[Any]:
 def select_version(versions: list[Any], wanted: str | None) -> QuestionSetVersion | None:
     """Return the version numbered `wanted`, else the newest with answers, else the newest.
 
-    `versions` are those of `load_versions` a set.
+    `versions` are the set's rows of `load_versions`.
     """
     for version in versions:
         if str(version.number) == wanted:
@@ -214,7 +214,7 @@ def select_version(versions: list[Any], wanted: str | None) -> QuestionSetVersio
 
 
 def find_visible_wave(request: HttpRequest, later: QuestionSet) -> QuestionSet | None:
-    """Return the set's earlier wave if the user may see it."""
+    """Return the earlier wave of the set `later` if the user may see it, else None."""
     before = later.earlier_wave
     return before if before is not None and rights(request.user, before).see else None
 
@@ -227,7 +227,7 @@ def build_asked_count(expert: int) -> TableCounts:
 def find_draft(versions: list[Any], version: QuestionSetVersion | None) -> dict[str, Any] | None:
     """Return number and question count of the draft after the shown version; None without one.
 
-    `versions` are those of `load_versions` a set.
+    `versions` are the set's rows of `load_versions`.
     """
     if not versions or versions[0] == version or versions[0].is_published:
         return None
@@ -268,7 +268,7 @@ def load_questions_page(
 
 
 def build_question(row: Mapping[str, Any]) -> Question:
-    """Return a question of `load_questions_page`, its text cut in the middle."""
+    """Return a row of `load_questions_page` as a question, its text cut in the middle."""
     return Question(
         text=f"{row['beginning']} {row['ending']}".strip(),
         accepted_answers=row["accepted_answers"],

@@ -268,7 +268,7 @@ def build_start_links(
 ) -> list[StartLink]:
     """Return a link to start each run type over a set, in the order of the settings.
 
-    Each states whether its type suits `questions`; without any, every type does.
+    Each link states whether its run type suits the `questions`; without any, all types do.
     """
     return [
         StartLink(

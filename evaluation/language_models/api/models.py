@@ -79,8 +79,8 @@ class LanguageModelRowSerializer(serializers.ModelSerializer[LanguageModel]):
 class LanguageModelSerializer(StrictModelSerializer):
     """A version of a language model with one prompting strategy.
 
-    `spec` says how it is reached: openai:MODEL@URL or local:smollm2, "" where its answers are only
-    sent. It and `key_variable` are empty for those who may only look at the model.
+    `spec` names the back-end: openai:MODEL@URL or local:smollm2, "" for imported answers only.
+    `spec` and `key_variable` are empty for users who may not change the model.
     """
 
     id = serializers.UUIDField(source="public_id", read_only=True)
@@ -98,7 +98,7 @@ class LanguageModelSerializer(StrictModelSerializer):
         }
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Validate how the model is reached and the user's right to it; errors name the key."""
+        """Validate the connection and the user's right to it; errors name the invalid field."""
         language_model = LanguageModel(**{name: values[name] for name in REACHED if name in values})
         if self.instance is not None:
             for name in set(REACHED) - values.keys():

@@ -96,7 +96,7 @@ class AskForm(get_form(AskOptions)):  # type: ignore[misc]
         return [field for field in self.basic() if field.name != "models"]
 
     def begun_options(self) -> AskOptions:
-        """Return the options with which the form is filled at first."""
+        """Return the options of the form's initial values."""
         known = {name: self.initial.get(name) for name in AskOptions.options()}
         return AskOptions(**{**known, "prompt": known["prompt"] or None})
 
@@ -128,7 +128,7 @@ class RequestTotals:
     def from_estimates(cls, estimates: Sequence[Estimate]) -> RequestTotals:
         """Return the totals of the models' estimates.
 
-        The time is that of the slowest, since they run in parallel.
+        The time is that of the slowest model, because the models are asked in parallel.
         """
         pending = [estimate for estimate in estimates if not estimate.reason and estimate.to_ask]
         costs, durations = (
@@ -260,9 +260,9 @@ class ModelOutcomeRow:
 
     Attributes
     ----------
-    came : the counts. has_prices : whether `came.cost` is known.
-    end : its end in words; "" if all requests were sent. remedy : advice on that end.
-    errors : by kind, most first.
+    came : counts of the model. has_prices : whether `came.cost` is known.
+    end : why its requests ended, in words; "" if all were sent. remedy : advice on this.
+    errors : errors by kind, most frequent first.
     """
 
     came: ModelOutcome

@@ -164,7 +164,7 @@ class ModelForm(forms.Form):
         return [self["name"], self["place"]]
 
     def reached(self) -> list[forms.BoundField]:
-        """Return the fields on the connection to a server."""
+        """Return the form fields for the connection to a server."""
         return [self["url"], self["called"], self["key_variable"]]
 
     def folded(self) -> Iterable[tuple[str, list[forms.BoundField], bool]]:
@@ -341,8 +341,8 @@ class Trial:
 
     Attributes
     ----------
-    messages : what was sent. seconds : it took; None where nothing was sent.
-    fault : why there is no answer, and `remedy`, what to do; "" where there is one.
+    messages : the conversation that was sent. seconds : duration; None if nothing was sent.
+    fault, remedy : why there is no answer, and what to do; "" for an answer.
     """
 
     messages: tuple[Message, ...]

@@ -115,5 +115,5 @@ def _format_mining(mined: MiningResult, output: Path) -> str:
 
 
 def _list_rates(rates: Any) -> tuple[float | None, ...]:
-    """Return precision, recall and F1."""
+    """Return the precision, recall and F1 of mined templates, in this order."""
     return rates.precision, rates.recall, rates.f1

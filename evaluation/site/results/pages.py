@@ -122,7 +122,7 @@ def show_page(request: HttpRequest, run: Run, slug: str = "") -> Context:
 
 
 def list_facts(report: Any) -> list[tuple[str, Any]]:
-    """Return the plain fields of a report, with names turned into words."""
+    """Return (name in words, value) of the report's fields with single values."""
     return [
         (field.name.replace("_", " "), value)
         for field in fields(report)
@@ -132,7 +132,7 @@ def list_facts(report: Any) -> list[tuple[str, Any]]:
 
 
 def load_first_rows(kind: Kind, run: Run) -> list[dict[str, Any]]:
-    """Return the first 50 rows of each table, and whether there are more."""
+    """Return the first 50 rows of each table of a run, and whether there are more."""
     tables = []
     for name, table_of in kind.tables.items():
         table = table_of(run)
