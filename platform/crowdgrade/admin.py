@@ -177,7 +177,7 @@ class RunTaskAdmin(ModelAdmin):
 
     @admin.display(description="Seconds")
     def took(self, task: RunTask) -> str:
-        """Return the seconds that a task took; "" if it has not ended."""
+        """Return the duration of a task as text in seconds; "" if it has not ended."""
         if task.started_at is None or task.ended_at is None:
             return ""
         return f"{(task.ended_at - task.started_at).total_seconds():.1f}"

@@ -53,7 +53,8 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
         """Register models with their pages; those of django-allauth get none.
 
-        Its tables hold secrets of second factors, and data that this site does not use.
+        The tables of django-allauth hold secrets of second factors, and data that this site does
+        not use.
         """
         models = [model_or_iterable] if isinstance(model_or_iterable, type) else model_or_iterable
         own_models = [model for model in models if not model.__module__.startswith("allauth.")]
@@ -180,7 +181,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        """Return the overview page, which follows the login."""
+        """Return the overview, the first page after the sign-in."""
         from evaluation.site.overview import show_overview
 
         response: TemplateResponse = self.wrap_view(show_overview)(request)  # type: ignore[assignment]
@@ -188,12 +189,12 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
 
 
 def has_next(request: HttpRequest) -> bool:
-    """Return whether a request names the page to go on to."""
+    """Return whether a request names the page to open after the sign-in."""
     return REDIRECT_FIELD_NAME in request.GET or REDIRECT_FIELD_NAME in request.POST
 
 
 def _raise_missing(request: HttpRequest) -> HttpResponseBase:
-    """Raise Http404, for URLs that do not exist."""
+    """Raise Http404 for any request: the view of URLs that are not used."""
     raise Http404
 
 

@@ -27,7 +27,7 @@ class CrowdgradeConfig(AppConfig):
 
 
 class OpenIDAccountConfig(SocialAccountConfig):
-    """Configuration of allauth's links of accounts, without its hundred providers.
+    """Configuration of allauth's linked accounts, without loading its hundred providers.
 
     `crowdgrade.sign_in.adapters` has the only provider, so no module of another one is looked for.
     """
@@ -64,7 +64,7 @@ class CrowdgradeAdminConfig(SimpleAdminConfig):
 def load_admin() -> None:
     """Load each app's `admin` module, which registers its models; a second call does nothing.
 
-    Raises what a module raises.
+    An exception of a module is raised unchanged.
     """
     from django.contrib import admin
 

@@ -47,7 +47,7 @@ def take_request_id(task: Any = None, **_: Any) -> None:
 
 @worker_init.connect
 def separate_asking(**_: Any) -> None:
-    """Leave the requests to language models to a separate process."""
+    """Limit this process to computing, as a separate process sends the model requests."""
     from evaluation.runs.background import request_process
 
     request_process.split_lanes()
@@ -55,7 +55,7 @@ def separate_asking(**_: Any) -> None:
 
 @worker_process_init.connect
 def guard(**_: Any) -> None:
-    """Start a watchdog in the process, so that no step of a run blocks it forever."""
+    """Start the guard that kills this process if a step of a run blocks it."""
     from evaluation.runs.background import process_guard
 
     process_guard.start_guard()
@@ -63,7 +63,7 @@ def guard(**_: Any) -> None:
 
 @worker_ready.connect
 def announce(**_: Any) -> None:
-    """Report that a background process runs, and start the process that queries models."""
+    """Report regularly that this process runs, and start the process that sends model requests."""
     from evaluation.runs.background import progress, request_process
 
     request_process.start_process()
@@ -72,7 +72,7 @@ def announce(**_: Any) -> None:
 
 @worker_shutting_down.connect
 def end_asking(**_: Any) -> None:
-    """Stop the process that queries models, while this process finishes its step."""
+    """Stop the process that sends model requests, while this process finishes its step."""
     from evaluation.runs.background import request_process
 
     request_process.stop_process()
@@ -80,7 +80,7 @@ def end_asking(**_: Any) -> None:
 
 @worker_shutdown.connect
 def withdraw(**_: Any) -> None:
-    """Report that the background process ended, after ending the one that queries models."""
+    """Delete this process's sign of life, after the end of the process of model requests."""
     from evaluation.runs.background import progress, request_process
 
     request_process.stop_process()

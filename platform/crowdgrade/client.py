@@ -47,8 +47,8 @@ class ApiError(Exception):
 
     Attributes
     ----------
-    status : of HTTP. code : of the problem, such as "bad-rows"; "" if the reply has none.
-    detail : the sentence for people. errors : entries with `code`, `detail`, `index`, `pointer`.
+    status : HTTP status. code : code of the problem, such as "bad-rows"; "" if the reply has none.
+    detail : sentence for people. errors : entries with `code`, `detail`, `index`, `pointer`.
     """
 
     def __init__(self, status: int, code: str, detail: str, errors: list[dict[str, Any]]) -> None:
@@ -62,7 +62,7 @@ class ApiError(Exception):
 
 
 class RunError(Exception):
-    """Error: a run ended without results; `run` describes it."""
+    """Error: a run ended without results; `run` is its last state."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
@@ -102,11 +102,11 @@ class Client:
 
     Parameters
     ----------
-    url : address of the site, without ``/api/v1/``.
-    token : of the page "API tokens"; without it that in the variable CROWDGRADE_TOKEN.
-    timeout : seconds that a reply may take.
-    attempts : how often a request is sent at most.
-    transport : of httpx, for tests.
+    url : URL of the site, without ``/api/v1/``.
+    token : API token, created on the page "API tokens"; by default the variable CROWDGRADE_TOKEN.
+    timeout : longest time to wait for a reply, in seconds.
+    attempts : largest number of attempts of a request.
+    transport : transport of httpx, for tests.
 
     Raises ValueError without a token, and for a token over HTTP to another machine.
     """
@@ -146,7 +146,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to the site."""
         self._http.close()
 
     def request(
@@ -160,7 +160,7 @@ class Client:
         headers: Mapping[str, str] | None = None,
         may_repeat: bool | None = None,
     ) -> httpx.Response:
-        """Send a request to an address below ``/api/v1/`` and return the reply.
+        """Send a request to a path below ``/api/v1/`` and return the response.
 
         `may_repeat` states that sending it twice does no harm; None for requests that read. Raises
         `ApiError` for a refusal, httpx's errors if the site cannot be reached.
@@ -190,7 +190,7 @@ class Client:
         return reply
 
     def iterate(self, path: str, **params: Any) -> Iterator[dict[str, Any]]:
-        """Yield each object of a list, page by page."""
+        """Yield the objects of the list at an API path, loaded page by page."""
         query: dict[str, Any] | None = params
         while True:
             page = self.request("GET", path, params=query).json()
@@ -228,8 +228,8 @@ class Client:
     ) -> dict[str, Any]:
         """Add workers' answers from a DataFrame; return the report, such as `n_new`.
 
-        `params` are those of the address: dry_run, version, panel, create_questions. Raises
-        `ApiError` with an entry for each bad row, whose `index` is its row from 0.
+        `params` are query parameters: dry_run, version, panel, create_questions. Raises `ApiError`
+        with an entry for each bad row, whose `index` is the row number from 0.
         """
         names = {worker: "worker", question: "question", answer: "answer"}
         return self._send(set_id, "answers", frame, names, params)
@@ -318,7 +318,7 @@ class Client:
         return target
 
     def _make(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the object that a POST request creates; an idempotency key allows repetitions."""
+        """Create an object by a POST request and return it, with an idempotency key for retries."""
         headers = {"Idempotency-Key": uuid4().hex}
         reply = self.request("POST", path, json=body, headers=headers, may_repeat=True)
         result: dict[str, Any] = reply.json()

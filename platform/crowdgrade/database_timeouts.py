@@ -50,6 +50,6 @@ def bound_new_connections() -> None:
 
 
 def _bound(connection: Any, **_: Any) -> None:
-    """Limit the waiting time of a new PostgreSQL connection (a signal receiver)."""
+    """Limit the waiting time of a new connection if it is to PostgreSQL (a signal receiver)."""
     if connection.vendor == "postgresql":
         bound_waiting(connection.connection)

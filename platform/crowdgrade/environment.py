@@ -28,8 +28,8 @@ class Variable:
 
     Attributes
     ----------
-    names : names that the description is about.
-    value : what the value means.
+    names : names of the variables that are described.
+    value : meaning of the value.
     default : value or behaviour without the variable.
     """
 

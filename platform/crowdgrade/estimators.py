@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class AQER:
-    """AQER for crowd-kit's DataFrames: grades of workers, and each task's nearest output.
+    """AQER for crowd-kit's DataFrames: workers' grades, and each task's most typical output.
 
     Parameters
     ----------
-    embedder : makes the embeddings of a DataFrame without that column, as in `crowdgrade.grade`.
-    leave_one_out, difficulty, discrimination, max_iterations, tolerance, n_draws, seed : as of
-        `evaluation.consensus.AQER`.
+    embedder : SPEC of the embedder for a DataFrame without embeddings, as in `crowdgrade.grade`.
+    leave_one_out, difficulty, discrimination, max_iterations, tolerance, n_draws, seed : parameters
+        of `evaluation.consensus.AQER`.
 
     Attributes
     ----------
@@ -39,7 +39,8 @@ class AQER:
     aggregated_embeddings_ : exemplary answer of each task, a Series indexed by task.
     scores_ : output, score and embedding of each answer, indexed by task. As in crowd-kit the
         score is a distance, 1 minus the cosine to the exemplary answer: lower is better.
-    embeddings_and_outputs_ : nearest output of each task with its embedding, indexed by task.
+    embeddings_and_outputs_ : output nearest to each task's exemplary answer, with its embedding,
+        indexed by task.
     estimator_ : the fitted `evaluation.consensus.AQER`, with intervals and ranks.
 
     Examples

@@ -21,13 +21,13 @@ class LoginForm(AuthenticationForm):
     """Sign-in form for requesters, operators, and accounts with a share or an invitation link."""
 
     def clean(self) -> dict[str, Any]:
-        """Return the values of a right password; ValidationError where none opens the site."""
+        """Return the form's values; ValidationError for a wrong password or if none are allowed."""
         if not settings.PASSWORD_SIGN_IN:
             raise ValidationError("Passwords do not open this site.", "no_passwords")
         return super().clean()
 
     def confirm_login_allowed(self, user: User) -> None:
-        """Raise the error of a wrong password for accounts that may not sign in."""
+        """Raise the same error as for a wrong password if the account may not sign in."""
         super().confirm_login_allowed(user)
         address = self.request.POST.get("next", "") if self.request else ""
         if not may_enter(user) and find_invited_link(address) is None:
@@ -38,7 +38,7 @@ class PasswordLoginView(LoginView):
     """Sign-in page; after the password comes the second factor of an account that has one."""
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        """Return the next step: the page of the code, or the page to go on to."""
+        """Return the redirect to the form of the second factor, or else to the requested page."""
         user = form.get_user()
         names = {"username": user.get_username()}
         login = Login(user=user, redirect_url=self.get_success_url())

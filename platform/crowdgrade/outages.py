@@ -92,7 +92,7 @@ def describe_for_operator(error: BaseException) -> str | None:
 
 
 def _is_behind(error: BaseException) -> bool:
-    """Return whether an error is due to migrations that were not applied."""
+    """Return whether an error of the database is due to migrations that were not applied."""
     if not any(_is_missing_table(cause) for cause in _iterate_causes(error)):
         return False
     try:

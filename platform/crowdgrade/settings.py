@@ -73,7 +73,7 @@ def _count_cores() -> int:
 
 
 def _read_networks(by_default: list[str]) -> list[str]:
-    """Return the networks in which models may be addressed."""
+    """Return the networks to whose addresses requests to models may be sent."""
     value = read_list("CROWDGRADE_MODEL_NETWORKS", by_default)
     return check_networks("CROWDGRADE_MODEL_NETWORKS", [] if value == ["none"] else value)
 

@@ -68,7 +68,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         super().__init__(*args, **options)
 
     def received(self, data: bytes) -> bool:
-        """Process received bytes; a request's first bytes restart the time limit."""
+        """Process received bytes; the first bytes of a request restart the time limit."""
         if self.request is None:
             self.since = time.time()
         return bool(super().received(data))

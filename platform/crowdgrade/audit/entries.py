@@ -19,7 +19,8 @@ from evaluation.models import AlarmReview, RunOfRecord, WorkerVerdict
 class Wanted:
     """Filter of the audit log: user, name of the set, and dates; empty values do not filter.
 
-    `user` is a whole user name, `name` a part of the name of a set; days are inclusive, in UTC.
+    `user` is a whole user name, `name` a part of a set's name; `since` and `until` are inclusive
+    days in UTC.
     """
 
     user: str = ""
@@ -129,7 +130,7 @@ def select_exports(wanted: Wanted) -> QuerySet[ExportRead]:
 
 
 def select_sign_ins(wanted: Wanted, event: str = "") -> QuerySet[SignInEvent]:
-    """Return the wanted sign-ins and changes of the ways to sign in, newest first."""
+    """Return sign-ins, and changes of factors and links, that pass the filter, newest first."""
     rows = _filter(SignInEvent.objects.all(), wanted, "", "", "created_at")
     if event:
         rows = rows.filter(event=event)
@@ -139,9 +140,9 @@ def select_sign_ins(wanted: Wanted, event: str = "") -> QuerySet[SignInEvent]:
 def _filter(
     rows: QuerySet[Any, Any], wanted: Wanted, user: str, set_name: str, at: str
 ) -> QuerySet[Any, Any]:
-    """Return the rows that are wanted; `user`, `set_name` and `at` are paths from a row.
+    """Return the rows that pass the filter; `user`, `set_name` and `at` are query paths from a row.
 
-    Rows with "" for `user` have the user's name themselves.
+    With `user` "", the rows have a column `name` with the user's name.
     """
     conditions: dict[str, Any] = {
         f"{user}__username" if user else "name": wanted.user,

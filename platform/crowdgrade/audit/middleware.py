@@ -59,7 +59,7 @@ def find_file_name(response: HttpResponseBase) -> str:
 
 
 def log_download(request: HttpRequest, response: HttpResponseBase, name: str) -> HttpResponseBase:
-    """Store the entry of a download, and return the response, which counts what is sent."""
+    """Store the log entry of a download; return the response, whose parts are counted when sent."""
     entry = _build_entry(request, name)
     counter = LineCounter() if name.lower().endswith(LINE_TYPES) else None
     if isinstance(response, StreamingHttpResponse):
@@ -133,7 +133,7 @@ def _build_entry(request: HttpRequest, name: str) -> ExportRead:
 def _count(
     entry: ExportRead, chunks: Iterator[bytes], counter: LineCounter | None
 ) -> Iterator[bytes]:
-    """Yield the parts of a file; at the end store how much of it was sent."""
+    """Yield the parts of a file; at the end store the numbers of bytes and lines sent."""
     try:
         for part in chunks:
             yield part

@@ -71,7 +71,7 @@ class AuditForm(forms.Form):
 
 
 class DecisionForm(AuditForm):
-    """Filter of decisions."""
+    """Filter of decisions, also by kind of decision."""
 
     kind = forms.ChoiceField(
         label="Kind",
@@ -185,7 +185,7 @@ def _list_exports(rows: Iterable[ExportRead]) -> Iterator[list[object]]:
 def _send(
     name: str, columns: tuple[str, ...], rows: Iterable[Sequence[object]]
 ) -> HttpResponseBase:
-    """Return a CSV file of entries."""
+    """Return the response that sends entries of the log as a CSV file."""
     return download(write_csv(columns, rows), f"audit-{name}", "csv")
 
 

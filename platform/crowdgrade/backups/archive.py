@@ -143,7 +143,7 @@ def _describe(
     names: list[str],
     missing: list[str],
 ) -> Manifest:
-    """Return the manifest of the staged files."""
+    """Return the manifest of a folder of staged files, with their sizes and hashes."""
     files = {}
     for name in names:
         path = folder / name
@@ -162,7 +162,7 @@ def _describe(
 
 
 def _copy_upload(storage: Storage, name: str, target: Path) -> bool:
-    """Copy an uploaded file; return False if it was deleted meanwhile."""
+    """Copy an uploaded file to `target`; return False if it was deleted meanwhile."""
     if not PRIVATE_NAME.fullmatch(name):
         return False
     target.touch(mode=0o600)
@@ -203,7 +203,7 @@ def _strip_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 def open_backup(place: Path) -> Iterator[tuple[Manifest, Path]]:
     """Yield a backup's manifest and a folder with its files, after checking all checksums.
 
-    The folder is beside the backup's installation (CROWDGRADE_HOME) and deleted afterwards. Raises
+    The folder is in the installation's folder (CROWDGRADE_HOME) and deleted afterwards. Raises
     `BackupError`: `no_backup`, `damaged`, `files_missing` or `newer_format`.
     """
     manifest = read_manifest(place)
@@ -286,7 +286,7 @@ def _unpack(place: Path, folder: Path, files: Mapping[str, Mapping[str, Any]]) -
 
 
 def _write(source: IO[bytes], target: Path) -> str:
-    """Copy a file and return the SHA-256 of its content."""
+    """Copy one open file to another and return the SHA-256 of its content."""
     digest = hashlib.sha256()
     target.touch(mode=0o600)
     with target.open("wb") as file:
@@ -297,5 +297,5 @@ def _write(source: IO[bytes], target: Path) -> str:
 
 
 def _explain(error: Exception) -> str:
-    """Return the reason of an error as text."""
+    """Return the text of a system error, such as "No space left on device"."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

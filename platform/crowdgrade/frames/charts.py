@@ -41,15 +41,15 @@ _NO_ID = UUID(int=0)
 
 
 class Tables(Protocol):
-    """Protocol of a result's tables and summary."""
+    """Protocol of an object with the tables and the summary of a result."""
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Content of summary.json."""
+        """Content of the file summary.json, as a dict."""
         ...
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        """Return the rows of a table."""
+        """Return the rows of a table, each a dict by column."""
         ...
 
 
@@ -94,7 +94,7 @@ def _build_ranks(result: Tables) -> Chart | None:
 
 
 def _build_models(result: Tables) -> Chart | None:
-    """Return the chart of the models' scores below those of the workers; None without models."""
+    """Return the chart of workers' and models' scores, models below; None without models."""
     rows = [
         ModelRow(
             model=_NO_ID,

@@ -38,7 +38,7 @@ FLAG = re.compile(r"--(?:no-)?([a-z][a-z-]*)")
 
 
 class Declaration:
-    """Arguments of one command, under their names in Python."""
+    """Arguments of one ``evaluate`` command, under their names in Python."""
 
     def __init__(self, function: str, command: str) -> None:
         kinds = _load_kinds()
@@ -147,7 +147,7 @@ class Declaration:
 
     @staticmethod
     def _note(file: WrittenFile, files: list[WrittenFile]) -> str:
-        """Record a written file and return its path."""
+        """Add a written file to `files` and return its path."""
         files.append(file)
         return str(file.path)
 

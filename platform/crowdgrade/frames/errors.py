@@ -26,9 +26,9 @@ class InputProblem:
     Attributes
     ----------
     argument : name of the argument of the function, such as "answers".
-    row : row of the DataFrame, counted from 0 as by `iloc`; None for the whole input.
-    column : name of the column, None if it concerns no single one.
-    code, values : the code of the problem that the file reader has for it, with its values.
+    row : number of the row in the DataFrame, from 0 as in `iloc`; None for the whole input.
+    column : name of the column; None if the problem concerns no single column.
+    code, values : the file reader's code of the problem, and the values of its sentence.
     """
 
     argument: str
@@ -84,8 +84,8 @@ class OptionsError(ValueError):
 class WrittenFile:
     """A file written from an argument: its path, and the rows of its lines.
 
-    `row_of` is None for a file of the caller, whose lines are reported as they are. `columns` are
-    the caller's names of columns by those of the problems.
+    `row_of` returns the row of a line; None for a file of the caller, whose lines are reported
+    unchanged. `columns` has the caller's names of columns, by the names in problems.
     """
 
     argument: str

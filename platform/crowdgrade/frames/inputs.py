@@ -88,8 +88,8 @@ def write_input(
 
     Parameters
     ----------
-    form : of the file, unless `value` is a path.
-    roles : name of each column that must hold texts or numbers, by its role.
+    form : format of the file, unless `value` is a path.
+    roles : names of the columns that must hold texts or numbers, by role.
 
     Raises `InputError` for a value of another type, and for cells that no text can hold.
     """
@@ -266,7 +266,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _format_value(value: Any, is_widened: bool) -> str:
-    """Return a cell that is no text as text; lists and objects as JSON."""
+    """Return the text of a cell that is no string; lists and objects as JSON."""
     plain = _make_plain(value)
     if isinstance(plain, (list, dict)):
         return json.dumps(plain, ensure_ascii=False)

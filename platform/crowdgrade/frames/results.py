@@ -43,7 +43,7 @@ FACT_COLUMN = "slot"
 class Picture:
     """A chart as SVG, which notebooks display.
 
-    `title` and `explanation` state what it shows and how to read it.
+    `title` and `explanation` state what the chart shows and how to read it.
     """
 
     svg: str = field(repr=False)
@@ -313,7 +313,7 @@ def _read_ids(cells: Sequence[Any]) -> list[Any]:
 
 
 def _fill_empty(cells: list[Any]) -> list[Any]:
-    """Return an empty column as NaN, so that pandas treats it as numeric."""
+    """Return an empty column as NaN, so that pandas treats it as numeric; others unchanged."""
     return cells if any(cell is not None for cell in cells) else [float("nan")] * len(cells)
 
 

@@ -34,11 +34,11 @@ def evaluate(
     Parameters
     ----------
     function : name of the calling function, for messages. command : name after ``evaluate``.
-    values : values of its arguments by name; None for one that is not given.
-    arrays : vectors of the answers and of the models, None without.
-    output : folder for the files, None for none.
+    values : values of the arguments by name; None for a missing one.
+    arrays : vectors of the answers and of the models; None without.
+    output : folder for the files; None for a temporary one.
 
-    Raises as `crowdgrade.frames.grade`.
+    Raises the errors of `crowdgrade.frames.grade`.
     """
     declaration = Declaration(function, command)
     if values.get("facts_model") is not None and output is None:
@@ -98,7 +98,7 @@ def _write_vectors(
 
 
 def _list_stamps(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return inode and time of change of each file in a folder; {} without the folder."""
+    """Return (inode, time of change) of each file in a folder, to detect changes; {} without it."""
     if not folder.is_dir():
         return {}
     stats = {path.name: path.stat() for path in folder.iterdir() if path.is_file()}

@@ -23,7 +23,7 @@ class GradedResult(Protocol):
     function: str
 
     def to_csv(self, folder: Path) -> None:
-        """Write the files of the command into a folder."""
+        """Write the command's result files into a folder."""
 
 
 def export_result(

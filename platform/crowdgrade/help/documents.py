@@ -29,9 +29,9 @@ class Section:
 
     Attributes
     ----------
-    anchor : the id of the heading, as links of the documents spell it; "" before the first one.
-    level : 1 for the title of the document, 2 for its parts, and so on.
-    text : without marks, tables and code included; spaces are single.
+    anchor : HTML id of the heading; "" before the first heading.
+    level : level of the heading, 1 for the title of the document.
+    text : text without markup, with tables and code; spaces are single.
     """
 
     title: str

@@ -98,9 +98,8 @@ def list_links(question_set: QuestionSet | None) -> QuerySet[InvitationLink]:
 def use_link(link: InvitationLink, find_user: Callable[[], User]) -> User:
     """Give a user the link's role, mark the link as used, and return the account.
 
-    `find_user` returns the account, which it may create; it is called once the link is known to be
-    open, and what it created is undone where the account cannot use the link. Raises
-    `InvitationError`.
+    `find_user` returns the account, which it may create. It is called if the link is open; an
+    account that it created but that cannot use the link is rolled back. Raises `InvitationError`.
     """
     # The second of two requests with the same link waits here and then finds it used.
     locked = InvitationLink.objects.select_for_update().get(pk=link.pk)

@@ -59,7 +59,7 @@ If you do not know {inviter}, ignore this mail.
 class Mailed:
     """Result of a mail to one address; `error` is a key of `FAILURES`, "" if accepted.
 
-    `address` is the link, to be copied where the mail was not accepted.
+    `address` is the link's URL, for the user to copy if the mail was not accepted.
     """
 
     link: InvitationLink
@@ -129,7 +129,7 @@ def invite_again(link: InvitationLink, build_address: Callable[[str], str]) -> M
 
 
 def _send(made: list[tuple[InvitationLink, str]]) -> list[Mailed]:
-    """Send each link over one connection; a failure of one does not stop the others."""
+    """Send all links over one connection, whatever fails for single ones; return the results."""
     connection = get_connection()
     error = _find_error(connection.open)
     results = []
@@ -162,7 +162,7 @@ def _build_message(
 
 
 def _find_error(act: Callable[[], object]) -> str:
-    """Return a key of `FAILURES` for the exception that `act` raises; "" without one.
+    """Call `act` and return the key of `FAILURES` for its exception; "" if it raises none.
 
     The log gets the type of the exception alone: its text may hold addresses and parts of the mail.
     """

@@ -180,7 +180,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _find_account(request: HttpRequest, form: AccountForm) -> User:
-    """Return the signed-in account, or else the new one of a valid form."""
+    """Return the signed-in account, else the account created by a valid form."""
     account: Any = request.user if request.user.is_authenticated else form.save()
     return account
 

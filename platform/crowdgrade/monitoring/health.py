@@ -42,9 +42,9 @@ class Check:
     Attributes
     ----------
     state : OK, FAILED or TIMEOUT.
-    reason : why it is not OK, without addresses and secrets; "" if it is.
-    seconds : how long it took.
-    timeout : its time limit in seconds.
+    reason : why the state is not OK, without addresses and secrets; "" for OK.
+    seconds : duration of the check.
+    timeout : time limit in seconds.
     """
 
     state: str
@@ -127,7 +127,7 @@ def _run(name: str) -> float:
 
 
 def _wait(name: str, future: Future[float], began: float, seconds: float) -> Check:
-    """Return a check's result; a failed one after the time limit."""
+    """Wait for a check and return its result; TIMEOUT if the time limit is over first."""
     try:
         taken = future.result(max(0.0, began + seconds - time.monotonic()))
     except TimeoutError:

@@ -39,7 +39,7 @@ os.environ[FOLDER_VARIABLE] = str(settings.METRICS_FOLDER)
 def load_metrics() -> tuple[Counter, Histogram]:
     """Return the counter and the histogram of requests, created on the first call.
 
-    Raises OSError if their folder cannot be written.
+    Raises OSError if the folder of their files cannot be written.
     """
     create_private_folder(settings.METRICS_FOLDER)
     from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -66,8 +66,8 @@ def load_metrics() -> tuple[Counter, Histogram]:
 def _reserve_files() -> None:
     """Make the metrics library reserve disk space before it maps files into memory.
 
-    It makes them without blocks. The first write to a page then needs room on the disk, and on a
-    full one the system ends the process by SIGBUS. A reservation that fails is an OSError instead.
+    The library creates sparse files. The first write to a page then needs disk space, and on a full
+    disk the system kills the process by SIGBUS. A failed reservation raises an OSError instead.
     """
     from prometheus_client import mmap_dict, values
 

@@ -57,10 +57,10 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class SecondFactorSessionAuthentication(SessionAuthentication):
-    """Authentication by the session of the site, refused without a second factor it needs."""
+    """Authentication by the site's session; refused if a required second factor is missing."""
 
     def authenticate(self, request: Request) -> tuple[AbstractBaseUser, None] | None:
-        """Return (user, None), None without a session; PermissionDenied without the factor."""
+        """Return (user, None); None without session, PermissionDenied without second factor."""
         from crowdgrade.sign_in.second_factor import is_missing
 
         result: tuple[AbstractBaseUser, None] | None = super().authenticate(request)

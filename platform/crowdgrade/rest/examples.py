@@ -288,8 +288,8 @@ def build_example(name: str, schemas: dict[str, Schema]) -> dict[str, Any]:
 def build_value(component: str, field: str, schema: Schema, schemas: dict[str, Schema]) -> Any:
     """Return an example value of a component's field.
 
-    The first that applies: a referred component, an id, the default or first enum value, the value
-    by name, by format, by type.
+    It is the first that exists of: the example of a referenced component, an id, the default or
+    first enum value, the value by field name, by format, by type.
     """
     for choice in (schema, *schema.get("allOf", ()), *schema.get("oneOf", ())):
         if "$ref" in choice:

@@ -63,7 +63,7 @@ class ProblemView(OpenView):
 
 @extend_schema(exclude=True)
 class NowhereView(OpenView):
-    """View for unknown URLs below /api/, which returns 404."""
+    """View of unknown URLs below /api/, which responds with error 404 as JSON."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Raise `NotFound` for every method."""

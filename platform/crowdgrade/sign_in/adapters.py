@@ -44,7 +44,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return False
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """Return the client's address, which `crowdgrade.proxy_headers` has put in place."""
+        """Return the client's IP address, which `crowdgrade.proxy_headers` sets in the request."""
         return str(request.META.get("REMOTE_ADDR", ""))
 
     def login(self, request: HttpRequest, user: AbstractBaseUser) -> None:
@@ -56,19 +56,19 @@ class AccountAdapter(DefaultAccountAdapter):
         self, request: HttpRequest, level: int, message_template: str | None = None, *args: Any,
         **kwargs: Any,
     ) -> None:  # fmt: skip
-        """Show a message of allauth; none for each sign-in."""
+        """Show a message of allauth, except that the user has signed in."""
         if message_template != "account/messages/logged_in.txt":
             super().add_message(request, level, message_template, *args, **kwargs)
 
     def respond_user_inactive(self, request: HttpRequest, user: AbstractBaseUser) -> HttpResponse:
-        """Redirect to the sign-in page, which shows nothing about the account."""
+        """Redirect to the sign-in page, so that nothing is revealed about the account."""
         return redirect("admin:login")
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
         """Return whether the user must confirm who they are before a change of the account.
 
-        A sign-in of the last minutes counts. An account without a password and without a second
-        factor has no other way.
+        A sign-in in the last minutes suffices. An account without a password and without a second
+        factor can only sign in again.
         """
         records = get_authentication_records(context.request, context.request.user)
         return not any(
@@ -78,7 +78,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def get_reauthentication_methods(
         self, user: AbstractBaseUser | AnonymousUser
     ) -> list[dict[str, Any]]:
-        """Return the methods to confirm the identity; without any, a new sign-in."""
+        """Return the user's methods to confirm the identity; if there are none, a new sign-in."""
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         again = {"id": "again", "description": "Sign in again", "url": reverse("sign-in-again")}
         return methods or ([again] if user.is_authenticated else [])
@@ -113,17 +113,17 @@ class SecondFactorAdapter(DefaultMFAAdapter):
             return generate_totp_secret()
 
     def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
-        """Return whether the user may remove a second factor."""
+        """Return whether the user may remove a second factor: not if the site requires one."""
         return not is_required(authenticator.user)
 
 
 class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
-    """Adapter of the OpenID provider: its settings, and the account that a person gets."""
+    """Adapter of the OpenID provider: its settings, refusals, and the new account of a person."""
 
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """Return the provider of the settings; no table holds any."""
+        """Return the OpenID provider of the settings as allauth's app; [] without one."""
         openid = settings.OPENID
         if openid is None:
             return []
@@ -148,7 +148,7 @@ class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
         return OpenIDProvider(request, app=self.get_app(request, provider))
 
     def get_requests_session(self) -> Any:
-        """Return the session that asks the provider, at vetted addresses only."""
+        """Return the HTTP session for requests to the provider, which checks all addresses."""
         from crowdgrade.sign_in.provider_session import ProviderSession
 
         return ProviderSession(get_openid())
@@ -157,13 +157,13 @@ class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
         self, request: HttpRequest, provider: Any, error: Any = None,
         exception: Exception | None = None, extra_context: Any = None,
     ) -> NoReturn:  # fmt: skip
-        """Raise the response with the reason for refusing the provider's answer."""
+        """Raise ImmediateHttpResponse with the page on why the provider's response is refused."""
         from crowdgrade.sign_in.refusals import find_code, refuse
 
         raise ImmediateHttpResponse(refuse(request, find_code(error, exception)))
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Raise the response of a refusal if the person may not enter."""
+        """Raise ImmediateHttpResponse with the page on a refusal if the person may not sign in."""
         from crowdgrade.sign_in.refusals import refuse
 
         code = admission.find_refusal(sociallogin, get_openid())
@@ -190,7 +190,7 @@ class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
 
     @transaction.atomic
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
-        """Store a new account with the role of OPENID_ROLE and what invitations offer it."""
+        """Store a new account with the role of OPENID_ROLE, and use its open invitations."""
         user: Any = sociallogin.user
         user.set_unusable_password()
         user.is_staff = get_openid().makes_requesters
@@ -201,11 +201,11 @@ class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
         return user
 
     def get_connect_redirect_url(self, request: HttpRequest, socialaccount: Any) -> str:
-        """Return the page of the account, which shows what it is linked with."""
+        """Return the URL of the account's page, which shows its linked identities."""
         return reverse("admin:account")
 
     def _find_free_name(self, wanted: list[str]) -> str:
-        """Return a user name that no account has, like the first of the wanted ones."""
+        """Return a user name that no account has, derived from the first usable one of `wanted`."""
         name: str = AccountAdapter().generate_unique_username([*wanted])
         return name
 

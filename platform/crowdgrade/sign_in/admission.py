@@ -1,4 +1,4 @@
-"""Who may enter by the OpenID provider, by the claims of the ID token and by invitations."""
+"""Rules on who may sign in by the OpenID provider: by claims of the ID token, by invitations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST_EMAIL: Final = 254
 
 
 def find_verified_email(claims: Mapping[str, Any], openid: OpenID) -> str:
-    """Return the e-mail address of claims in lower case; "" unless the provider verified it."""
+    """Return the claims' e-mail address in lower case; "" unless the provider has verified it."""
     email = claims.get("email")
     if not isinstance(email, str) or email.count("@") != 1:
         return ""
@@ -33,10 +33,10 @@ def find_verified_email(claims: Mapping[str, Any], openid: OpenID) -> str:
 
 
 def find_refusal(sociallogin: SocialLogin, openid: OpenID) -> str:
-    """Return the code of `refusals.REFUSALS` for a person who may not enter; "" for one who may.
+    """Return the code of `refusals.REFUSALS` for a person who may not sign in; "" for others.
 
-    An invitation admits the address that it was mailed to, and its link admits each person who
-    opens it. An account is found by the linked subject, never by an e-mail address.
+    An invitation admits the address to which it was mailed, and its link each person who opens it.
+    An account is found by its linked identity, never by an e-mail address.
     """
     claims: Mapping[str, Any] = sociallogin.provider.claims
     email = find_verified_email(claims, openid)
@@ -56,7 +56,7 @@ def find_refusal(sociallogin: SocialLogin, openid: OpenID) -> str:
 
 
 def use_invitations(user: User) -> None:
-    """Give a new account what open invitations to its verified e-mail address offer."""
+    """Use the open invitations to a new account's verified e-mail address: its roles and shares."""
     for link in _list_open(user.email) if user.email else ():
         # Used or expired meanwhile, or a second one of the same set: the account stays.
         with contextlib.suppress(InvitationError):
@@ -64,7 +64,7 @@ def use_invitations(user: User) -> None:
 
 
 def _is_invited(email: str, user: User | None) -> bool:
-    """Return whether an invitation was mailed to an address: open, or used by this account."""
+    """Return whether an invitation was mailed to `email` that is open or was used by `user`."""
     if not email:
         return False
     used = InvitationLink.objects.filter(email__iexact=email, used_by=user)
@@ -78,7 +78,7 @@ def _list_open(email: str) -> QuerySet[InvitationLink]:
 
 
 def _read_groups(claims: Mapping[str, Any]) -> set[str]:
-    """Return the groups of the claim `groups`."""
+    """Return the names in the claim `groups`; an empty set without a valid one."""
     groups = claims.get("groups")
     names = groups if isinstance(groups, list) else []
     return {name for name in names if isinstance(name, str)}

@@ -18,10 +18,10 @@ from django.db import transaction
 
 
 class OnceForm(BaseAuthenticateForm):
-    """Form with a code of the app or a recovery code; each is valid once.
+    """Form with a code of the authenticator app or a recovery code, each valid only once.
 
-    allauth remembers used codes of the app in the cache, which may lose them. The database holds
-    the last one that was used, and refuses it and those before it.
+    allauth stores used codes of the app in the cache, which may lose them. Here the database stores
+    the time step of the last used code; codes of it or of earlier steps are refused.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -55,7 +55,7 @@ class ConfirmCodeForm(OnceForm, ReauthenticateForm):
 
 @transaction.atomic
 def accept_once(authenticator: Authenticator, code: str) -> bool:
-    """Store the time step of an app's code; return False if it or a later one was used before."""
+    """Store the time step of an app's valid code; return False if that or a later one was used."""
     row = Authenticator.objects.select_for_update().get(pk=authenticator.pk)
     secret = decrypt(row.data["secret"])
     steps = [

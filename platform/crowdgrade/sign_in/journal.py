@@ -26,7 +26,7 @@ Event = SignInEvent.Event
 
 
 def log_event(event: str, user: Any, detail: str, request: HttpRequest | None) -> None:
-    """Store an entry; of one address, store at most `MOST_FAILURES` failures in `PERIOD`."""
+    """Store an entry of the log; at most `MOST_FAILURES` failures of one address in `PERIOD`."""
     address = request.META.get("REMOTE_ADDR") or None if request is not None else None
     if event in (Event.FAILED, Event.REFUSED, Event.CODE_FAILED):
         recent = SignInEvent.objects.filter(
@@ -60,7 +60,7 @@ def log_failure(credentials: dict[str, Any], request: HttpRequest | None = None,
 def log_factor_added(
     request: HttpRequest, user: User, authenticator: Authenticator, **_: Any
 ) -> None:
-    """Log a new second factor, and sign its user out elsewhere (signal receiver)."""
+    """Log a new second factor, and end its user's other sessions (signal receiver)."""
     from allauth.account.internal.flows.login import record_authentication
 
     from crowdgrade.sign_in.codes import accept_once

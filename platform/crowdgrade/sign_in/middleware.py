@@ -23,11 +23,11 @@ OPEN: Final = frozenset(
 
 
 class SecondFactorMiddleware:
-    """Leads to the page that sets up a second factor, where REQUIRE_SECOND_FACTOR demands one.
+    """Redirects users who lack a second factor that REQUIRE_SECOND_FACTOR demands to its setup.
 
-    It guards the pages behind the login; sessions at the REST API are refused by
-    `crowdgrade.rest.authentication`. Pages of workers have no login. A session from before its user
-    set up a second factor ends.
+    It guards the pages behind the login; `crowdgrade.rest.authentication` refuses such sessions at
+    the REST API. Workers' pages have no login. A session that is older than its user's second
+    factor ends.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -40,7 +40,7 @@ class SecondFactorMiddleware:
     def process_view(
         self, request: HttpRequest, view: Any, args: Any, kwargs: Any
     ) -> HttpResponseBase | None:
-        """Return a redirect for a session without its second factor; else None."""
+        """Return a redirect if the session lacks a required second factor; else None."""
         match = request.resolver_match
         if settings.REQUIRE_SECOND_FACTOR == "none" or match is None:
             return None

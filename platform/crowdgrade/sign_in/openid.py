@@ -35,7 +35,7 @@ LEEWAY: Final = 60
 
 
 class TokenError(OAuth2Error):
-    """The provider's answer is not valid; `code` is a key of `refusals.REFUSALS`."""
+    """Error: the provider's response is invalid; `code` is a key of `refusals.REFUSALS`."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -43,14 +43,14 @@ class TokenError(OAuth2Error):
 
 
 class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
-    """The steps at the provider; `nonce` is what the ID token must have."""
+    """Adapter of the requests to the provider; `nonce` is the value the ID token must contain."""
 
     nonce = ""
     _description: dict[str, Any] | None = None
 
     @property
     def openid_config(self) -> dict[str, Any]:
-        """Description of the provider; TokenError unless it is of the issuer and complete."""
+        """The provider's published configuration; TokenError for a wrong issuer or missing URL."""
         if self._description is None:
             provider: OpenIDProvider = self.get_provider()  # type: ignore[no-untyped-call]
             config = _fetch_object(provider.server_url)
@@ -68,7 +68,7 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
         return self._description
 
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
-        """Return the address to which the provider sends people back."""
+        """Return the URL to which the provider redirects after its sign-in."""
         return request.build_absolute_uri(reverse("openid-callback"))
 
     def get_access_token_data(
@@ -84,13 +84,13 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
         return data
 
     def parse_token(self, data: Mapping[str, Any]) -> SocialToken:
-        """Return the access token; when it expires is not needed."""
+        """Return the access token without its expiry time, which is not needed."""
         return SocialToken(token=str(data["access_token"]))
 
     def complete_login(
         self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any
     ) -> SocialLogin:
-        """Return the login of the person named in the verified ID token."""
+        """Return the login of the person in the ID token; TokenError if the token is invalid."""
         id_token = kwargs["response"].get("id_token")
         if not isinstance(id_token, str):
             raise TokenError("no_token")
@@ -104,7 +104,7 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
         return provider.sociallogin_from_response(request, claims)
 
     def verify(self, id_token: str) -> dict[str, Any]:
-        """Return the claims of an ID token; TokenError unless it is the provider's, for now."""
+        """Return the claims of an ID token; TokenError if its signature or a claim is invalid."""
         config = self.openid_config
         client_id = get_openid().client_id
         published = _fetch_object(config["jwks_uri"])
@@ -134,7 +134,7 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
         return claims
 
     def _read_userinfo(self, access_token: str, subject: str) -> dict[str, Any]:
-        """Return further claims; TokenError if they are about another person."""
+        """Return the claims of the userinfo endpoint; TokenError if they have another subject."""
         claims = self._fetch_user_info(access_token)
         if not isinstance(claims, dict) or claims.get("sub") != subject:
             raise TokenError("userinfo")
@@ -152,7 +152,7 @@ def _fetch_object(url: str) -> dict[str, Any] | None:
 
 
 def _find_key(published: Mapping[str, Any] | None, id_token: str) -> Any:
-    """Return the public key of the provider that a token names, or its only one."""
+    """Return the provider's public key that a token names, else the only one; or TokenError."""
     entries = (published or {}).get("keys")
     # Each entry an object: the library assumes it.
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -169,53 +169,53 @@ def _find_key(published: Mapping[str, Any] | None, id_token: str) -> Any:
 
 
 class OpenIDProvider(OpenIDConnectProvider):
-    """The provider of the settings; `claims` are those of the person who signs in."""
+    """The OpenID provider of the settings; `claims` are those of the person who signs in."""
 
     oauth2_adapter_class = OpenIDAdapter
     pkce_enabled_default = True
     claims: Mapping[str, Any] = {}
 
     def get_redirect_from_request_kwargs(self, request: HttpRequest) -> dict[str, Any]:
-        """Return the page to go on to and the process; no parameter for the provider."""
+        """Return the next page and the process, and no parameter to send to the provider."""
         return Provider.get_redirect_from_request_kwargs(self, request)
 
     def redirect(
         self, request: HttpRequest, process: str, next_url: str | None = None, data: Any = None,
         **kwargs: Any,
     ) -> HttpResponse:  # fmt: skip
-        """Return the redirect to the provider, with a new nonce that the session holds."""
+        """Return the redirect to the provider, with a new nonce that the session stores."""
         nonce = secrets.token_urlsafe(24)
         return super().redirect(
             request, process, next_url, data, auth_params={"nonce": nonce}, nonce=nonce, **kwargs
         )
 
     def get_scope(self) -> list[str]:
-        """Return what is asked for: the groups too, where they count and the provider has them."""
+        """Return the scopes to request, with "groups" if they are needed and offered."""
         scopes: list[str] = self.get_default_scope()  # type: ignore[no-untyped-call]  # allauth
         config = self.get_oauth2_adapter(self.request).openid_config
         offered = config.get("scopes_supported") or ()
         return [*scopes, "groups"] if get_openid().groups and "groups" in offered else scopes
 
     def extract_uid(self, data: Mapping[str, Any]) -> str:
-        """Return the subject, which names a person for ever."""
+        """Return the subject, a person's permanent identifier at the provider."""
         return str(data["sub"])
 
     def extract_extra_data(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return nothing to store; `claims` has the data while the person signs in."""
+        """Store the claims in `claims` for this sign-in; return {}, so that none are kept."""
         self.claims = data
         return {}
 
     def extract_common_fields(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return nothing: the adapter reads `claims`."""
+        """Return {}, because the adapter reads the fields of an account from `claims`."""
         return {}
 
     def extract_email_addresses(self, data: Mapping[str, Any]) -> list[Any]:
-        """Return none: addresses find no accounts here."""
+        """Return [], so that no account is found by an e-mail address."""
         return []
 
 
 class OpenIDCallbackView(OAuth2CallbackView):
-    """Callback of the provider, which gives the nonce of the session to the adapter."""
+    """View to which the provider redirects; gives the nonce of the session to the adapter."""
 
     def _get_state(self, request: HttpRequest, provider: OpenIDProvider) -> Any:
         state, response = super()._get_state(request, provider)

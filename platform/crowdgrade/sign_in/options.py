@@ -32,17 +32,17 @@ SECOND_FACTORS: Final = ("none", "operators", "requesters", "everyone")
 
 @dataclass(frozen=True, kw_only=True)
 class OpenID:
-    """The OpenID provider of a site, and who may enter by it.
+    """Settings of a site's OpenID provider, and of who may sign in by it.
 
     Attributes
     ----------
-    issuer : address of the provider; its ID tokens must name exactly this one.
-    name : of the provider, shown on the button.
-    domains : of e-mail addresses that may enter, in lower case. groups : that may enter. With
-        neither, only linked accounts and invited people enter.
-    makes_requesters : whether a new account is a requester's; else it has no role.
+    issuer : URL of the provider, exactly as its ID tokens name it.
+    name : name of the provider on the button.
+    domains, groups : domains of e-mail addresses (in lower case) and groups whose members may sign
+        in. With neither, only linked accounts and invited people may.
+    makes_requesters : whether a new account is a requester; else it has no role.
     trusts_email : whether every address counts as verified, for providers without that claim.
-    networks : non-public networks in which the provider may be asked.
+    networks : non-public networks in which the provider may be.
     """
 
     issuer: str
@@ -62,7 +62,7 @@ class OpenID:
 
 
 def read_openid() -> OpenID | None:
-    """Return the OpenID provider of the environment; None if no variable of it is set.
+    """Return the OpenID settings from the environment; None if no variable of them is set.
 
     Raises ImproperlyConfigured for an invalid value, and for an incomplete set of variables.
     """
@@ -96,7 +96,7 @@ def read_openid() -> OpenID | None:
 
 
 def get_openid() -> OpenID:
-    """Return the OpenID provider of the settings; ImproperlyConfigured without one."""
+    """Return the OpenID settings of the site; ImproperlyConfigured without any."""
     openid = settings.OPENID
     if openid is None:
         raise ImproperlyConfigured("OPENID_ISSUER is not set: set it to sign in by OpenID")
@@ -104,7 +104,7 @@ def get_openid() -> OpenID:
 
 
 def read_password_sign_in(openid: OpenID | None) -> bool:
-    """Return whether local passwords open the site."""
+    """Return whether passwords may be used to sign in; ImproperlyConfigured if nothing else can."""
     is_allowed = read_flag("PASSWORD_SIGN_IN", default=True)
     if not is_allowed and openid is None:
         raise ImproperlyConfigured(

@@ -20,11 +20,11 @@ MOST_BYTES: Final = 1024 * 1024
 
 
 class ProviderSession:
-    """What django-allauth uses of `requests.Session`; errors are those of requests.
+    """Replacement of `requests.Session` for django-allauth, with the methods that it uses.
 
-    An address must be public or in a network of `OPENID_NETWORKS`, and is the one connected to.
-    Without HTTPS only a provider on this machine is asked. Redirects are not followed, and proxies
-    of the environment are not used.
+    Each address connected to must be public or in a network of `OPENID_NETWORKS`. HTTP is allowed
+    for a provider on this machine only. Redirects are not followed, proxies of the environment are
+    not used, and errors are those of requests.
     """
 
     def __init__(self, openid: OpenID) -> None:
@@ -36,10 +36,10 @@ class ProviderSession:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Do nothing: each request has a connection of its own."""
+        """Do nothing, because each request closes its own connection."""
 
     def get(self, url: str, headers: Mapping[str, str] | None = None) -> requests.Response:
-        """Return the response to GET."""
+        """Send a GET request and return the response; errors as of `request`."""
         return self.request("GET", url, headers=headers)
 
     def request(
@@ -51,7 +51,7 @@ class ProviderSession:
         headers: Mapping[str, str] | None = None,
         auth: requests.auth.HTTPBasicAuth | None = None,
     ) -> requests.Response:
-        """Return the response; RequestException if the provider may not or cannot be asked."""
+        """Send a request and return the response; RequestException for a refused or failed one."""
         if not url.startswith("https://") and not (self._is_local and url.startswith("http://")):
             raise requests.exceptions.InvalidURL(f"{url} is no https:// address")
         sent = {"params": params, "data": data, "headers": headers}

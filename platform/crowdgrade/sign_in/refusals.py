@@ -45,7 +45,7 @@ REFUSALS: Final = {
 
 
 def find_code(error: Any, exception: Exception | None) -> str:
-    """Return the code of a failure that django-allauth reports."""
+    """Return the key of `REFUSALS` for a failure that django-allauth reports."""
     from crowdgrade.sign_in.openid import TokenError
 
     if error == AuthError.CANCELLED:
@@ -59,7 +59,7 @@ def find_code(error: Any, exception: Exception | None) -> str:
 
 
 def refuse(request: HttpRequest, code: str, user: Any = None) -> HttpResponse:
-    """Log a refusal and return its page: 403, or 502 if the provider is the cause."""
+    """Log a refused sign-in and return its page: 403, or 502 if the provider is the cause."""
     if code != "cancelled":
         log_event("refused", user, code, request)
     context = {

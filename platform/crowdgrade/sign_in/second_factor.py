@@ -42,7 +42,7 @@ def is_missing(request: HttpRequest) -> bool:
 def end_sessions(user: User, except_key: str | None = None) -> int:
     """Delete the user's sessions but the one named by `except_key`; return their number.
 
-    Reads every session, because the user is in its signed data.
+    All sessions are read, because their user is only in their signed data.
     """
     ended = [
         session.session_key
@@ -55,7 +55,7 @@ def end_sessions(user: User, except_key: str | None = None) -> int:
 
 
 def remove_second_factor(user: User) -> bool:
-    """Delete the user's app and recovery codes and end their sessions; return whether any was."""
+    """Delete the user's second factors and end their sessions; return whether there was one."""
     n_deleted, _ = Authenticator.objects.filter(user=user).delete()
     if n_deleted:
         end_sessions(user)

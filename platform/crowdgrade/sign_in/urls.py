@@ -21,12 +21,12 @@ View = Callable[..., HttpResponseBase]
 
 
 def build_page(view: View, title: str = "") -> Any:
-    """Return a view behind the login, with the site's frame and a status for refused forms."""
+    """Return a view of allauth behind the login, as a page of the site; 400 for an invalid form."""
     return admin.site.admin_view(build_entrance(view, title))
 
 
 def build_entrance(view: View, title: str = "") -> Any:
-    """Return a view that needs no login, with the same."""
+    """Return a view of allauth without login, as a page of the site; 400 for an invalid form."""
 
     @functools.wraps(view)
     def view_with_status(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

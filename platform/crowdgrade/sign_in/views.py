@@ -25,17 +25,17 @@ from crowdgrade.sign_in.refusals import find_code, refuse
 
 
 def go_to_sign_in(request: HttpRequest) -> HttpResponse:
-    """Redirect to the sign-in page: django-allauth leads here under its own name."""
+    """Redirect to the sign-in page; django-allauth uses this view by its own URL name."""
     return redirect("admin:login")
 
 
 @never_cache
 @require_POST
 def begin_openid(request: HttpRequest) -> HttpResponseBase:
-    """Show the way to the OpenID provider; it opens by itself.
+    """Show the page that leads to the OpenID provider; it redirects there at once.
 
-    A page and no redirect: a browser would not follow it, because the site's policy sends forms to
-    the site alone. `process` is `connect` to link the signed-in account.
+    A browser would not follow a redirect, because the site's Content-Security-Policy allows forms
+    to lead to the site only. The field `process` is `connect` to link the signed-in account.
     """
     if settings.OPENID is None:
         raise Http404
@@ -57,7 +57,7 @@ def begin_openid(request: HttpRequest) -> HttpResponseBase:
 
 @never_cache
 def return_from_openid(request: HttpRequest) -> HttpResponseBase:
-    """Sign in the person that the OpenID provider sent back, or show the reason of a refusal."""
+    """Sign in the person whom the OpenID provider has identified, or show why that is refused."""
     if settings.OPENID is None:
         raise Http404
     from crowdgrade.sign_in.openid import OpenIDAdapter, OpenIDCallbackView
@@ -73,7 +73,7 @@ def return_from_openid(request: HttpRequest) -> HttpResponseBase:
 
 @require_POST
 def unlink(request: HttpRequest) -> HttpResponse:
-    """Remove the link of the account with the OpenID provider; not the last way to sign in."""
+    """Remove the account's link with the OpenID provider, unless it is the only way to sign in."""
     rows = SocialAccount.objects.filter(user=get_user_id(request), provider=_get_issuer())
     linked = get_object_or_404(rows)
     raise_if_reauthentication_required(request, app="allauth.socialaccount")
@@ -99,7 +99,7 @@ def sign_in_again(request: HttpRequest) -> HttpResponse:
 
 
 def find_link(user_id: int) -> SocialAccount | None:
-    """Return the link of an account with the present OpenID provider; None without either."""
+    """Return an account's link with the OpenID provider; None without a link or a provider."""
     if settings.OPENID is None:
         return None
     return SocialAccount.objects.filter(user=user_id, provider=settings.OPENID.issuer).first()

@@ -17,7 +17,7 @@ from crowdgrade.home import create_private_folder
 class DatabaseWrapper(base.DatabaseWrapper):
     """SQLite connection whose folder (mode 700) and file (mode 600) are private.
 
-    Not done in the settings, so that a command that opens no database creates no files.
+    They are not created in the settings, so that a command that opens no database creates none.
     """
 
     _file: tuple[int, int] | None = None

@@ -19,7 +19,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the user."""
+        """Add the argument for the user's name."""
         parser.add_argument("username", metavar="USERNAME")
 
     def handle(self, *args: Any, **options: Any) -> None:
