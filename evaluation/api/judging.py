@@ -152,7 +152,7 @@ class RunJudgingViewSet(FinishedRunViewSet):
     def _find_judging(self, request: Request, run_id: Any, name: str) -> tuple[Run, Judging]:
         """Return the finished run and the named judging. Raises Http404."""
         run = self.done(request, run_id, summary=RunSummary)
-        for judging in self.kind_of(run).judging:
+        for judging in self.get_kind(run).judging:
             if judging.name == name:
                 return run, judging
         raise Http404("the kind has nothing of that name judged")

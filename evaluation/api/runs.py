@@ -341,7 +341,7 @@ class TableViewSet(FinishedRunViewSet):
                     reverse("api:results-table", args=[run.public_id, name])
                 ),
             }
-            for name in self.kind_of(run).tables
+            for name in self.get_kind(run).tables
         ]
         return Response({"results": tables})
 
@@ -358,7 +358,7 @@ class TableViewSet(FinishedRunViewSet):
     def data(self, request: Request, run_id: Any) -> StreamingHttpResponse:
         """Return all tables of a run in one file."""
         run = self.done(request, run_id, summary=RunSummary)
-        kind = self.kind_of(run)
+        kind = self.get_kind(run)
         form = parse_choice(request.query_params, "format", FORMS, "zip")
         chunks = build_zip(kind, run) if form == "zip" else build_workbook(kind, run)
         return download(chunks, build_run_file_name(run, "results"), form)
@@ -375,7 +375,7 @@ class TableViewSet(FinishedRunViewSet):
     def table(self, request: Request, run_id: Any, name: str) -> StreamingHttpResponse:
         """Return one table of a run, with every row."""
         run = self.done(request, run_id, summary=RunSummary)
-        table_of = self.kind_of(run).tables.get(name)
+        table_of = self.get_kind(run).tables.get(name)
         if table_of is None:
             raise Http404
         form = parse_choice(request.query_params, "format", FORMATS, "jsonl")

@@ -37,7 +37,7 @@ from evaluation.eloquent.run.judging import (
 from evaluation.eloquent.run.replies import Conversations, Reply
 from evaluation.models import LanguageModel, Run, RunData
 from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.flow.asking.summary import StudySummary, Usage, cut_off_warnings
+from evaluation.runs.flow.asking.summary import StudySummary, Usage, build_cut_off_warnings
 from evaluation.runs.flow.metrics import Exclusions, MetricRow
 from evaluation.runs.steps.asking.preview import RequestCounter, RequestForecast
 from evaluation.runs.steps.asking.registration import (
@@ -232,7 +232,7 @@ def execute_run(turn: Turn) -> None:
     embedder = open_stored_embedder(turn, parameters.embedder, parameters.precision)
     findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report, embedder)
     input_hash, usage = hash_items(items), study_asker.usage()
-    cut_off = cut_off_warnings(usage, {JUDGING: "judge_max_tokens"})
+    cut_off = build_cut_off_warnings(usage, {JUDGING: "judge_max_tokens"})
     with turn.open_fenced_transaction():
         store_findings(turn, findings)
         turn.end(

@@ -29,7 +29,7 @@ from evaluation.models.collecting import (
 from evaluation.models.runs import FINISHED
 from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.exclusions import leave_out_excluded
-from evaluation.runs.flow.forecast import WITHIN, convert_to_dict, forecast_more_people
+from evaluation.runs.flow.forecast import WITHIN, convert_to_dict, forecast_more_workers
 from evaluation.trust.report import build_trust_report
 
 logger = logging.getLogger(__name__)
@@ -136,7 +136,7 @@ def _build_findings(interim: Interim) -> dict[str, Any]:
         alarms=Count("pk", filter=Q(severity=Alarm.Severity.ALARM)),
         notices=Count("pk", filter=Q(severity=Alarm.Severity.NOTICE)),
     )
-    hint = forecast_more_people(
+    hint = forecast_more_workers(
         read_answered_questions(run), compute_questions_per_worker(interim.collection), WITHIN
     )
     return {

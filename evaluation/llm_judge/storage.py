@@ -29,7 +29,7 @@ from evaluation.llm_judge.run import CorrectedRow, Findings, Tables, collect_gra
 from evaluation.models import AuditItem, HumanJudgement, JudgementRequest, LanguageModel, Run
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
-from evaluation.runs.flow.asking.summary import Usage, cut_off_warnings
+from evaluation.runs.flow.asking.summary import Usage, build_cut_off_warnings
 from evaluation.runs.flow.metrics import MetricRow
 from evaluation.runs.flow.stored import RunSummary
 from evaluation.runs.steps.answers import (
@@ -351,7 +351,7 @@ def judge_set(turn: Turn) -> None:
     tables = Tables(findings)
     n_judged = int((~np.isnan(findings.grades.mean)).sum())
     usage = client.list_usage()
-    warnings += cut_off_warnings(usage, dict.fromkeys((each.step for each in usage), ""))
+    warnings += build_cut_off_warnings(usage, dict.fromkeys((each.step for each in usage), ""))
     summary = JudgeSummary.build(findings, str(model.public_id), n_judged, usage)
     # Another process may have claimed the run meanwhile: the fence stores all of it or nothing.
     with turn.open_fenced_transaction():

@@ -35,7 +35,7 @@ from evaluation.maqa.run.result_tables import STUDY_TABLES
 from evaluation.maqa.run.study import REFUSED, MaqaStudy, evaluate_replies
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.flow.asking.summary import StudySummary, Usage, cut_off_warnings
+from evaluation.runs.flow.asking.summary import StudySummary, Usage, build_cut_off_warnings
 from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
 from evaluation.runs.steps.asking.registration import (
     find_problems_with_models,
@@ -190,7 +190,7 @@ def execute_run(turn: Turn) -> None:
     # Compute these cached properties now: the transaction below should be short.
     _ = (study.metrics, study.curves, study.bins, study.comparisons, study.small_samples)
     input_hash, usage = hash_questions(questions), asking.usage()
-    warnings = [*cut_off_warnings(usage), *study.list_warnings()]
+    warnings = [*build_cut_off_warnings(usage), *study.list_warnings()]
     with turn.open_fenced_transaction():
         store_study(turn, study)
         turn.end(

@@ -29,7 +29,7 @@ from evaluation.runs.run_types import (
     Page,
     RunSummary,
     UnknownKindError,
-    get_options,
+    get_options_class,
     get_run_kind,
 )
 
@@ -191,7 +191,7 @@ def build_breadcrumbs(run: Run) -> Breadcrumbs:
     """Return the breadcrumbs to a run's result pages: its question set and its results."""
     return [
         (run.version.question_set.name, build_question_set_link(run)),
-        (build_title(run, get_options(run)).title, build_results_link(run)),
+        (build_title(run, get_options_class(run)).title, build_results_link(run)),
     ]
 
 

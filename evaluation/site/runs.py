@@ -64,7 +64,7 @@ from evaluation.runs.run_types import (
     StartFile,
     UnknownKindError,
     get_kind,
-    get_options,
+    get_options_class,
     get_run_kind,
     list_run_kinds,
 )
@@ -102,7 +102,7 @@ def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def _show_page(request: HttpRequest, run: Run, label: RunLabelForm) -> HttpResponse:
     """Render a run's page, with the errors of its label form."""
     question_set = run.version.question_set
-    name, took = build_title(run, get_options(run)), None
+    name, took = build_title(run, get_options_class(run)), None
     if run.finished_at and run.started_at:
         took = format_duration((run.finished_at - run.started_at).total_seconds())
     context = {

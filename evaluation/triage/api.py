@@ -312,7 +312,7 @@ class TriageViewSet(GradingViewSet):
             reason = "The run has settings of another version of the platform."
             raise ApiProblem("conflict", reason) from None
         except OptionError as error:
-            options = self.kind_of(run).options
+            options = self.get_kind(run).options
             sentences = (f"{API.sentence(options, problem)}." for problem in error.problems)
             raise ApiProblem("conflict", " ".join(sentences)) from None
         link = reverse("api:run-detail", args=[new_run.public_id])

@@ -27,7 +27,7 @@ from evaluation.grading.summary import describe_contradictions, read_summary
 from evaluation.models import Run
 from evaluation.models.runs import GRADING, choose_official_or_newest
 from evaluation.runs.reports.graded import KIND as OWN_DOMAIN
-from evaluation.runs.reports.graded import find_own_domain
+from evaluation.runs.reports.graded import find_set_comparison
 from evaluation.runs.reports.verdicts import build_applied_context, load_verdicts_around
 from evaluation.runs.result_pages import (
     Context,
@@ -186,7 +186,7 @@ def show_trust(request: HttpRequest, run: Run) -> Context:
     """Show the facts for and against this run, and the measured evidence for the method."""
     report = build_trust_report(run)
     question_set = run.version.question_set
-    own = find_own_domain(question_set)
+    own = find_set_comparison(question_set)
     may_start = rights(request.user, question_set).edit and question_set.archived_at is None
     return {
         "title": "Can I trust this?",

@@ -87,4 +87,4 @@ class WorkerViewSet(NotingViewSet):
     def remove_note(self, request: Request, worker_id: Any, note_id: Any) -> Response:
         """Remove a note about a worker."""
         worker = get_visible_or_404(request, Worker.objects.all(), worker_id)
-        return self.taken_back(request, worker, note_id)
+        return self.delete_own_note(request, worker, note_id)

@@ -18,7 +18,7 @@ from annotations.api.question_sets import QuestionSetViewSet
 from annotations.api.questions import QuestionViewSet
 from annotations.api.translations import TranslationViewSet
 from annotations.api.writing import WritingViewSet
-from crowdgrade.rest.views import DocsView, NowhereView, ProblemView, RootView, SchemaView
+from crowdgrade.rest.views import DocsView, ProblemView, RootView, SchemaView, UnknownUrlView
 from evaluation.admission.api import ScoreRuleViewSet
 from evaluation.api.judging import JudgingViewSet, RunJudgingViewSet
 from evaluation.api.runs import ExportViewSet, RunViewSet, TableViewSet
@@ -469,5 +469,5 @@ version_1 = [
 urlpatterns = [
     path("v1/", include(version_1)),
     # Unknown URLs below /api/ also return a problem document.
-    re_path("", NowhereView.as_view(), name="nowhere"),
+    re_path("", UnknownUrlView.as_view(), name="nowhere"),
 ]

@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 
 from annotations.ledger import bonuses, decisions
 from annotations.models import AuditEntry, ExportRead, Response, SignInEvent
-from crowdgrade.audit.entries import Wanted, build_sources, read_decisions
+from crowdgrade.audit.entries import LogFilter, build_sources, read_decisions
 from crowdgrade.audit.middleware import LineCounter
 from crowdgrade.audit.views import KINDS, AuditForm
 from crowdgrade.models.tokens import make_token
@@ -215,7 +215,7 @@ def decided(world):
 
 
 def test_each_kind_of_decision_is_an_entry_without_its_reason(world, decided):
-    entries = list(read_decisions(Wanted()))
+    entries = list(read_decisions(LogFilter()))
     assert {entry.kind for entry in entries} == set(build_sources()) == set(KINDS)
     assert [entry.at for entry in entries] == sorted((e.at for e in entries), reverse=True)
     assert not [entry for entry in entries if "north" in str(entry)]
@@ -231,12 +231,12 @@ def test_each_kind_of_decision_is_an_entry_without_its_reason(world, decided):
 
 
 def test_decisions_are_filtered_by_user_set_days_and_kind(world, decided):
-    everything = len(list(read_decisions(Wanted())))
+    everything = len(list(read_decisions(LogFilter())))
     tomorrow = (timezone.now() + timedelta(days=1)).date()
     yesterday = (timezone.now() - timedelta(days=1)).date()
 
     def count(kind="", **wanted):
-        return len(list(read_decisions(Wanted(**wanted), kind)))
+        return len(list(read_decisions(LogFilter(**wanted), kind)))
 
     assert count(user="rana", name="RIVER", since=yesterday, until=tomorrow) == everything
     assert count(user="ran") == count(name="lakes") == 0

@@ -153,9 +153,9 @@ class EntailmentModel(CrossEncoder):
 
         They are the softmax of `logits`, which see for errors.
         """
-        return self.compute_class_shares(pairs, progress)[:, self._entailment]
+        return self.compute_class_probabilities(pairs, progress)[:, self._entailment]
 
-    def compute_class_shares(
+    def compute_class_probabilities(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None
     ) -> NDArray[np.float64]:
         """Return the probability of each class (softmax), one row per pair of texts."""
@@ -195,7 +195,7 @@ class ContradictionModel(EntailmentModel):
         smaller probability is returned; of entailment, which has a direction, the greater one.
         """
         n = len(pairs)
-        shares = self.compute_class_shares([*pairs, *((b, a) for a, b in pairs)], progress)
+        shares = self.compute_class_probabilities([*pairs, *((b, a) for a, b in pairs)], progress)
         forward, backward = shares[:n], shares[n:]
         contradict = np.minimum(forward, backward)[:, self._contradiction]
         return contradict, np.maximum(forward, backward)[:, self._entailment]

@@ -246,7 +246,7 @@ def compute_class_shares(
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Floats]:
     """Return the probabilities of each class, by its name, of pairs of texts."""
-    shares = model.compute_class_shares(pairs, progress)
+    shares = model.compute_class_probabilities(pairs, progress)
     return {
         name: shares[:, code]
         for code, name in model.labels.items()

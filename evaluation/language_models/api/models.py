@@ -396,7 +396,7 @@ class ModelNoteViewSet(NotingViewSet):
     )
     def remove_note(self, request: Request, model_id: Any, model_note_id: Any) -> Response:
         """Delete a note about a model."""
-        return self.taken_back(request, self._get_model(request, model_id), model_note_id)
+        return self.delete_own_note(request, self._get_model(request, model_id), model_note_id)
 
     def _get_model(self, request: Request, model_id: Any) -> LanguageModel:
         """Return a model that the user may see; Http404 otherwise."""

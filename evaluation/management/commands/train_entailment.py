@@ -102,13 +102,13 @@ class Command(BaseCommand):
         )
         with report_bad_input(), exit_on_signal(), ProgressBars() as bars:
 
-            def say_line(text: str) -> None:
+            def print_line(text: str) -> None:
                 """Print a line above the progress bar."""
                 bars.close()
                 self.stdout.write(text)
                 self.stdout.flush()
 
-            figures = train_model(request, say_line, bars.show)
+            figures = train_model(request, print_line, bars.show)
         sentence = format_figures(figures)
         print_report(
             self.stdout,

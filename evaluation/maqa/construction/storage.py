@@ -35,7 +35,7 @@ from evaluation.maqa.construction.asking import (
 from evaluation.maqa.construction.options import MOST_TOPICS, ConstructionOptions
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.flow.asking.summary import StudySummary, cut_off_warnings
+from evaluation.runs.flow.asking.summary import StudySummary, build_cut_off_warnings
 from evaluation.runs.flow.stored import ResultTable
 from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
 from evaluation.runs.steps.asking.registration import (
@@ -360,7 +360,7 @@ def _store(
         keep_table(turn, CANDIDATES, (row.build_row() for row in candidates))
         keep_table(turn, BATCHES, (_build_batch_row(each, read[each.item.id]) for each in batches))
         add_candidates(run.version, run.public_id, candidates)
-        warnings = [warning.as_dict() for warning in cut_off_warnings(usage)]
+        warnings = [warning.as_dict() for warning in build_cut_off_warnings(usage)]
         turn.end(RunEnd(signature, input_hash, summary, warnings))
 
 

@@ -59,7 +59,7 @@ from evaluation.multiqa.run.study import (
 )
 from evaluation.multiqa.storage.questions import VersionItems, find_problem, load
 from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.flow.asking.summary import StudySummary, Usage, cut_off_warnings
+from evaluation.runs.flow.asking.summary import StudySummary, Usage, build_cut_off_warnings
 from evaluation.runs.flow.metrics import MetricRow
 from evaluation.runs.steps.asking.registration import list_ids, load_registered_models
 from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, StudyAsker
@@ -463,7 +463,7 @@ def _collect_warnings(
     result: MultiqaEvaluation, crowd: CrowdResult | None, usage: Sequence[Usage]
 ) -> list[dict[str, object]]:
     """Return the distinct warnings of asking, judging and the crowd score, as dicts."""
-    warnings = cut_off_warnings(usage, {REWORDING: "rewriter_tokens"})
+    warnings = build_cut_off_warnings(usage, {REWORDING: "rewriter_tokens"})
     for warning in [*result.judgement.warnings, *(crowd.warnings if crowd else ())]:
         if warning not in warnings:
             warnings.append(warning)

@@ -61,11 +61,11 @@ def build_future_time(delay: timedelta) -> ExpressionWrapper[Any]:
     return ExpressionWrapper(Now() + delay, output_field=DateTimeField())
 
 
-def fail_run(held: Q, reason: str) -> bool:
-    """Store the run that matches the filter `held` as failed, cancel its tasks; False if none."""
+def fail_run(run_filter: Q, reason: str) -> bool:
+    """Store the run that matches the filter as failed and cancel its tasks; False if none does."""
     with transaction.atomic():
-        runs = Run.objects.filter(held).values_list("pk", flat=True)
-        failed = [run for run in list(runs) if store_failed_run(run, held, reason)]
+        runs = Run.objects.filter(run_filter).values_list("pk", flat=True)
+        failed = [run for run in list(runs) if store_failed_run(run, run_filter, reason)]
         RunTask.cancel(run__in=failed)
     return bool(failed)
 
@@ -77,7 +77,7 @@ class Claim:
     run_id: int
     attempt: int
 
-    def held(self) -> Q:
+    def filter_run(self) -> Q:
         """Return the filter for this claim's run; it matches no run once the claim is lost."""
         # The state too: cancelling and pausing a run leave its `attempt` as it is.
         return Q(pk=self.run_id, attempt=self.attempt, state=Run.State.RUNNING)
@@ -97,7 +97,7 @@ class Claim:
     def renew(self) -> bool:
         """Extend the claim's lease from now; return False if the claim is lost."""
         return bool(
-            Run.objects.filter(self.held()).update(
+            Run.objects.filter(self.filter_run()).update(
                 lease_until=build_future_time(get_lease_time()), heartbeat_at=Now()
             )
         )
@@ -115,18 +115,18 @@ class Claim:
 
     def is_held(self) -> bool:
         """Return whether the claim is still valid."""
-        return Run.objects.filter(self.held()).exists()
+        return Run.objects.filter(self.filter_run()).exists()
 
     def fail(self, reason: str) -> None:
         """Store the run as failed, with the reason, unless the claim is lost."""
-        fail_run(self.held(), reason)
+        fail_run(self.filter_run(), reason)
 
     def release(self) -> bool:
         """Put the claimed run back into the queue; return False if the claim is lost."""
         # `heartbeat_at` orders the queue, so a run that gives up its turn goes behind the waiting
         # ones.
         return bool(
-            Run.objects.filter(self.held()).update(
+            Run.objects.filter(self.filter_run()).update(
                 state=Run.State.QUEUED, lease_until=None, lease_owner="", heartbeat_at=Now()
             )
         )

@@ -104,7 +104,7 @@ def work_on(
         kind.run(turn)
 
     try:
-        with _ending_stored(claim):
+        with _store_ending(claim):
             _compute(claim, compute, deadline, clock, lane, on_turn)
         # The run is done by now: an error in here cannot mark it as failed, because `fail` changes
         # running runs only.
@@ -135,7 +135,7 @@ def work_on_task(
         claim.finish()
 
     try:
-        with _ending_stored(claim):
+        with _store_ending(claim):
             # Tasks are short: none is ended by the time.
             _compute(claim, compute, float("inf"), clock, lane, on_turn)
     except BaseException:
@@ -168,7 +168,7 @@ def _compute(
 
 
 @contextmanager
-def _ending_stored(claim: Claim | TaskClaim) -> Iterator[None]:
+def _store_ending(claim: Claim | TaskClaim) -> Iterator[None]:
     """Run the block; store how its work ended: released, handed over, or failed with the reason."""
     try:
         yield

@@ -67,7 +67,7 @@ class TenMore:
     wanting: tuple[Wanting, ...]
 
 
-def forecast_more_people(
+def forecast_more_workers(
     questions: Sequence[GradedQuestion], each: int | None, within: float, people: int = TEN
 ) -> TenMore | None:
     """Return the forecast of the error with `people` more workers; None with too few answers.

@@ -258,7 +258,7 @@ def load_task(question_set: QuestionSet, expert: int, request: UUID) -> Task | N
         "exhibit", "response__question__passage", "llm_response__question__passage"
     ).get(public_id=request)
     grade, label = (
-        HumanJudgement.objects.filter(**_build_thing_fields(request_row), expert=expert)
+        HumanJudgement.objects.filter(**_build_item_fields(request_row), expert=expert)
         .values_list("grade", "label")
         .first()
     ) or (None, "")
@@ -287,7 +287,7 @@ def store_judgement(
         raise NotAskedError(request)
     label = choice.code if choice.grade is None else ""
     HumanJudgement.objects.update_or_create(
-        **_build_thing_fields(JudgementRequest.objects.get(public_id=request)),
+        **_build_item_fields(JudgementRequest.objects.get(public_id=request)),
         expert_id=expert,
         defaults={"grade": choice.grade, "label": label},
     )
@@ -323,12 +323,12 @@ def delete_judgement(question_set: QuestionSet, expert: int, request: UUID) -> b
     if open_requests is None:
         raise NotAskedError(request)
     gone, _ = HumanJudgement.objects.filter(
-        **_build_thing_fields(open_requests), expert=expert
+        **_build_item_fields(open_requests), expert=expert
     ).delete()
     return gone > 0
 
 
-def _build_thing_fields(judgement_request: JudgementRequest) -> dict[str, Any]:
+def _build_item_fields(judgement_request: JudgementRequest) -> dict[str, Any]:
     """Return the foreign keys of a request's item, as fields of a judgement."""
     return {f"{thing}_id": getattr(judgement_request, f"{thing}_id") for thing in THINGS}
 

@@ -41,7 +41,7 @@ class GradedReport:
 
 
 @dataclass(frozen=True)
-class OwnDomain:
+class SetComparison:
     """A question set's newest comparison of scoring methods; `run` is its public id."""
 
     run: UUID
@@ -66,13 +66,13 @@ def build_table(run: Run) -> Table:
     return Table(METHODS_HEADER, build_method_rows(GradedSummary.from_json(run.summary)))
 
 
-def find_own_domain(question_set: QuestionSet) -> OwnDomain | None:
+def find_set_comparison(question_set: QuestionSet) -> SetComparison | None:
     """Return the newest comparison on a set's graded answers, by one query; None without one."""
     runs = Run.objects.filter(
         version__question_set=question_set, kind=KIND, state=Run.State.DONE, archived_at=None
     )
     run = runs.order_by("-pk").first()
-    return None if run is None else OwnDomain(run.public_id, build_report(run))
+    return None if run is None else SetComparison(run.public_id, build_report(run))
 
 
 def _rank_key(row: MethodRow) -> tuple[bool, float]:

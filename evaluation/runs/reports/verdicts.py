@@ -265,7 +265,7 @@ class ExcludedWorker:
 
 
 @dataclass(frozen=True)
-class Voters:
+class RunExclusions:
     """Workers that a new run with a run's settings would exclude, and the number of workers.
 
     `n_people` counts the workers who answered, excluded ones included.
@@ -285,8 +285,8 @@ class Voters:
         return ",".join(sorted(excluded.worker.hex for excluded in self.left_out))
 
 
-def load_voters(run: Run) -> Voters:
-    """Return the workers that a new run with these settings would exclude; four queries at most.
+def load_run_exclusions(run: Run) -> RunExclusions:
+    """Return the workers that a new run with the settings of `run` would exclude; up to 4 queries.
 
     These are workers excluded by a decision, and those named by the option `exclude_workers`.
     """
@@ -307,4 +307,6 @@ def load_voters(run: Run) -> Voters:
             "public_id", "external_id"
         ):
             left_out.setdefault(worker, ExcludedWorker(worker, name, None))
-    return Voters(sorted(left_out.values(), key=lambda excluded: excluded.name), workers.count())
+    return RunExclusions(
+        sorted(left_out.values(), key=lambda excluded: excluded.name), workers.count()
+    )

@@ -123,14 +123,14 @@ class FinishedRunViewSet(ApiViewSet):
         """
         runs = Run.objects.all() if among is None else among
         run = get_visible_or_404(request, runs.select_related("version__question_set"), run_id)
-        if not self.kind_of(run).stores(summary or self.stored):
+        if not self.get_kind(run).stores(summary or self.stored):
             raise Http404("no run of this kind has that")
         if run.state == Run.State.DONE:
             return run
         headers = {} if run.is_finished else {"Retry-After": str(SECONDS_BETWEEN_LOOKS)}
         raise ApiProblem("no-results", f"The run is {run.state}.", headers=headers, state=run.state)
 
-    def kind_of(self, run: Run) -> Kind:
+    def get_kind(self, run: Run) -> Kind:
         """Return the run type of a run. Raises Http404 for an unknown type."""
         try:
             return get_run_kind(run)
@@ -166,7 +166,7 @@ class NotingViewSet(ApiViewSet):
         note = create_note(request, thing, text)
         return Response(serializer(note).data, status.HTTP_201_CREATED)
 
-    def taken_back(self, request: Request, thing: Any, note_id: UUID) -> Response:
+    def delete_own_note(self, request: Request, thing: Any, note_id: UUID) -> Response:
         """Delete a note that the user wrote on a worker or model, and respond with 204."""
         delete_note(request, thing, note_id)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -56,7 +56,7 @@ def get_run_kind(run: Run) -> Kind:
     return get_kind(run.kind)
 
 
-def get_options(run: Run) -> type[Parameters]:
+def get_options_class(run: Run) -> type[Parameters]:
     """Return the options class of a run's type; `Parameters` for an unknown type."""
     try:
         return get_run_kind(run).options

@@ -15,7 +15,7 @@ from evaluation.models import LanguageModel, Run, RunOfRecord
 from evaluation.runs.flow.asking.summary import ENDS
 from evaluation.runs.reports.about import RunTitle, build_titles
 from evaluation.runs.run_types.kind import Page
-from evaluation.runs.run_types.registry import get_options
+from evaluation.runs.run_types.registry import get_options_class
 from evaluation.runs.steps.asking.conversation import ModelProgress, read_progress_by_model
 
 
@@ -35,7 +35,7 @@ def list_runs(runs: Iterable[Run]) -> list[ListedRun]:
     """
     rows = list(runs)
     of_record = _find_official([run for run in rows if run.archived_at is None])
-    names = build_titles([(run, get_options(run)) for run in rows])
+    names = build_titles([(run, get_options_class(run)) for run in rows])
     return [
         ListedRun(run, name, run.pk in of_record) for run, name in zip(rows, names, strict=True)
     ]

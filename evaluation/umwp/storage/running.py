@@ -17,7 +17,7 @@ from evaluation.core.options import Problem, build_problem, build_signature_part
 from evaluation.core.options.parameters import SHORT
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.flow.asking.summary import StudySummary, Usage, cut_off_warnings
+from evaluation.runs.flow.asking.summary import StudySummary, Usage, build_cut_off_warnings
 from evaluation.runs.flow.metrics import Exclusions, MetricRow
 from evaluation.runs.steps.answers import find_worker_problems
 from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
@@ -200,7 +200,7 @@ def ask_and_classify(turn: Turn) -> None:
                 _build_summary(usage, study, models, parameters, replies),
                 [
                     warning.as_dict()
-                    for warning in [*cut_off_warnings(usage), *_list_warnings(study)]
+                    for warning in [*build_cut_off_warnings(usage), *_list_warnings(study)]
                 ],
             )
         )

@@ -16,7 +16,7 @@ from evaluation.models import AlarmReview, RunOfRecord, WorkerVerdict
 
 
 @dataclass(frozen=True)
-class Wanted:
+class LogFilter:
     """Filter of the audit log: user, name of the set, and dates; empty values do not filter.
 
     `user` is a whole user name, `name` a part of a set's name; `since` and `until` are inclusive
@@ -56,7 +56,7 @@ class Source:
     subject: Any
     at: str = "created_at"
 
-    def read(self, kind: str, wanted: Wanted) -> Iterator[DecisionEntry]:
+    def read(self, kind: str, wanted: LogFilter) -> Iterator[DecisionEntry]:
         """Yield the entries that pass the filter, newest first."""
         rows = _filter(self.rows, wanted, self.user, self.set_name, self.at)
         values = rows.annotate(
@@ -115,7 +115,7 @@ def _join(*parts: Any) -> Concat:
     return Concat(*spaced, output_field=TextField())
 
 
-def read_decisions(wanted: Wanted, kind: str = "") -> Iterator[DecisionEntry]:
+def read_decisions(wanted: LogFilter, kind: str = "") -> Iterator[DecisionEntry]:
     """Yield the decisions that pass the filter, newest first; with `kind`, only of that kind."""
     sources = build_sources()
     chosen = {kind: sources[kind]} if kind else sources
@@ -123,13 +123,13 @@ def read_decisions(wanted: Wanted, kind: str = "") -> Iterator[DecisionEntry]:
     return heapq.merge(*parts, key=lambda entry: entry.at, reverse=True)
 
 
-def select_exports(wanted: Wanted) -> QuerySet[ExportRead]:
+def select_exports(wanted: LogFilter) -> QuerySet[ExportRead]:
     """Return the downloads that pass the filter with their users, newest first."""
     rows = _filter(ExportRead.objects.all(), wanted, "user", "set_name", "created_at")
     return rows.select_related("user").order_by("-pk")
 
 
-def select_sign_ins(wanted: Wanted, event: str = "") -> QuerySet[SignInEvent]:
+def select_sign_ins(wanted: LogFilter, event: str = "") -> QuerySet[SignInEvent]:
     """Return sign-ins, and changes of factors and links, that pass the filter, newest first."""
     rows = _filter(SignInEvent.objects.all(), wanted, "", "", "created_at")
     if event:
@@ -138,7 +138,7 @@ def select_sign_ins(wanted: Wanted, event: str = "") -> QuerySet[SignInEvent]:
 
 
 def _filter(
-    rows: QuerySet[Any, Any], wanted: Wanted, user: str, set_name: str, at: str
+    rows: QuerySet[Any, Any], wanted: LogFilter, user: str, set_name: str, at: str
 ) -> QuerySet[Any, Any]:
     """Return the rows that pass the filter; `user`, `set_name` and `at` are query paths from a row.
 

@@ -20,7 +20,7 @@ from annotations.models import ExportRead, SignInEvent, is_operator
 from annotations.web.downloads import download
 from crowdgrade.audit.entries import (
     DecisionEntry,
-    Wanted,
+    LogFilter,
     read_decisions,
     select_exports,
     select_sign_ins,
@@ -94,7 +94,7 @@ def show_exports(request: HttpRequest) -> HttpResponseBase:
     _require_operator(request)
     form = AuditForm(request.GET)
     values = _read(form)
-    rows = select_exports(Wanted(**values)) if values is not None else ExportRead.objects.none()
+    rows = select_exports(LogFilter(**values)) if values is not None else ExportRead.objects.none()
     if values is not None and request.GET.get("format") == "csv":
         return _send("downloads", EXPORT_COLUMNS, _list_exports(rows.iterator(2000)))
     return _show(request, "exports", form, rows[: MOST_SHOWN + 1])
@@ -108,7 +108,7 @@ def show_decisions(request: HttpRequest) -> HttpResponseBase:
     rows: Iterator[DecisionEntry] = iter(())
     if values is not None:
         kind = values.pop("kind")
-        rows = read_decisions(Wanted(**values), kind)
+        rows = read_decisions(LogFilter(**values), kind)
         if request.GET.get("format") == "csv":
             lines = (
                 [e.at.isoformat(), e.user, e.kind, e.choice, e.set_name, e.subject] for e in rows
@@ -125,7 +125,7 @@ def show_sign_ins(request: HttpRequest) -> HttpResponseBase:
     rows: QuerySet[SignInEvent] = SignInEvent.objects.none()
     if values is not None:
         event = values.pop("event")
-        rows = select_sign_ins(Wanted(**values), event)
+        rows = select_sign_ins(LogFilter(**values), event)
         if request.GET.get("format") == "csv":
             lines = (
                 [e.created_at.isoformat(), e.name, e.event, e.detail, e.address or ""]

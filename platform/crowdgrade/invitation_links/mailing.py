@@ -56,7 +56,7 @@ If you do not know {inviter}, ignore this mail.
 
 
 @dataclass(frozen=True)
-class Mailed:
+class MailResult:
     """Result of a mail to one address; `error` is a key of `FAILURES`, "" if accepted.
 
     `address` is the link's URL, for the user to copy if the mail was not accepted.
@@ -106,7 +106,7 @@ def invite_by_mail(
     question_set: QuestionSet | None,
     addresses: Iterable[str],
     build_address: Callable[[str], str],
-) -> list[Mailed]:
+) -> list[MailResult]:
     """Create and send a link for each mail address; return the results in order.
 
     `build_address` returns the URL of a token. Call it outside of a transaction: a server may take
@@ -119,7 +119,7 @@ def invite_by_mail(
     return _send(made)
 
 
-def invite_again(link: InvitationLink, build_address: Callable[[str], str]) -> Mailed:
+def invite_again(link: InvitationLink, build_address: Callable[[str], str]) -> MailResult:
     """Send an invitation again with a new link and return the result.
 
     The earlier link becomes invalid.
@@ -128,7 +128,7 @@ def invite_again(link: InvitationLink, build_address: Callable[[str], str]) -> M
     return mailed
 
 
-def _send(made: list[tuple[InvitationLink, str]]) -> list[Mailed]:
+def _send(made: list[tuple[InvitationLink, str]]) -> list[MailResult]:
     """Send all links over one connection, whatever fails for single ones; return the results."""
     connection = get_connection()
     error = _find_error(connection.open)
@@ -139,7 +139,7 @@ def _send(made: list[tuple[InvitationLink, str]]) -> list[Mailed]:
         # By query: the person may have used the link while the next mail is sent.
         rows = InvitationLink.objects.filter(pk=link.pk)
         rows.update(mailed_at=timezone.now(), mail_error=code, n_mails=F("n_mails") + 1)
-        results.append(Mailed(link, code, address))
+        results.append(MailResult(link, code, address))
     _find_error(connection.close)
     return results
 

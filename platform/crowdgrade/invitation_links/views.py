@@ -39,7 +39,7 @@ from crowdgrade.invitation_links.mailing import (
     MOST_A_DAY,
     OFFERS,
     PAUSE,
-    Mailed,
+    MailResult,
     count_left,
     invite_again,
     invite_by_mail,
@@ -229,7 +229,7 @@ def _build_address(request: HttpRequest, token: str) -> str:
 
 
 def _show_links(
-    request: HttpRequest, question_set: QuestionSet | None, mailed: Sequence[Mailed] = ()
+    request: HttpRequest, question_set: QuestionSet | None, mailed: Sequence[MailResult] = ()
 ) -> HttpResponse:
     """Return the page of links; POST creates one and shows it once, or mails several.
 

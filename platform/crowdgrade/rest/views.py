@@ -62,7 +62,7 @@ class ProblemView(OpenView):
 
 
 @extend_schema(exclude=True)
-class NowhereView(OpenView):
+class UnknownUrlView(OpenView):
     """View of unknown URLs below /api/, which responds with error 404 as JSON."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

@@ -154,7 +154,7 @@ MAX_DETAIL = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Others:
+class UnlistedTokens:
     """Summary of the tokens outside a list of the likeliest: number, probability, -sum p ln p."""
 
     tokens: int
@@ -177,7 +177,7 @@ class TokenLogprob:
     data: bytes
     logprob: float
     top: tuple[tuple[bytes, float], ...]
-    others: Others | None = None
+    others: UnlistedTokens | None = None
 
 
 def shorten_logprobs(logprobs: Any) -> Any:
@@ -200,7 +200,7 @@ def _shorten_entry(entry: Any) -> Any:
     p = np.exp(np.minimum(logs[order[MAX_DETAIL:]], 1.0))
     # p log p is 0 at p = 0, where numpy gives NaN.
     positive = p[p > 0]
-    others = Others(len(p), float(p.sum()), -float((positive * np.log(positive)).sum()))
+    others = UnlistedTokens(len(p), float(p.sum()), -float((positive * np.log(positive)).sum()))
     return {
         **entry,
         "top_logprobs": [listed[place] for place in order[:MAX_DETAIL].tolist()],
@@ -255,11 +255,13 @@ def _get_logprob(entry: Any) -> float:
     return float(value)
 
 
-def _parse_others(value: Any) -> Others | None:
+def _parse_others(value: Any) -> UnlistedTokens | None:
     """Return the stored summary of unlisted tokens; None without a valid one."""
     if not isinstance(value, Mapping):
         return None
     try:
-        return Others(int(value["tokens"]), float(value["probability"]), float(value["entropy"]))
+        return UnlistedTokens(
+            int(value["tokens"]), float(value["probability"]), float(value["entropy"])
+        )
     except (KeyError, TypeError, ValueError, OverflowError):
         return None

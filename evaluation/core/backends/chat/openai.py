@@ -341,12 +341,12 @@ class AdaptedParameters:
             if name not in body or not is_meant:
                 continue
             if name not in self._changes:
-                self._changes[name] = self._other_name(name)
+                self._changes[name] = self._find_other_name(name)
             # Another request may have learnt it meanwhile.
             return self.adapt(body) != dict(body)
         return False
 
-    def _other_name(self, name: str) -> str:
+    def _find_other_name(self, name: str) -> str:
         """Return a parameter's alternative name; "" if it has none, or that was tried already."""
         other = OTHER_NAMES.get(name, "")
         # Where both names were refused, leave the parameter out instead of renaming it back.

@@ -110,7 +110,7 @@ class ResultViewSet(GradingViewSet):
     def retrieve(self, request: Request, run_id: Any) -> Response:
         """Return a run's report in its run type's form, without lists of workers or questions."""
         run = self.done(request, run_id, summary=RunSummary)
-        report = self.kind_of(run).load_result(run)
+        report = self.get_kind(run).load_result(run)
         return Response(build_serializer(report.__class__)(report).data)
 
     @extend_schema(

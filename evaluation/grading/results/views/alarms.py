@@ -60,7 +60,7 @@ from evaluation.runs import judging
 from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.exclusions import leave_out_excluded
 from evaluation.runs.forms import format_refusal
-from evaluation.runs.reports.verdicts import load_current_verdicts, load_voters
+from evaluation.runs.reports.verdicts import load_current_verdicts, load_run_exclusions
 from evaluation.runs.result_pages import Context, build_breadcrumbs, get_kind_or_404, get_run_or_404
 from evaluation.runs.steps.answers import read_parameters
 
@@ -342,7 +342,7 @@ def show_expert_grading(request: HttpRequest, run: UUID) -> HttpResponseBase:
     do = {"suggest": _start_suggestion, "ask": _ask_expert, "grade": _start_grading}.get(name)
     if current_run.state != Run.State.DONE or do is None:
         return redirect(_build_address(current_run))
-    if name != "ask" and request.POST.get("left_out", "") != load_voters(current_run).ids:
+    if name != "ask" and request.POST.get("left_out", "") != load_run_exclusions(current_run).ids:
         request.method = "GET"
         response: Any = _show_anchors_page(request, run=run, changed=True)
         response.status_code = 409
@@ -360,7 +360,7 @@ def _show_anchors_page(request: HttpRequest, run: Run, changed: bool = False) ->
         "title": "Settle which camp is right",
         "subtitle": f"{report.about.name}, version {report.about.version}",
         "report": report,
-        "voters": load_voters(run),
+        "voters": load_run_exclusions(run),
         "changed": changed,
         "why": describe_not_chosen(report.reason),
         "not_chosen": describe_not_chosen(report.choice.reason if report.choice else None),

@@ -205,7 +205,7 @@ LONGEST_REPLY = "max_tokens"
 """The option that sets the longest reply, where a step has no other."""
 
 
-def cut_off_warnings(
+def build_cut_off_warnings(
     usage: Sequence[Usage], options: Mapping[str, str] = MappingProxyType({})
 ) -> list[Message]:
     """Return a warning on cut-off replies for each option that limits their length.

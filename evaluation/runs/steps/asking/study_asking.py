@@ -134,7 +134,7 @@ class StudyAsker:
         self.turn.check_interruption()
         works = [self._prepare_work(step, one) for one in rounds]
         conversation = _InTurns(self, works)
-        conversation.tell()
+        conversation.report_arrivals()
         if conversation.works:
             # Only where something is left to ask: a turn of the computing lane reads stored replies
             # itself.
@@ -341,9 +341,9 @@ class _InTurns(Conversation[_StepWork, _StepWork]):
         for work in self.all:
             self.study.note(work, seconds)
         self.study.keep_progress()
-        self.tell()
+        self.report_arrivals()
 
-    def tell(self) -> None:
+    def report_arrivals(self) -> None:
         """Report the number of the step's replies that have arrived, and of all."""
         total = sum(len(work.planned) for work in self.all)
         left = sum(work.unknown for work in self.all)

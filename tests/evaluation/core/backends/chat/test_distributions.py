@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.core.backends.chat.contract import (
     MAX_DETAIL,
-    Others,
+    UnlistedTokens,
     parse_tokens,
     shorten_logprobs,
 )
@@ -68,7 +68,7 @@ def test_tokens_are_bytes_and_what_is_no_number_is_nan():
     found = parse_tokens({"content": entries})
     assert [token.data for token in found] == [b"\xc3", "é".encode(), b"x", b"y"]
     assert [isnan(token.logprob) for token in found] == [False, True, True, False]
-    assert [token.others for token in found] == [None, None, None, Others(3, 0.1, 0.2)]
+    assert [token.others for token in found] == [None, None, None, UnlistedTokens(3, 0.1, 0.2)]
 
 
 @pytest.mark.parametrize("said", [None, {}, {"content": []}, {"content": "x"}, {"content": [1]}])

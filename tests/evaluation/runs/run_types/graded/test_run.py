@@ -20,7 +20,7 @@ from evaluation.models import GradedAnswers, Run, RunData
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.flow.graded import GradedOptions, GradedSummary
-from evaluation.runs.reports.graded import find_own_domain
+from evaluation.runs.reports.graded import find_set_comparison
 from evaluation.runs.steps.answers import load_graded_answers, store_graded_answers
 from evaluation.runs.steps.checkpoints import Turn
 from tests.evaluation.evidence.graded.answers import of_workers, some
@@ -74,7 +74,7 @@ def test_a_run_says_in_one_sentence_which_method_to_trust(graded):
     found = GradedSummary.from_json(run.summary)
     assert (found.answers, found.workers, found.questions, found.held) == (100, 10, 10, 5)
     assert [row.name for row in found.rows] == ["aqer", "f1", "tfidf_char", "discrimination"]
-    said = find_own_domain(graded).report.said
+    said = find_set_comparison(graded).report.said
     assert "95%" in said
     assert found.method in said
     assert "|inputs:" in run.signature
@@ -169,7 +169,7 @@ def test_the_results_show_every_method_and_the_table_is_taken_away(site, graded)
     page = site.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
     for name in ("aqer", "f1", "tfidf_char", "discrimination"):
         assert f'<th scope="row">{name}' in page
-    assert find_own_domain(graded).report.said.replace("'", "&#x27;") in page
+    assert find_set_comparison(graded).report.said.replace("'", "&#x27;") in page
     table = site.get(reverse("admin:results-table", args=[run.public_id, "methods"]))
     rows = list(csv.DictReader(io.StringIO(b"".join(table.streaming_content).decode("utf-8-sig"))))
     assert [row["method"] for row in rows] == ["aqer", "f1", "tfidf_char", "discrimination"]
@@ -188,11 +188,11 @@ def test_the_trust_page_of_a_grading_says_it_and_before_that_where_to_upload(
         pass
     link = reverse("admin:results-trust", args=[grading.public_id])
     before = site.get(link).content.decode()
-    assert find_own_domain(graded) is None
+    assert find_set_comparison(graded) is None
     assert reverse("admin:start", args=[graded.public_id, "graded"]) in before
     run = done(graded)
     after = site.get(link).content.decode()
-    assert find_own_domain(graded).report.said.replace("'", "&#x27;") in after
+    assert find_set_comparison(graded).report.said.replace("'", "&#x27;") in after
     assert "Show all methods" in after
     assert reverse("admin:results-run", args=[run.public_id]) in after
 
@@ -210,7 +210,7 @@ def test_rest_starts_it_and_reads_the_report(graded):
     while work_one_turn():
         pass
     found = api.get(f"/api/v1/runs/{started.data['id']}/results/").json()
-    assert found["said"] == find_own_domain(graded).report.said
+    assert found["said"] == find_set_comparison(graded).report.said
     assert {row["name"] for row in found["rows"]} == {
         *("aqer", "f1", "tfidf_char", "discrimination")
     }
@@ -219,7 +219,7 @@ def test_rest_starts_it_and_reads_the_report(graded):
 def test_a_cancelled_run_is_no_report(graded):
     run = runs.queue_run(graded.latest_version(), graded.owner_id, OPTIONS, "graded")
     runs.cancel_run(run)
-    assert find_own_domain(graded) is None
+    assert find_set_comparison(graded) is None
 
 
 @pytest.mark.long
