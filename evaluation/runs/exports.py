@@ -1,19 +1,15 @@
 """Tables to download: all questions, passages and answers of a version.
 
-An export declares its columns and yields its rows while they are written; nothing holds all
-of them. `answers`, `model_answers`, `items` (questions and passages) make one each of a version;
-`chosen_version` and `chosen_run` find the version and the run that a user names. Commands write
-them to files, the admin streams them, the API may do either; `exchange.writing.formats` knows the
-formats.
-Our imports read every export back (grades excepted): export, import, export is the same file.
+An export declares its columns and yields its rows while they are written; it never holds all rows.
+The functions `build_..._export` each return one table of a version: workers' answers (with scores
+and grades of a run, if one is given), questions, passages, or models' answers with all samples.
+`find_version` and `find_run` select the version and the run that a user or a command names.
+Commands write exports to files, pages and the REST API send them, in the formats of
+`annotations.exchange.writing.formats`. Imports read every export back, except grades: an export of
+imported rows is the same file.
 
-Pages and the REST API pass the user, who gets visible rows only; commands pass None.
-
-Pseudonyms of workers, which tell workers apart but do not reveal their ids. Define a table to
-download: columns, rows read while they are written, and its expected size. Export workers' answers
-with times and flags and, if a run is given, scores and grades. Select the version and the run that
-a user or a command names. Export the questions and passages of a version, in the format that their
-imports read. Export the answers of language models: all requests and all samples.
+Pages and the REST API pass the user, who gets visible rows only; commands pass None. Pseudonyms
+distinguish workers without revealing their ids.
 """
 
 from __future__ import annotations

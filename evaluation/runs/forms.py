@@ -192,7 +192,7 @@ class OptionForm(forms.Form):
             self._refuse(self._get_field_name(wrong.option) if wrong.option else None, wrong)
 
     def sentences(self, error: OptionError) -> list[str]:
-        """Return the problems as sentences, for a page whose form is not filled in."""
+        """Return the problems as sentences, for a page that does not show the posted form."""
         return [_capitalise(SITE.sentence(self.options_of, wrong)) for wrong in error.problems]
 
     def parameters(self) -> Any:

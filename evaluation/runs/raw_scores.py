@@ -64,7 +64,7 @@ class Spread:
 
 
 def compute_spread(scores: Mapping[int, RawScore]) -> Spread | None:
-    """Return the distribution of scores that have enough answers; None without any."""
+    """Return the distribution of the scores of workers with enough answers; None without any."""
     known = sorted(
         score.value for score in scores.values() if score.supported and score.value is not None
     )

@@ -1,6 +1,7 @@
 """Pages of the site on sets, runs, results and models.
 
-As in `annotations.desk`: plain functions, one noun a module, everything scoped.
+Views are plain functions, one module per noun, as in `annotations.desk`. Every query is limited to
+the rows that the user may see.
 """
 
 from evaluation.payments.views import files as files  # so may decisions and statuses of a panel

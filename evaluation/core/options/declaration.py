@@ -110,7 +110,7 @@ class Option:
     default: Any = None
 
     def check(self, value: Any) -> Problem | None:
-        """Return the problem of a value by itself; None if it is valid."""
+        """Return the problem of a value regardless of other options; None if it is valid."""
         if value is None:
             return None if self.optional else build_problem("null", self.name)
         return self._check(value)

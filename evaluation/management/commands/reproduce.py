@@ -1,6 +1,6 @@
 """Command ``manage.py reproduce STUDY --data FOLDER --output DIR``: repeat a study.
 
-``manage.py reproduce graded FILE --output DIR`` does the same with graded answers of one's own.
+``manage.py reproduce graded FILE --output DIR`` evaluates the user's own graded answers.
 """
 
 from __future__ import annotations

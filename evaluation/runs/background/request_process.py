@@ -92,7 +92,7 @@ class Slots:
             return list(self._taken.values())
 
     def fill(self) -> None:
-        """Claim queued runs for free slots, one per owner; else end the longest turn."""
+        """Claim queued runs for free slots, one per owner; if none is free, end the longest."""
         while len(slots := self.list_taken()) < self._most:
             claim = claim_next(get_process_name(), Lane.ASKING, busy={slot.owner for slot in slots})
             if claim is None:

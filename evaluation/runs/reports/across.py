@@ -59,8 +59,8 @@ Scale = tuple[str, ...]
 def select_official_runs(user: AnyUser) -> QuerySet[Run]:
     """Return the grading run that represents each set whose answers the user may see.
 
-    The official run, else the newest finished run (`run_that_counts`, for all sets at once). A set
-    without a grading run has none. No other module of this package decides it.
+    That is the official run, else the newest finished run, as by `choose_official_or_newest` for
+    one set. A set without a finished grading run has none.
     """
     done = filter_unarchived(Run.objects.filter(kind=GRADING, state=Run.State.DONE))
     of_set = done.filter(version__question_set=OuterRef("version__question_set"))

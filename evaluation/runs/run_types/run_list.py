@@ -1,8 +1,8 @@
 """Lists of runs, and a run's progress model by model.
 
 Build lists of runs: each run with its title, and whether it is its set's official run. Show a run's
-progress model by model, for run types that send requests. Apart from the registry, which a Python
-program reads without Django's models.
+progress model by model, for run types that send requests. The registry is another module, because
+Python programs use it without Django's models.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
 """Load what runs read from the database: answers, graded answers, inputs of remedies.
 
-Load answers of workers and models from the database, as columns to grade. Store and load the graded
-answers of a question set, from an uploaded file.
-
-Load what a grading's remedies need from the database: excluded workers, experts' grades.
-
-`judgements_of` is for the pages of experts as well.
+Answers of workers and models are loaded as columns to grade. The graded answers of a question set
+come from an uploaded file. Remedies need excluded workers and experts' grades.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ class LogFilter:
 class DecisionEntry:
     """A decision of a user for the audit log: time, kind, choice and subject.
 
-    `kind` is a key of `SOURCES`. `subject` is the worker's id, the kind of alarm or the id of the
-    run or object; reasons are left out, because they may quote answers.
+    `kind` is a key of `build_sources`. `subject` is the worker's id, the kind of alarm, or the id
+    of the run or object; reasons are left out, because they may quote answers.
     """
 
     at: datetime

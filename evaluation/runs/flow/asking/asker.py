@@ -42,7 +42,7 @@ LOOK_AGAIN = 0.2
 
 
 class _OverError(Exception):
-    """The asking of a model ended before this request was sent."""
+    """The requests to a model were ended before this one was sent."""
 
 
 class End(StrEnum):
@@ -58,7 +58,7 @@ class End(StrEnum):
 
 @dataclass(frozen=True)
 class Settings:
-    """Concurrency, retries, requests per minute and time limit of an asking.
+    """Settings of requests to a model: concurrency, retries, rate limits and time limit.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Settings:
 
 @dataclass
 class Outcome:
-    """Result of one asking: counts of replies and errors, attempts, cost, and why it ended.
+    """Result of the requests to a model: counts of replies and errors, attempts, cost, and end.
 
     `n_planned` == `n_stored` + sum of `statuses` + `n_left`. `statuses` counts the items of each
     status, `n_asked` the requests that got a reply or an ERROR, `n_attempts` all attempts, also of
@@ -144,7 +144,7 @@ async def ask(
 
 
 class _Asker:
-    """One asking of a model: its concurrent requests, pace, budget, and consecutive faults."""
+    """Sends requests to a model: concurrent requests, pace, budget, and consecutive faults."""
 
     def __init__(
         self,
@@ -243,7 +243,7 @@ class _Asker:
                 return
 
     def _has_ended(self) -> bool:
-        """Return whether the asking has ended, for whatever reason."""
+        """Return whether the requests have been ended, for whatever reason."""
         return self.outcome.end is not End.DONE
 
     async def _ask(self, group: list[Planned]) -> bool:
@@ -340,7 +340,7 @@ class _Asker:
                 await self._over.wait()
 
     def _is_worth_another(self, reply: Reply) -> bool:
-        """Return whether to retry: the error may pass, and the asking goes on."""
+        """Return whether to try again: the error may pass, and requests have not been ended."""
         return reply.fault is not None and reply.fault.again and self.outcome.end is End.DONE
 
     def _compute_wait(self, state: tenacity.RetryCallState) -> float:

@@ -340,7 +340,7 @@ class AskOptions(Parameters):
         return own if isinstance(own, int) else None
 
     def pace(self) -> Settings:
-        """Return concurrency, retries and requests per minute as `Settings` of an asking."""
+        """Return concurrency, retries and requests per minute as `Settings` of `asker.ask`."""
         return Settings(
             at_once=self.concurrency,
             patience=self.patience(),

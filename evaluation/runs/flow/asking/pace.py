@@ -21,7 +21,7 @@ Returns the seconds until the first one.
 
 
 class Pace:
-    """Limiter of requests and tokens per minute, which also pauses when the server demands it.
+    """Limits requests and tokens per minute, and pauses when the server demands it.
 
     Requests and tokens are spread evenly over the minute, without bursts. Limits that the server
     reports (x-ratelimit headers, Retry-After) and a server that is down delay all requests. With

@@ -1,4 +1,4 @@
-"""Execute a run that asks models the questions of a set, from its options to its summary.
+"""Work on a run that asks models the questions of a set, from its options to its summary.
 
 The models are asked concurrently, in a thread with an event loop; the turn's thread writes the
 replies that arrived in one short transaction, stores the progress, and checks whether the run

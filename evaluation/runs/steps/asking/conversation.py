@@ -73,7 +73,7 @@ class PendingReservation:
 
 
 class ReplyQueue(Generic[AskingT]):
-    """Queue of replies from the asking thread to the thread that writes to the database.
+    """Queue of replies, from the thread that asks models to the thread that writes rows.
 
     Reservations of requests go the same way.
     """
@@ -279,7 +279,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
         """Store the progress, in a fenced transaction, `seconds` after the asking began."""
 
     def is_over(self) -> bool:
-        """Return whether no further request may begin in this turn."""
+        """Return whether the turn is over, so that no further request may begin."""
         return self.turn.is_over()
 
     def run_until_over(self) -> None:

@@ -110,7 +110,7 @@ class ModelAsking:
 
     @cached_property
     def stored_parameters(self) -> dict[str, Any]:
-        """Parameters stored with each answer: SPEC, prompt hash, all that was sent, first seed.
+        """Parameters stored with each answer: SPEC, prompt hash, request parameters, first seed.
 
         The first seed is stored with all samples, whose own seeds are derived from it. The prompt's
         hash is included, because two prompts may give the same messages for a question.
@@ -121,7 +121,7 @@ class ModelAsking:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of `stored_parameters`, which identifies the answers of this asking."""
+        """SHA-256 of `stored_parameters`, which identifies the answers of this configuration."""
         # Sorted, because a database may return the keys of JSON in another order.
         return hashlib.sha256(
             json.dumps(self.stored_parameters, sort_keys=True).encode()
