@@ -128,7 +128,7 @@ class GradingInput:
     n_repeated : number of rows left out because they repeat an earlier row.
     excluded : ids of workers who do not vote, each among the workers.
     collapsed : ids of workers whose groups of copiers vote as one; () for all groups.
-    anchors : experts' grades, by row of `answered`.
+    anchors : pairs of a row of `answered` and an expert's grade of it.
     model_names : name of each model in messages, by id; the id is used where there is none.
     wordings : known texts of the questions, by id.
     question_groups : passage or category by question, see `choose_question_groups`.

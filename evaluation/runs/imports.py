@@ -52,7 +52,7 @@ def import_model_answers(
     keep_thinking: bool = False,
     model: str = "",
 ) -> ImportReport:
-    """Add a file's model answers to the set's version of that number, else the latest.
+    """Add a file's model answers to the set's version numbered `version`, by default the latest.
 
     Models of the set's owner are found by their names; unknown models are created. A draft is
     published, as by `import_answers`. Raises `InputError` with every bad row, such as a question

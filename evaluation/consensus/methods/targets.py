@@ -175,7 +175,7 @@ def _split_into_parts(sizes: Integers, dimension: int) -> Iterator[slice]:
 
 
 def scale_by_power_of_two(x: Vectors, exponent: Integers | None) -> Vectors:
-    """Return x in float64 times ``2 ** -exponent``; None scales each row by its own size.
+    """Return x in float64 times ``2 ** -exponent``; for None each row by its own exponent.
 
     A cosine does not see a row's length, so its own scale keeps it from under- or overflowing.
     """

@@ -284,7 +284,7 @@ def draw_lines(
     series: Sequence[Series],
     heights: tuple[float, float] | None = None,
 ) -> Chart:
-    """Return a line chart of several series with titled axes and a key.
+    """Return a line chart of several series with titled axes and a legend.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ def _draw_axes(drawing: Drawing, x: Scale, y: Scale, axes: tuple[str, str], top:
 
 
 def _place_keys(series: Sequence[Series], width: float) -> list[tuple[float, int]]:
-    """Return the left edge in pixels and the row of each entry of the chart's key."""
+    """Return the left edge in pixels and the row of each entry of the chart's legend."""
     places, left, row = [], 10.0, 0
     for line in series:
         wide = KEY + 6 + estimate_width(line.name) + 18

@@ -65,7 +65,7 @@ def find_run(user: AbstractBaseUser | AnonymousUser, public_id: UUID) -> Run:
 def find_version(
     question_set: QuestionSet, number: str | None, *, answered: bool = True
 ) -> QuestionSetVersion | None:
-    """Return the set's version with a number, without a number the latest; None if none.
+    """Return the set's version numbered `number`, by default the latest; None if it has none.
 
     With `answered` only versions with an accepted text answer count.
     """

@@ -37,7 +37,7 @@ class Step:
     ----------
     name : name of the step in the journal, the summary and the progress.
     template, system : template and system text, stored as its prompt with a hash.
-    parameters : override those of the model, such as the temperature; None leaves one out.
+    parameters : override those of `AskSettings`, such as the temperature; None leaves one out.
     """
 
     name: str

@@ -277,7 +277,7 @@ class ViewedObservation(NamedTuple):
 
 
 def select_part(view: View, part: str) -> View:
-    """Return the view (measure) of one part, named in its name and title; `view` itself for ""."""
+    """Return the view (measure) for one part, with the part in name and title; for "" unchanged."""
     if not part:
         return view
     return replace(view, name=f"{view.name}:{part}", title=f"{view.title} ({part})")

@@ -33,7 +33,7 @@ from evaluation.models import (
 )
 from evaluation.models.judgements import PLACES
 from evaluation.runs.judging.declaration import ExpertProgress
-from evaluation.runs.judging.tasks import filter_excluded
+from evaluation.runs.judging.tasks import remove_excluded_workers
 
 COUNT, MOST = 20, 2_000
 # A model's answer stands at every so many places.
@@ -44,7 +44,7 @@ STRATA = (PEOPLE, *THIRDS, MODELS)
 
 
 class CannotDrawError(ValueError):
-    """The run has no sample such as requested; the message is for people."""
+    """Error: no such sample can be drawn from the run; the message is for people."""
 
 
 # As many as the papers had experts grade: a tenth of all answers, or 200.
@@ -240,7 +240,7 @@ def filter_requests(audit: Audit) -> QuerySet[Any, Any]:
         Q(response__in=items.filter(response__isnull=False).values("response"))
         | Q(llm_response__in=items.filter(llm_response__isnull=False).values("llm_response"))
     )
-    return filter_excluded(rows.annotate(is_done=done[0] | done[1]))
+    return remove_excluded_workers(rows.annotate(is_done=done[0] | done[1]))
 
 
 def _order_worker_answers(

@@ -276,7 +276,7 @@ def draw_sample(run: Run, judging: Judging, count: int, seed: int) -> list[model
 def request_judgements(exhibits: Iterable[models.Exhibit], expert: int) -> None:
     """Ask an expert to judge the items of a run's sample; earlier requests stay.
 
-    The expert gets the items in an order of his or her own, drawn with the seed of the sample.
+    Each expert gets the items in another random order, drawn with the seed of the sample.
     """
     rows = list(exhibits)
     if not rows:

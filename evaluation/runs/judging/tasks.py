@@ -34,7 +34,7 @@ ROUNDING = 1e-9
 
 
 class CannotSettleError(ValueError):
-    """An expert cannot settle a disagreement of others; the message is for people."""
+    """Error: an expert cannot settle a disagreement of others; the message is for people."""
 
 
 @dataclass(frozen=True)
@@ -417,11 +417,11 @@ def select_requests(expert: int, sets: QuerySet[QuestionSet]) -> QuerySet[Any, A
         | Q(exhibit__run__version__question_set__in=set_ids)
     )
     rows = JudgementRequest.objects.filter(of_sets, expert=expert)
-    return filter_excluded(rows.annotate(is_done=done[0] | done[1] | done[2]))
+    return remove_excluded_workers(rows.annotate(is_done=done[0] | done[1] | done[2]))
 
 
-def filter_excluded(requests: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
-    """Return the requests that are done, or whose answer is by a worker not excluded."""
+def remove_excluded_workers(requests: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
+    """Return the requests without those still open about answers of excluded workers."""
     rows = requests.annotate(of_author=WorkerVerdict.build_author_verdict())
     return rows.exclude(is_done=False, of_author=WorkerVerdict.Kind.EXCLUDE)
 

@@ -202,7 +202,7 @@ class Turn:
 
 @transaction.atomic
 def store_failed_run(run_id: int, condition: Q, error: str, **changes: Any) -> bool:
-    """Store a run as failed with the reason `error` if it matches the filter; return if it did."""
+    """Store a run as failed with the reason `error`; False if it does not match the filter."""
     failed = Run.objects.filter(condition, pk=run_id).update(
         state=Run.State.FAILED, error=error, finished_at=Now(), lease_until=None, **changes
     )

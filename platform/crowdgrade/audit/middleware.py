@@ -33,7 +33,7 @@ class ExportLogMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response; a file is counted while it is sent."""
+        """Return the response; of a download, the bytes and lines sent are counted."""
         response = self.get_response(request)
         name = find_file_name(response)
         if not name or response.status_code != 200 or not request.user.is_authenticated:

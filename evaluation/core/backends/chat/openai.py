@@ -127,7 +127,7 @@ def parse_seconds(value: str | None) -> float | None:
 
 
 def _find_reason(choice: Mapping[str, Any]) -> str:
-    """Return why the reply ended; the reason of a gateway's provider where it is clearer."""
+    """Return the finish reason of a reply; that of a gateway's provider if it is more specific."""
     reason = str(choice.get("finish_reason") or choice.get("stop_reason") or "")
     native = choice.get("native_finish_reason")
     if isinstance(native, str) and read_finish(reason) is Finish.OTHER != read_finish(native):

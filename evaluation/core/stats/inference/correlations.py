@@ -336,7 +336,7 @@ def forecast_interval(
 
 
 def _check_columns(*columns: ArrayLike) -> tuple[Floats, Floats, Floats]:
-    """Return three columns as floats. Raises ValueError for a misfit or a negative weight."""
+    """Return three columns as floats. Raises ValueError for unequal lengths or negative weights."""
     x, y, w = (np.asarray(column, dtype=np.float64) for column in columns)
     if not x.shape == y.shape == w.shape or x.ndim != 1:
         raise ValueError(f"columns of shapes {x.shape}, {y.shape} and {w.shape}")

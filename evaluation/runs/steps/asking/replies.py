@@ -39,7 +39,7 @@ PendingReply = AnyPendingReply[ModelAsking]
 
 @dataclass
 class Replies:
-    """Reply store of one model's asking (see `evaluation.runs.flow.asking.plan.Store`).
+    """Reply store of one model in a run (see `evaluation.runs.flow.asking.plan.Store`).
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Replies:
         mailbox: ReplyQueue[ModelAsking] | None = None,
         run_id: int | None = None,
     ) -> Self:
-        """Return the reply store of one model's asking, with its stored replies looked up.
+        """Return the reply store of one model in a run, with its stored replies looked up.
 
         A request with an ERROR of the run `run_id` is not sent again; one of another run is.
         """
