@@ -186,8 +186,8 @@ class ExemplaryAnswer(Result):
     holds its place on the map (see `AnswerScore`) after each iteration, `own_share` and
     `run_share` how much of the differences between the answers the two pairs of axes show.
     `separation` is how clearly its answers fall into two camps (see `methods.alarms.questions`),
-    None below 6 answers and in runs that did not look; where it is above the threshold, the camps
-    have their sizes, and the answers nearest to their means (None if withdrawn).
+    None below 6 answers and in runs that did not compute it. Above the threshold, the sizes of the
+    camps and the answers nearest to their means (None if withdrawn) are stored.
     `facts` is `SPOKEN` if facts were extracted from the answers, else the code of the reason; "" in
     runs without facts.
     """

@@ -312,8 +312,8 @@ def _find_number_words(text: str) -> set[str]:
 def extract_names(text: str) -> set[str]:
     """Return the names in a text: capitalised words within a sentence, and quotations.
 
-    In texts of which most words have one (titles), and in scripts without capitals, quotations
-    alone count.
+    In texts of mostly capitalised words (titles), and in scripts without capitals, only quotations
+    count.
     """
     text = unicodedata.normalize("NFC", text)
     names_found = {fold_spaces(quoted) for quoted in _QUOTED.findall(text)}

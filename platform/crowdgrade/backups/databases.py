@@ -169,7 +169,7 @@ def _read_contents(query: Query, version: str, tables: Iterable[str]) -> Content
 
 
 def _copy_sqlite(target: Path) -> Contents:
-    """Copy the SQLite database to the file `target`; return what the copy contains."""
+    """Copy the SQLite database to the file `target`; return the copy's contents."""
     path = get_sqlite_path()
     if not path.exists():
         raise BackupError("nothing_to_save", place=path)
@@ -210,7 +210,7 @@ def _replace_sqlite(copy: Path) -> None:
 
 
 def _copy_postgresql(target: Path) -> Contents:
-    """Dump the PostgreSQL database to the file `target`; return what the dump contains."""
+    """Dump the PostgreSQL database to the file `target`; return the dump's contents."""
     with _snapshot() as (name, query, version):
         tables = [
             row[0]

@@ -62,7 +62,7 @@ def compute_clustered_interval(
     ----------
     statistic : function of row numbers 0..n-1, called with all rows and with the rows of each draw.
     clusters : (n,) label of each row's cluster.
-    n_draws : bootstrap draws, at least 2; a draw in which it is undefined is left out.
+    n_draws : bootstrap draws, at least 2; draws in which the statistic is undefined are left out.
     seed : of the draws. level : coverage, strictly between 0 and 1.
 
     Returns

@@ -92,8 +92,8 @@ class Comparison:
 class SignificantRank:
     """A model's rank: 1 + the number of significantly better models; ranks can be shared.
 
-    `n_compared` of the other models could be compared. `rank` is None, with `reason`
-    "no_comparison", where there are others and none of them could.
+    `n_compared` is the number of other models that could be compared. `rank` is None, with `reason`
+    "no_comparison", if none of the other models could.
     """
 
     model: str

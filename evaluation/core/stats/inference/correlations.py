@@ -49,7 +49,7 @@ NO_DIFFERENCE = "no_difference"
 class CorrelationDifference:
     """Mean difference of two correlations with its p-value; None with a `reason`.
 
-    `low` and `high` are its 95% interval; None together, as p.
+    `low` and `high` are its 95% interval; both are None whenever the p-value is.
     """
 
     difference: float | None
@@ -120,8 +120,9 @@ def compute_mean_correlation(
 
     Returns
     -------
-    `n` and `n_clusters` are workers with a score and a truth in a repetition at least. No value
-    where a repetition has no correlation ("no_correlation"), no interval below 5 workers.
+    `n` and `n_clusters` are the number of workers with a score and a truth in at least one
+    repetition. No value if a repetition has no correlation ("no_correlation"), no interval below 5
+    workers.
 
     Raises
     ------

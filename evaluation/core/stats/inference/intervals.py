@@ -408,7 +408,8 @@ class SelectionRates:
 
     Attributes
     ----------
-    share, low, high : selected of all of a group, with Wilson's 95% interval; NaN without people.
+    share, low, high : selected share of each group, with Wilson's 95% interval; NaN for an empty
+        group.
     best : the group with the highest share among those that are large enough; -1 below two such.
     ratio, ratio_low, ratio_high : share over that of the best, with Katz's interval, adjusted for
         choosing the best. NaN for groups that are too small.
@@ -436,7 +437,7 @@ def compare_selection_rates(
     Parameters
     ----------
     selected, n : shape (k,), whole numbers from 0, selected at most n.
-    fewest : people of a group that is compared. level : of the intervals.
+    fewest : smallest size of a group that is compared. level : coverage of the intervals.
 
     Raises
     ------

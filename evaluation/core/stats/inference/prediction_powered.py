@@ -60,7 +60,8 @@ class PoweredMean:
 
     Attributes
     ----------
-    mean : None where it is undefined; low, high None together, also where only they are.
+    mean : the estimate; None if undefined. low, high : its interval; None if it or the mean is
+        undefined.
     weight : lambda, the weight of the predictions; 0 if they were not used. The mean over the
         grades where each grade has its own.
     n_graded, n_predicted : with a grade and a prediction (n); with a prediction only (N).

@@ -35,7 +35,8 @@ class RaterAgreement:
 
     Attributes
     ----------
-    n : number of these items. alike : share with equal ratings, 0 to 1; None without any.
+    n : number of items that both rated. alike : share of them with equal ratings, 0 to 1; None
+        without any.
     difference : mean of the first rater's grades less the second's. distance : mean absolute
         difference. Both None for labels.
     kappa : Cohen's, of grades with quadratic weights on halves, of labels without weights.
@@ -120,9 +121,9 @@ class PanelAgreement:
 
     Attributes
     ----------
-    n_raters : with a rating at least. n : items with one at least; n_by_two : with two;
-        n_complete : with one of each rater. n_missing : ratings that are not there, of n times
-        n_raters.
+    n_raters : number of raters with a rating. n : number of items with a rating; n_by_two : with
+        two or more; n_complete : with a rating of each rater. n_missing : number of missing
+        ratings, of n times n_raters.
     kappa_linear, kappa_quadratic : Cohen's weighted kappa, of more than two raters the mean over
         their pairs (Light 1971) that rated something both, as far as it is defined.
     icc_single, icc_mean : ICC(2,1) and ICC(2,k), of the complete items.

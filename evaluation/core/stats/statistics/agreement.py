@@ -302,7 +302,8 @@ class Agreement:
 
     Attributes
     ----------
-    n : how many these are. difference : mean absolute difference of the grades, 0 to 5.
+    n : number of answers that both graded. difference : mean absolute difference of the grades, 0
+        to 5.
     kappa : Cohen's with quadratic weights, 1 for full agreement and 0 for that of chance; None
         where it is undefined, because all grades are the same.
     """
