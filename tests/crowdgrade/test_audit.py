@@ -9,8 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import User
-from django.core import signals
-from django.db import OperationalError, close_old_connections
+from django.db import OperationalError, connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -73,32 +72,31 @@ def test_a_download_from_a_page_is_stored_before_it_is_sent_and_counted_while_it
     assert entry.file.endswith(".csv")
 
 
-def close(response):
+def close(response, monkeypatch):
     """Close a response as the server does; the connection of the test stays open."""
-    signals.request_finished.disconnect(close_old_connections)
-    try:
+    # The signal of the end closes connections in a transaction, also that of the test.
+    with monkeypatch.context() as patched:
+        patched.setattr(connection, "close_if_unusable_or_obsolete", lambda: None)
         response.close()
-    finally:
-        signals.request_finished.connect(close_old_connections)
 
 
-def test_a_download_over_rest_is_stored_with_its_interface(world):
+def test_a_download_over_rest_is_stored_with_its_interface(world, monkeypatch):
     _, token = make_token(world.rana, "night job", 1)
     client = APIClient()
     address = reverse("api:export-answers", args=[world.set.public_id])
     sent = client.get(address, {"format": "jsonl"}, headers={"Authorization": f"Bearer {token}"})
     assert sent.status_code == 200
     list(sent)
-    close(sent)
+    close(sent, monkeypatch)
     entry = ExportRead.objects.get()
     assert (entry.user, entry.interface) == (world.rana, "rest")
     assert (entry.lines, entry.is_complete) == (2, True)
 
 
-def test_a_client_that_goes_away_leaves_an_entry_that_is_not_complete(world):
+def test_a_client_that_goes_away_leaves_an_entry_that_is_not_complete(world, monkeypatch):
     response = download(signed_in(world.rana), world)
     next(iter(response))
-    close(response)
+    close(response, monkeypatch)
     assert ExportRead.objects.get().is_complete is False
 
 
