@@ -79,7 +79,7 @@ class DemographicsForm(forms.Form):
             self.fields[f"role-{column.number}"] = forms.ChoiceField(
                 label=f"Role of {column.name[:60]}",
                 choices=[(role.value, label) for role, label in LABELS.items()],
-                initial=self._mapping.role_of(column.name).value,
+                initial=self._mapping.get_role(column.name).value,
             )
 
     def clean(self) -> dict[str, Any]:

@@ -145,14 +145,14 @@ def _build_condition(stage: StagedBatch) -> str:
 
 
 def _write_examples(stage: StagedBatch) -> Iterator[str]:
-    """Yield a line for each of the first questions: its wording and three answers as stored.
+    """Yield a line for each of the first questions: its wording and three of its stored answers.
 
-    A wrong column of questions, workers or answers is noticed there.
+    They show the user whether a wrong column was taken.
     """
     names, graded = list(stage.questions), _select_graded(stage)
     shown: dict[str, list[str]] = {name: [] for name in list(graded)[:QUESTIONS_SHOWN]}
     missing = EXAMPLES * len(shown)
-    for answer in stage.fresh():
+    for answer in stage.iterate_new():
         examples = shown.get(names[answer.question])
         if examples is None or len(examples) == EXAMPLES or not answer.text:
             continue
@@ -173,7 +173,7 @@ def _build_rows(stage: StagedBatch) -> Iterator[Sequence[object]]:
     """Yield the rows of the table of answers, one per answer, with the columns of `ANSWERS`."""
     names = list(stage.questions)
     graded = _select_graded(stage)
-    for answer in stage.fresh():
+    for answer in stage.iterate_new():
         if names[answer.question] not in graded:
             continue  # a run would grade an attention check as any other question
         worker = stage.workers[answer.worker]

@@ -1,4 +1,4 @@
-"""Read and write the extra columns of our own exports, such as times, panel and rejection.
+"""Read and write the extra columns of this application's exports, such as times and panel.
 
 They are read only in a file with the column that marks it as such an export (`header.MARKS`); in
 any other file a column of the same name is a further column.
@@ -67,7 +67,7 @@ class Note(Protocol):
 
 
 def list_answer_columns() -> tuple[Column, ...]:
-    """Return the optional columns of our export of answers, in its order.
+    """Return the optional columns of this application's export of answers, in its order.
 
     The columns of a run are included so that they are not further columns.
     """
@@ -78,7 +78,7 @@ def list_answer_columns() -> tuple[Column, ...]:
 
 
 def list_model_columns() -> tuple[Column, ...]:
-    """Return the optional columns of our export of model answers, in its order."""
+    """Return the optional columns of this application's export of model answers, in its order."""
     return tuple(
         Column(name, (name,), required=False, mark=OF_MODEL_ANSWERS)
         for name in (*ASKING, *OF_MODEL_RUN)
@@ -151,7 +151,7 @@ def read_signals(cell: str, counts: Sequence[str], note: Note) -> Signals | None
 
 
 def read_asking(cells: Sequence[str], note: Note) -> ModelAsking:
-    """Parse the request of a model (sample, prompt, parameters); bad cells go to `note`."""
+    """Parse the request that a model answered: sample, prompt, ...; bad cells go to `note`."""
     sample, finish_reason, prompt, parameters, extra = cells
     sample = sample.strip() or "0"
     # Ten digits hold the largest sample; a longer text would only cost time to convert.

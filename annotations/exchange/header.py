@@ -76,7 +76,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Positions of a file's columns: those a reader wants, further ones, and marker columns.
+    """Positions of a file's columns: wanted and further ones; and names that mark an export.
 
     `wanted` holds the position of each wanted column (None for an absent optional one), `others`
     the position and name of each further column that has a name, `marks` the marking columns
@@ -123,7 +123,7 @@ class ColumnNames:
                     raise ValueError(f"{other} and {key} are both named {getattr(names, key)!r}")
         return names
 
-    def for_answers(self) -> tuple[Column, ...]:
+    def build_answer_columns(self) -> tuple[Column, ...]:
         """Return the required columns of a file of answers: worker, question, answer."""
         return (
             Column("worker", (self.worker,)),
@@ -131,7 +131,7 @@ class ColumnNames:
             Column("answer", (self.answer,)),
         )
 
-    def for_model_answers(self) -> tuple[Column, ...]:
+    def build_model_answer_columns(self) -> tuple[Column, ...]:
         """Return the columns of a file of model answers: model, question, answer, status.
 
         The default names of question and answer are accepted too, because a chosen name may be
@@ -193,8 +193,8 @@ CORNER = "participant"
 """The name of the first column of a table with people as columns, which often has none."""
 
 
-def name_corner(names: Sequence[str]) -> Sequence[str]:
-    """Return the names of a header, with generated names for columns without a heading.
+def fill_empty_headings(names: Sequence[str]) -> Sequence[str]:
+    """Return the names of a header; a column without a heading gets a generated name.
 
     The first one is then `CORNER`; each other one has the name at its left with its number, such
     as "Which of these? [2]".

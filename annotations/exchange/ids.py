@@ -85,7 +85,7 @@ def is_blank(text: str) -> bool:
 
 
 def read_as_wording(question: str) -> str:
-    """Return a question id that reads like a text (3 words or a final "?"); "" for any other."""
+    """Return a question id if it reads like a text (3 words or a final "?"), else ""."""
     words = [word for word in question.split() if any(c.isalpha() for c in word)]
     is_text = len(words) >= FEWEST_WORDS or question.endswith(QUESTION_MARKS)
     return question if is_text else ""

@@ -99,7 +99,7 @@ class FormattingReader:
         self.example = ("", "")
 
     def read(self, text: str) -> str:
-        """Return the text of an answer that is stored."""
+        """Return an answer as it is stored: without formatting, unless formatting is kept."""
         if (word := text.strip()) in MISSING:
             self.missing[word] += 1
             return text
@@ -113,7 +113,7 @@ class FormattingReader:
 
     @property
     def keeps_formatted(self) -> bool:
-        """Whether there were answers with formatting, which stay as typed."""
+        """Whether any answer had formatting, which is kept as typed."""
         return self._keeps and self.n_formatted > 0
 
     @property

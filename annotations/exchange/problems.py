@@ -189,7 +189,7 @@ class Problems:
                 changed = row != problem.line and problem.row is None
                 self._kept.append(replace(problem, row=row) if changed else problem)
 
-    def by_line(self) -> None:
+    def sort_by_line(self) -> None:
         """Sort the stored problems by line; problems of the whole file come first."""
         self._kept.sort(key=lambda problem: problem.line or 0)
 

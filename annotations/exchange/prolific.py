@@ -84,7 +84,7 @@ class DecisionFault(NamedTuple):
     code: str
 
     @classmethod
-    def of(cls, field: str, code: str, remedy: str, /, **values: Any) -> DecisionFault:
+    def from_code(cls, field: str, code: str, remedy: str, /, **values: Any) -> DecisionFault:
         """Return the error with this code, its sentence taken from `sentences.DECISIONS`."""
         return cls(field, REASONS.text(code, **values), remedy, code)
 
@@ -121,21 +121,25 @@ def find_decision_faults(decision: str, category: str, reason: str) -> Iterator[
     if decision not in DECISIONS:
         code = "decision_unknown" if decision else "decision_missing"
         remedy = f"Write {', '.join(DECISIONS[:-1])} or {DECISIONS[-1]}."
-        yield DecisionFault.of("decision", code, remedy, text=decision[:40])
+        yield DecisionFault.from_code("decision", code, remedy, text=decision[:40])
         return
     if "\0" in reason:
-        yield DecisionFault.of("reason", "reason_not_text", "Remove it.")
+        yield DecisionFault.from_code("reason", "reason_not_text", "Remove it.")
     if (whole := len(reason.strip())) > LONGEST_MESSAGE:
         remedy = "Shorten it: the worker reads it on the panel."
-        yield DecisionFault.of("reason", "reason_too_long", remedy, n=whole, most=LONGEST_MESSAGE)
+        yield DecisionFault.from_code(
+            "reason", "reason_too_long", remedy, n=whole, most=LONGEST_MESSAGE
+        )
     if decision != REJECT:
         if category:
-            yield DecisionFault.of("category", "category_not_allowed", "Leave it empty.")
+            yield DecisionFault.from_code("category", "category_not_allowed", "Leave it empty.")
         return
     if category not in CATEGORIES:
         code = "category_unknown" if category else "category_missing"
         remedy = f"Write one of {', '.join(CATEGORIES)}."
-        yield DecisionFault.of("category", code, remedy, text=category[:40])
+        yield DecisionFault.from_code("category", code, remedy, text=category[:40])
     if (length := count_visible(reason)) < LEAST_MESSAGE:
         remedy = "Write what was wrong, in words that the worker can answer to."
-        yield DecisionFault.of("reason", "reason_too_short", remedy, least=LEAST_MESSAGE, n=length)
+        yield DecisionFault.from_code(
+            "reason", "reason_too_short", remedy, least=LEAST_MESSAGE, n=length
+        )

@@ -97,7 +97,7 @@ class AnswerRecord:
 
 @dataclass(frozen=True, slots=True)
 class ModelAsking:
-    """Request of a model (sample, prompt, parameters), from an export of ours."""
+    """Request that a model answered: its sample, prompt and parameters, from an export."""
 
     sample: int = 0
     finish_reason: str = ""

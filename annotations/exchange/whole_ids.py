@@ -123,7 +123,7 @@ class WholeIds:
         ]
 
     def _describe(self, position: int, column: _Column) -> str:
-        """Return what was done with the ids of a column, and how to have it otherwise."""
+        """Return a sentence on how a column's ids were read and, if mixed, how to change that."""
         name, typed = self._names[position], column.example
         if not column.is_mixed:
             n_ids = len(self._read[position])
@@ -137,8 +137,8 @@ class WholeIds:
         reason, remedy, _ = PROBLEM_MESSAGES[code].texts(self._collect_values(position, column))
         return f"{reason}. {remedy}"
 
-    def explain(self, problems: Problems) -> None:
-        """Put the columns that mixed 101 and 101.0 before problems of the file, if it has any.
+    def put_mixed_columns_first(self, problems: Problems) -> None:
+        """Add a problem for each column that mixes 101 and 101.0, before the file's other problems.
 
         A worker may have two answers to a question only because two ids became one.
         """
@@ -159,7 +159,7 @@ class WholeIds:
 
 
 class KnownIds:
-    """Reads the ids of a file as a file of answers has them, which its rows are joined to.
+    """Reads ids such as 101.0 in a file in the spelling of the answers to which it is joined.
 
     `pairs` are the workers and questions of the answers. An id such as 101.0 that is there only
     as 101 is read as 101, unless `keeps`.
@@ -173,15 +173,15 @@ class KnownIds:
             self._questions.add(question)
 
     def read_worker(self, typed: str) -> str:
-        """Return a worker's id as the answers have it; unchanged if there is none such."""
+        """Return a worker's id as the answers have it; unchanged if they have no such id."""
         return _read_known(typed, self._workers)
 
     def read_question(self, typed: str) -> str:
-        """Return a question's id as the answers have it; unchanged if there is none such."""
+        """Return a question's id as the answers have it; unchanged if they have no such id."""
         return _read_known(typed, self._questions)
 
     def match(self, records: Iterable[RecordT]) -> list[RecordT]:
-        """Return records with the ids of their question, and worker if any, as the answers'."""
+        """Return records in which question and worker ids are as the answers have them."""
         readers = {"worker": self.read_worker, "question": self.read_question}
         matched = []
         for record in records:

@@ -53,7 +53,7 @@ class DecideReport:
     dry_run: bool = False
 
     @property
-    def said_total(self) -> str:
+    def total_as_text(self) -> str:
         """Sum of the bonuses as text, with the currency if it is known."""
         return f"{self.total} {self.currency}".rstrip()
 
@@ -71,7 +71,7 @@ class DecideReport:
             yield DECISIONS.text(
                 "bonuses_in_file",
                 n=self.n_bonuses,
-                total=self.said_total,
+                total=self.total_as_text,
                 n_new=self.n_new_bonuses,
                 n_known=self.n_bonuses - self.n_new_bonuses,
             )
@@ -101,7 +101,7 @@ def decide_by_file(
     with transaction.atomic():
         keys = _match_submissions(version, file.rows, problems)
         # Sorts the problems, which come from several passes over the file.
-        problems.by_line()
+        problems.sort_by_line()
         problems.raise_if_any()
         decisions = [
             NewDecision(keys[row.line], row.decision, row.category, row.reason) for row in file.rows

@@ -18,8 +18,8 @@ WHY_PART = {
 """Why a worker gets a partial payment, by its kind."""
 
 
-def _format(amount: Decimal, currency: str) -> str:
-    """Return an amount with its currency as text."""
+def _format_amount(amount: Decimal, currency: str) -> str:
+    """Return an amount with its currency as text, such as "1.50 GBP"."""
     return f"{amount} {currency}".rstrip()
 
 
@@ -89,7 +89,9 @@ LISTS = Sentences(
         "undecided": "in no list: {n:,} without a decision",
         "held_back": f"left out: {{n:,}} {_HELD_BACK}",
         "not_confirmed": "in no list: {n:,} planned but not confirmed (payments --confirm)",
-        "payments": lambda n, noun, total, currency: f"{n:,} {noun}, {_format(total, currency)}",
+        "payments": lambda n, noun, total, currency: (
+            f"{n:,} {noun}, {_format_amount(total, currency)}"
+        ),
         "list_id": "list {key}",
         "of_mturk": "{n:,} of them are people of Mechanical Turk, whose ids Prolific does not "
         "know: take their lines out, and pay them there",
@@ -130,21 +132,23 @@ SENDING = Sentences(
         "no_part_left": "no confirmed part of the pay is left to be sent",
         "nothing_left": "nothing was left",
         "bonuses_would_be_paid": lambda n, total, currency, study: (
-            f"{n:,} bonuses, {_format(total, currency)}, and the panel's fee, would be paid "
+            f"{n:,} bonuses, {_format_amount(total, currency)}, and the panel's fee, would be paid "
             f"to people of the study {study}. Nothing was sent. To pay, repeat the command with "
             f"--total "
             f"{total}"
         ),
         "bonuses_paid": lambda n, total, currency: (
-            f"{n:,} bonuses, {_format(total, currency)}: the panel has taken them on"
+            f"{n:,} bonuses, {_format_amount(total, currency)}: the panel has taken them on"
         ),
         "parts_would_be_paid": lambda n, kind, total, currency, study: (
-            f"{n:,} who {WHY_PART[kind]}, {_format(total, currency)}, and the panel's fee, would "
-            f"be {'screened out and paid' if kind == 'screened_out' else 'paid as a bonus'} in the "
-            f"study {study}. Nothing was sent. To pay, repeat the command with --total {total}"
+            f"{n:,} who {WHY_PART[kind]}, {_format_amount(total, currency)}, and the panel's fee, "
+            f"would be {'screened out and paid' if kind == 'screened_out' else 'paid as a bonus'} "
+            f"in the study {study}. Nothing was sent. To pay, repeat the command with --total "
+            f"{total}"
         ),
         "parts_paid": lambda n, kind, total, currency: (
-            f"{n:,} who {WHY_PART[kind]}, {_format(total, currency)}: the panel has taken them on"
+            f"{n:,} who {WHY_PART[kind]}, {_format_amount(total, currency)}: the panel has taken "
+            "them on"
         ),
         "parts_without_id": "left out: {n:,} whose submission's id is not known here: import "
         "the statuses of submissions first, or use a list",
@@ -169,7 +173,7 @@ SENDING = Sentences(
 PARTS = Sentences(
     {
         "owed": lambda n, kind, amount, currency: (
-            f"{n:,} who {WHY_PART[kind]}: {_format(amount, currency)} each"
+            f"{n:,} who {WHY_PART[kind]}: {_format_amount(amount, currency)} each"
         ),
         "nobody_owed": "no worker is left to plan a part of the pay for",
         "without_amount": "left out: {n:,} without a part of the pay in the settings",
@@ -179,7 +183,7 @@ PARTS = Sentences(
         "status_unknown": "Warning: of {n:,} of them the status on the panel is not known. If "
         "your study there pays by the code itself, first import the statuses (import_statuses).",
         "planned": lambda n, total, currency: (
-            f"{n:,} planned, {_format(total, currency)} in all; a person confirms them with "
+            f"{n:,} planned, {_format_amount(total, currency)} in all; a person confirms them with "
             "--parts --confirm"
         ),
         "rule_or_round": "parts of the pay have neither rule nor round",

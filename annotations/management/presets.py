@@ -135,7 +135,7 @@ def read_chosen_demographics(options: dict[str, Any]) -> DemographicFile | None:
         )
     mapping = propose_demographics(head)
     try:
-        mapping = mapping.changed(options["map_demographics"], head.header, head.name)
+        mapping = mapping.replace_roles(options["map_demographics"], head.header, head.name)
     except ValueError as error:
         raise CommandError(f"--map-demographics: {error}", returncode=USAGE) from error
     return read_demographics(source, mapping, keep_ids=options["keep_ids"])
@@ -175,7 +175,7 @@ def _read_mapping(path: Source, options: dict[str, Any]) -> tuple[Preset, Mappin
     choices = {key: options[key] for key in ("keep_unfinished", "keep_html", "keep_ids")}
     preset = get_preset(slug, **choices)
     try:
-        mapping = propose_mapping(preset, head, path).changed(
+        mapping = propose_mapping(preset, head, path).replace_roles(
             options["map"], head.header, head.name
         )
     except ValueError as error:

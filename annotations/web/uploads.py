@@ -139,7 +139,7 @@ def _import_file(
     }
     storing_options["imported_by"] = upload.owner_id
     if upload.checked:
-        with upload.copy_checked_rows() as path, stage.kind.opened(path) as rows:
+        with upload.copy_checked_rows() as path, stage.kind.load(path) as rows:
             return stage.store(into, rows, dry_run=dry_run, **storing_options)
     source = make_stored_source(upload.name, upload.open_file, upload.file.size)
     with stage.read(source, **_parse_columns(upload, kind), **reading_options) as rows:
@@ -148,7 +148,7 @@ def _import_file(
             # SQLite writes to a path of this machine, which a storage need not have.
             with TemporaryDirectory(prefix="upload-") as folder:
                 path = Path(folder) / "rows"
-                rows.keep(path)
+                rows.save(path)
                 upload.store_checked_rows(path)
         return report
 

@@ -49,7 +49,7 @@ def read_marked(path: Readable, columns: Mapping[str, str] | None = None) -> Mar
             problems.add_code(None, None, "answers_all_ungraded", n_ungraded=marked.n_unmarked)
         else:
             problems.add_code(None, None, "answers_ungraded")
-    _name_all_or_none(marked, problems)
+    _check_workers(marked, problems)
     problems.raise_if_any()
     # After the faults are raised, so that they name all rows and not only first attempts.
     first_attempts = _pick_first_attempts(marked.answers)
@@ -141,7 +141,7 @@ def _refuse_count(name: str, count: int) -> None:
         raise InputError.from_code(name, "archive_many_files", most=MOST_FILES)
 
 
-def _name_all_or_none(marked: MarkedFile, problems: Problems) -> None:
+def _check_workers(marked: MarkedFile, problems: Problems) -> None:
     """Record a problem if only some rows name a worker; in SemEval files remove all workers."""
     without = [answer for answer in marked.answers if not answer.worker]
     if not without or len(without) == len(marked.answers):

@@ -86,13 +86,13 @@ class MarkedFile:
     def _describe_left_out(self) -> Iterator[str]:
         """Yield a sentence for each reason why answers were left out or cannot be compared."""
         if self.n_unmarked:
-            yield f"{_count_answers(self.n_unmarked)} without a grade left out."
+            yield f"{_format_answer_count(self.n_unmarked)} without a grade left out."
         if self.n_empty:
-            yield f"{_count_answers(self.n_empty)} without a text left out."
+            yield f"{_format_answer_count(self.n_empty)} without a text left out."
         if self.n_repeated:
             yield (
-                f"{_count_answers(self.n_repeated)} left out: the worker had answered the question "
-                "before, and the first attempt counts."
+                f"{_format_answer_count(self.n_repeated)} left out: the worker had answered the "
+                "question before, and the first attempt counts."
             )
         n_alone = sum(n == 1 for n in Counter(answer.question for answer in self.answers).values())
         if n_alone:
@@ -145,8 +145,8 @@ class MarkedFile:
             )
 
 
-def _count_answers(n: int) -> str:
-    """Return a number of answers with its verb, such as "2 answers are"."""
+def _format_answer_count(n: int) -> str:
+    """Return a number of answers with a verb, such as "2 answers are"."""
     return "1 answer is" if n == 1 else f"{n:,} answers are"
 
 

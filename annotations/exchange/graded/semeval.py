@@ -116,7 +116,7 @@ class _Handler(ContentHandler):
             texts.setdefault(self._question, text)
 
     def _add_answer(self, text: str) -> None:
-        """Add an answer with its label; only count it if its text or label is missing."""
+        """Add an answer with its label; count it as left out if its text or label is missing."""
         if not self._question:
             return  # noted with the question
         label = self._attributes.get("accuracy", "").strip()

@@ -39,7 +39,9 @@ def read_table(path: Readable, columns: Mapping[str, str], problems: Problems) -
 
 def _recognise(head: Head) -> Layout:
     """Return the first layout whose identifying columns are all in the header."""
-    return next(layout for layout in TABLES if all(head.named(name) for name in layout.known_by))
+    return next(
+        layout for layout in TABLES if all(head.find_column(name) for name in layout.known_by)
+    )
 
 
 def _list_columns(layout: Layout, head: Head, chosen: Mapping[str, str]) -> Iterator[Column]:
@@ -53,7 +55,7 @@ def _list_columns(layout: Layout, head: Head, chosen: Mapping[str, str]) -> Iter
     marks: dict[str, tuple[str, ...]] = {name: (name,) for name in layout.marks}
     wanted = {"question": layout.question, "answer": layout.answer, **optional}
     for key, names in {**wanted, **(marks or {"grade": layout.grade})}.items():
-        heading = chosen.get(key) or head.named(*names)
+        heading = chosen.get(key) or head.find_column(*names)
         required = key not in optional or key in chosen
         yield Column(key, (heading,) if heading else names[:1], required=required)
 
@@ -61,7 +63,7 @@ def _list_columns(layout: Layout, head: Head, chosen: Mapping[str, str]) -> Iter
 def _add_row(
     marked: MarkedFile, line: int, cells: Sequence[str], layout: Layout, problems: Problems
 ) -> None:
-    """Add the graded answer of a row; only count it if its text or its grade is missing."""
+    """Add the graded answer of a row; count it as left out if its text or grade is missing."""
     raw_question, text, worker, raw_order, wording, reference, *marks = cells
     n_problems = problems.total
     question, order = clean_id(raw_question), _parse_attempt(raw_order.strip(), line, problems)

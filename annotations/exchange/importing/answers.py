@@ -189,7 +189,7 @@ def prepare_stage(stage: Stage, dry_run: Callable[[], object] | None) -> None:
                     answer.row,
                     _build_row(answer, stage.file.kept_aside, answer.worker, answer.question),
                 )
-                for answer in stage.fresh()
+                for answer in stage.iterate_new()
             ),
             ("submission", "question"),
         )
@@ -448,7 +448,7 @@ def _store(
     aside = stage.file.kept_aside
     rows = (
         _build_row(answer, aside, submissions[answer.worker], questions[answer.question])
-        for answer in stage.fresh()
+        for answer in stage.iterate_new()
     )
     add_rows(Response, ROW, rows, same)
 

@@ -125,7 +125,7 @@ def parse_time(text: str | None) -> datetime | None:
 
 
 def list_signals(staged: StagedAnswer) -> tuple[str | int | None, ...]:
-    """Return the signal columns' values of a file's answer; None for counts not taken."""
+    """Return state and counts of the writing signals of a file's answer; None if not counted."""
     if staged.signals is None:
         return ("", *NOT_COUNTED)
     state, *counts = json.loads(staged.signals)

@@ -129,7 +129,7 @@ def import_demographics(
         target = find_answered_version(question_set if dry_run else lock_set(question_set))
         submissions = load_submissions(target)
         stored = _load_extra(submissions, file)
-        join = Join.of(file, submissions, _count_replaced(stored, file))
+        join = Join.from_workers(file, submissions, _count_replaced(stored, file))
         problems = Problems(file.name)
         note_join_problems(problems, join, rule, file.mapping.worker)
         problems.raise_if_any()
@@ -158,7 +158,7 @@ def preview_join(question_set: QuestionSet, file: DemographicFile) -> Join:
     """Return the join of a demographic export with the stored answers; reads only."""
     submissions = load_submissions(find_answered_version(question_set))
     stored = _load_extra(submissions, file)
-    return Join.of(file, submissions, _count_replaced(stored, file))
+    return Join.from_workers(file, submissions, _count_replaced(stored, file))
 
 
 def find_answered_version(question_set: QuestionSet) -> QuestionSetVersion | None:
@@ -167,7 +167,7 @@ def find_answered_version(question_set: QuestionSet) -> QuestionSetVersion | Non
 
 
 def load_submissions(version: QuestionSetVersion | None) -> dict[str, list[int]]:
-    """Return the submissions of a version that may be Prolific's, by the worker's id there."""
+    """Return the submissions (keys) of a version that may be Prolific's, by worker id."""
     found: dict[str, list[int]] = {}
     rows = Submission.objects.filter(version=version, responses__state="submitted")
     # A worker without a panel may be Prolific's: survey files do not name it.
@@ -180,7 +180,7 @@ def load_submissions(version: QuestionSetVersion | None) -> dict[str, list[int]]
 def find_other_sets(
     sets: QuerySet[QuestionSet], workers: Sequence[str], most: int = 5
 ) -> list[tuple[QuestionSet, int]]:
-    """Return the sets in which most of these workers answered, each with their number."""
+    """Return the question sets in which most of the workers answered, each with their number."""
     counts: Counter[int] = Counter()
     for chunk in split_in_chunks(workers, IDS):
         rows = Submission.objects.filter(worker__external_id__in=chunk, withdrawn_at=None)
@@ -199,7 +199,7 @@ _Stored = dict[tuple[str, str], list[int]]
 
 
 def _load_extra(submissions: Mapping[str, Sequence[int]], file: DemographicFile) -> _Stored:
-    """Return the answers of the participants, grouped by equal extra information."""
+    """Return the participants' answer keys, by (worker, extra information as JSON)."""
     names = {key: name for name in file.rows for key in submissions.get(name, ())}
     found: _Stored = {}
     for chunk in split_in_chunks(names, IDS):
@@ -210,7 +210,7 @@ def _load_extra(submissions: Mapping[str, Sequence[int]], file: DemographicFile)
 
 
 def _count_replaced(stored: _Stored, file: DemographicFile) -> dict[str, int]:
-    """Return by column how many workers have another value stored."""
+    """Return, by column, the number of workers whose stored value differs from the file's."""
     replaced: dict[str, set[str]] = {}
     for name, text in stored:
         extra = json.loads(text)
@@ -222,7 +222,7 @@ def _count_replaced(stored: _Stored, file: DemographicFile) -> dict[str, int]:
 
 @dataclass(slots=True)
 class _Change:
-    """Changes that a file makes to one answer: extra cells before and after, and the flag."""
+    """Changes that a file makes to one answer: its extra cells and whether it is rejected."""
 
     worker: str
     before: dict[str, Any]
@@ -237,7 +237,7 @@ class _Change:
 
 
 def _collect_changes(stored: _Stored, file: DemographicFile) -> dict[int, _Change]:
-    """Return, by the keys of the participants' answers, what the file's cells change there."""
+    """Return the changes that the file's cells make to the participants' answers, by answer key."""
     return {
         key: _Change(name, json.loads(text), file.rows[name].cells)
         for (name, text), keys in stored.items()
@@ -246,7 +246,7 @@ def _collect_changes(stored: _Stored, file: DemographicFile) -> dict[int, _Chang
 
 
 def _mark_rejected(changes: Mapping[int, _Change], submissions: Sequence[int]) -> int:
-    """Mark the submitted answers that are flagged as rejected; return how many were not before."""
+    """Mark submitted answers as rejected in `changes`; return how many were not rejected before."""
     n_flagged = 0
     for chunk in split_in_chunks(submissions, IDS):
         rows = Response.objects.filter(submission__in=chunk, state="submitted")

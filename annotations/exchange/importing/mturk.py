@@ -177,7 +177,7 @@ def stage_batch(
 
 
 def store_batch(question_set: QuestionSet, batch: StagedBatch, **options: Any) -> ImportReport:
-    """Add the answers of one batch that was read, and return its report; see `store_batches`."""
+    """Store a batch read by `stage_batch` or similar; return its report; see `store_batches`."""
     (report,) = store_batches(question_set, [batch], **options)
     return report
 
@@ -191,7 +191,7 @@ def store_batches(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> list[ImportReport]:
-    """Add the answers and questions of batches that were read; return one report per batch."""
+    """Store the answers and questions of batches that `stage_batch` read; return their reports."""
     # Of several batches the later ones depend on what the earlier ones store, also in a dry run.
     is_single = len(batches) == 1
 

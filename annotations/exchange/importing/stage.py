@@ -63,7 +63,9 @@ class AnswerSource(Protocol):
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]: ...
 
-    def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = ...) -> None:
+    def record_conflict(
+        self, record: AnswerRecord, first_line: int, *, of_flag: bool = ...
+    ) -> None:
         """Record an error: the row's text or rejection differs from an earlier row's."""
 
     def finish(self) -> None:
@@ -148,7 +150,7 @@ class Stage:
     """Temporary SQLite store of a file's answers, one for each worker and question.
 
     `workers` and `questions` (id to first line) are in the order of the file, `file` is set when
-    the stage is filled. What `keep` writes can be opened again by `Stage.opened`, so that a checked
+    the stage is filled. What `save` writes can be opened again by `Stage.load`, so that a checked
     file need not be read a second time.
     """
 
@@ -173,8 +175,8 @@ class Stage:
         self.mark_all_new()
 
     @classmethod
-    def opened(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the stage saved by `keep` in the file `path`, which is not changed."""
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the stage that `save` wrote to the file `path`, which is not changed."""
         stage = cls()
         # A database with an open transaction cannot be the target of `backup`.
         stage._db.execute("COMMIT")
@@ -185,8 +187,8 @@ class Stage:
         stage._restore_fields(json.loads(about))
         return stage
 
-    def keep(self, path: str | os.PathLike[str]) -> None:
-        """Save the stage to a new SQLite file, which `opened` loads again."""
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the stage to a new SQLite file, which `load` loads again."""
         about = {
             "file": asdict(self.file),
             "workers": [worker.to_list() for worker in self.workers],
@@ -210,7 +212,7 @@ class Stage:
         return {}
 
     def _restore_fields(self, about: dict[str, Any]) -> None:
-        """Restore the fields that `keep` saved, from their JSON values."""
+        """Restore the fields that `save` wrote, from their JSON values."""
         self.file = FileFacts(**about["file"])
         self.workers = [StagedWorker.from_list(values) for values in about["workers"]]
         self.questions = about["questions"]
@@ -234,7 +236,7 @@ class Stage:
     def close(self) -> None:
         """Delete the staged rows and the prepared ones."""
         self._db.close()
-        self._drop_ahead()
+        self._delete_prepared()
 
     def fill(
         self, source: AnswerSource, panel: str = "", duplicates: DuplicateRule | None = None
@@ -303,11 +305,11 @@ class Stage:
         ).fetchone()
         self._db.execute("INSERT INTO repetition VALUES (?, ?, ?)", (pair[0], record.line, line))
         is_same = is_same_text(text, record.text)
-        rule = None if self.duplicates is None else self.duplicates.of(record.worker)
+        rule = None if self.duplicates is None else self.duplicates.get_rule(record.worker)
         if is_same and bool(rejected) == record.is_rejected:
             self.n_repeated += 1
         elif rule is None or rule == Duplicates.REFUSE:
-            source.conflict(record, line, of_flag=is_same)
+            source.record_conflict(record, line, of_flag=is_same)
         else:
             self.n_superseded += 1
             if replaces(record.text, text, rule):
@@ -346,7 +348,9 @@ class Stage:
                     group_lines for group_lines in groups if group_lines.isdisjoint(lines)
                 ] + [joined]
             name = self.workers[worker].name
-            is_last = self.duplicates is not None and self.duplicates.of(name) == Duplicates.LAST
+            is_last = (
+                self.duplicates is not None and self.duplicates.get_rule(name) == Duplicates.LAST
+            )
             order = 1 if is_last else -1
             dropped = set[int]()
             for group in groups:
@@ -407,10 +411,10 @@ class Stage:
 
     def set_prepared(self, ahead: PreparedRows) -> None:
         """Set the rows prepared for insertion; they are deleted when the stage is closed."""
-        self._drop_ahead()
+        self._delete_prepared()
         self.ahead, self.is_ready = ahead, True
 
-    def _drop_ahead(self) -> None:
+    def _delete_prepared(self) -> None:
         """Delete the rows prepared for insertion, if there are any."""
         if self.ahead is not None:
             self.ahead.close()
@@ -423,7 +427,7 @@ class Stage:
         if self.ahead is not None and self.is_ready:
             self.ahead.leave_out(rows)
 
-    def fresh(self) -> Iterator[StagedAnswer]:
+    def iterate_new(self) -> Iterator[StagedAnswer]:
         """Yield the file's answers that are not in the database, in the file's order."""
         rows = self._db.execute(
             f"SELECT {_COLUMNS} FROM answer WHERE is_new ORDER BY row"  # noqa: S608
@@ -431,7 +435,7 @@ class Stage:
         while chunk := rows.fetchmany(GATHERED):
             yield from map(StagedAnswer._make, chunk)
 
-    def place(self, question: str) -> int | None:
+    def find_position(self, question: str) -> int | None:
         """Return the position of a question id in `questions`; None if the file lacks it."""
         return self._places.get(question)
 

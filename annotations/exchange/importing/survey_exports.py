@@ -119,7 +119,7 @@ def stage_chosen(
 def store_chosen(
     question_set: QuestionSet, stage: MappedAnswers, *, create_questions: bool, **options: Any
 ) -> ImportReport:
-    """Add answers that were read to a set; unknown questions need `create_questions`."""
+    """Store answers that `stage_chosen` read; unknown questions need `create_questions`."""
     if not create_questions:
         stage.asked = {}
     return store_batch(question_set, stage, **options)

@@ -1,4 +1,4 @@
-"""Advice on how to import a file that is not our table but looks like another tool's export."""
+"""Advice on how to import a file without the standard columns that looks like an export."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from annotations.exchange.header import name_corner
-from annotations.exchange.presets.cells import is_number, is_time, mean_words
+from annotations.exchange.header import fill_empty_headings
+from annotations.exchange.presets.cells import compute_mean_words, is_number, is_time
 from annotations.exchange.presets.columns import is_question
 from annotations.exchange.presets.declared import is_list_of_submissions, recognise_preset
 from annotations.exchange.presets.header_rows import find_second_header
@@ -168,7 +168,7 @@ def _count_answer_words(name: str, rows: Sequence[Row]) -> float:
     if not mapping.worker or not mapping.answers:
         return 0
     values = [head.values(column) for column in mapping.answers]
-    return sum(mean_words(cells) * len(cells) for cells in values)
+    return sum(compute_mean_words(cells) * len(cells) for cells in values)
 
 
 def find_header_row(rows: Sequence[Row]) -> int:
@@ -219,7 +219,7 @@ def _lacks_headings(rows: Sequence[Row], header_row: int) -> bool:
     labelled = [at for at in range(width) if not header[at].strip() and others[0][at].strip()]
     if not labelled or not any(row[at].strip() for row in others[1:] for at in labelled):
         return False
-    return find_second_header(name_corner(header), others).n_rows > 0
+    return find_second_header(fill_empty_headings(header), others).n_rows > 0
 
 
 def _lacks_corner(rows: Sequence[Row], header_row: int) -> bool:

@@ -105,7 +105,7 @@ def holds_for_most(kind: object, cells: Sequence[str]) -> bool:
     return bool(cells) and sum(map(bool, map(kind, cells))) >= MOST * len(cells)
 
 
-def mean_words(cells: Sequence[str]) -> float:
+def compute_mean_words(cells: Sequence[str]) -> float:
     """Return the mean number of words per cell; texts without spaces count by their length."""
     if not cells:
         return 0.0
@@ -126,4 +126,8 @@ def are_sentences(cells: Sequence[str]) -> bool:
         return False
     asked = sum(cell.rstrip().endswith(("?", "？")) for cell in cells)
     long = sum(len(cell) > SENTENCE_LENGTH for cell in cells)
-    return mean_words(cells) >= SENTENCE_WORDS or asked * 2 >= len(cells) or long * 2 >= len(cells)
+    return (
+        compute_mean_words(cells) >= SENTENCE_WORDS
+        or asked * 2 >= len(cells)
+        or long * 2 >= len(cells)
+    )

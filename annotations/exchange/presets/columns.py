@@ -15,13 +15,13 @@ from annotations.exchange.ids import find_damage
 from annotations.exchange.presets.cells import (
     WORDS,
     are_sentences,
+    compute_mean_words,
     find_common_shape,
     holds_for_most,
     is_epoch,
     is_json,
     is_number,
     is_time,
-    mean_words,
 )
 from annotations.exchange.presets.header_rows import is_heading
 from annotations.exchange.presets.known_names import (
@@ -120,14 +120,14 @@ def find_worker_column(head: Head, *, is_wide: bool = True, first: Iterable[str]
     """
     given = list(first)
     found = [
-        (_order(head, column, given), column)
+        (_rank_candidate(head, column, given), column)
         for column in dict.fromkeys(head.header)
         if column and not find_worker_problem(head, column, is_wide=is_wide)
     ]
     return min(found)[1] if found else ""
 
 
-def _order(head: Head, column: str, given: Sequence[str]) -> tuple[int, bool, str]:
+def _rank_candidate(head: Head, column: str, given: Sequence[str]) -> tuple[int, bool, str]:
     """Return the sort key of a column as a candidate for the worker column."""
     rank = min(_rank_worker_column(head, column), default=BY_CELLS)
     place = given.index(column) - len(given) if column in given else rank
@@ -155,7 +155,7 @@ def _are_ids(head: Head, column: str, values: Sequence[str]) -> bool:
     return shape in UNIQUE_SHAPES or (shape.startswith("code of") and len(values) > 2)
 
 
-def answer_problem(head: Head, column: str, cell: Callable[[str], str] = str) -> str:
+def find_answer_problem(head: Head, column: str, cell: Callable[[str], str] = str) -> str:
     """Return a code for why a column cannot hold answers; "" if it can."""
     values = [cell(value) for value in head.values(column)]
     titles = head.titles(column)
@@ -176,11 +176,11 @@ def answer_problem(head: Head, column: str, cell: Callable[[str], str] = str) ->
     return ""
 
 
-def free_text(
+def find_text_columns(
     head: Head, columns: Sequence[str], cell: Callable[[str], str] = str
 ) -> tuple[str, ...]:
-    """Return the columns of free text; if there are none, all columns that may hold answers."""
-    usable = [column for column in columns if not answer_problem(head, column, cell)]
+    """Return the columns of free text; if there are none, those that may hold other answers."""
+    usable = [column for column in columns if not find_answer_problem(head, column, cell)]
     # In a survey whose only text field is a remark, the remarks are the answers.
     if any(not _is_remark(head, column) for column in usable):
         usable = [column for column in usable if not _is_remark(head, column)]
@@ -191,7 +191,7 @@ def free_text(
         if len(set(values)) == 1 and len(values) > 1:
             continue
         short.append(column)
-        if mean_words(values) >= WORDS and not is_choice(values):
+        if compute_mean_words(values) >= WORDS and not is_choice(values):
             found.append(column)
     if found:
         return tuple(found)
@@ -214,12 +214,12 @@ def is_choice(values: Sequence[str]) -> bool:
 
 
 def _is_measure(head: Head, column: str) -> bool:
-    """Return whether a column holds numbers that are not answers to a question."""
+    """Return whether a column holds numbers and no heading of it is a question."""
     asks = any(map(is_question, head.titles(column)))
     return holds_for_most(is_number, head.values(column)) and not asks
 
 
-def is_of_question(head: Head, question: str, column: str) -> bool:
+def is_constant_by_question(head: Head, question: str, column: str) -> bool:
     """Return whether a column has one value per question, and some question has two rows."""
     if question not in head.positions or column not in head.positions:
         return False
@@ -242,14 +242,14 @@ def find_wording_column(head: Head, columns: Sequence[str]) -> str:
         return ""
     order = [normalise_name(name) for name in WORDINGS]
 
-    def fitness(name: str) -> tuple[bool, int, float, str]:
+    def build_sort_key(name: str) -> tuple[bool, int, float, str]:
         """Return the sort key of a column as a candidate for the questions' texts."""
-        words = mean_words(head.values(name))
+        words = compute_mean_words(head.values(name))
         plain = normalise_name(name)
         place = order.index(plain) if plain in order else len(order)
         return words < WORDS, place, -words, plain
 
-    return min(filled, key=fitness)
+    return min(filled, key=build_sort_key)
 
 
 def find_long_columns(head: Head) -> tuple[str, str, str, str]:
@@ -257,25 +257,29 @@ def find_long_columns(head: Head) -> tuple[str, str, str, str]:
     worker = find_worker_column(head, is_wide=False)
     question = _find_question_column(head, worker)
     rest = [name for name in head.header if name not in (worker, question)]
-    of_question = [name for name in rest if is_of_question(head, question, name)]
-    named = list(dict.fromkeys(head.named(name) for name in ANSWERS))
+    of_question = [name for name in rest if is_constant_by_question(head, question, name)]
+    named = list(dict.fromkeys(head.find_column(name) for name in ANSWERS))
     named = [name for name in named if name and name not in (worker, question)]
     same = frozenset(of_question)
     others = [name for name in rest if name not in same]
-    usable = [name for name in named if not answer_problem(head, name)]
+    usable = [name for name in named if not find_answer_problem(head, name)]
     # Few people who agree on everything are no reason to look further.
-    agree = [] if _agree_often(head, question) or free_text(head, others) else usable
+    agree = (
+        [] if _has_repeated_values(head, question) or find_text_columns(head, others) else usable
+    )
     usable = [name for name in usable if name in others] or agree
-    answer = next(iter(usable), "") or next(iter(free_text(head, others)), "")
-    texts = [name for name in of_question if name != answer and not answer_problem(head, name)]
+    answer = next(iter(usable), "") or next(iter(find_text_columns(head, others)), "")
+    texts = [name for name in of_question if name != answer and not find_answer_problem(head, name)]
     if not texts:
         texts = [name for name in rest if name != answer and normalise_name(name) in _WORDINGS]
-    wording = find_wording_column(head, [n for n in texts if mean_words(head.values(n)) >= WORDS])
+    wording = find_wording_column(
+        head, [n for n in texts if compute_mean_words(head.values(n)) >= WORDS]
+    )
     return worker, question, answer, wording
 
 
-def _agree_often(head: Head, question: str) -> bool:
-    """Return whether values of a question column are often repeated."""
+def _has_repeated_values(head: Head, question: str) -> bool:
+    """Return whether at least `FEWEST_AGREEING` cells of a column repeat an earlier cell."""
     values = head.values(question)
     return len(values) - len(set(values)) >= FEWEST_AGREEING
 
@@ -285,7 +289,7 @@ def _find_question_column(head: Head, worker: str) -> str:
 
     A column of ids is preferred to a column with one text for each id.
     """
-    named = [head.named(name) for name in QUESTIONS]
+    named = [head.find_column(name) for name in QUESTIONS]
     found = [name for name in dict.fromkeys(named) if name and name != worker]
     found = [name for name in found if head.values(name)]
     if not found:
@@ -294,16 +298,16 @@ def _find_question_column(head: Head, worker: str) -> str:
         return found[0]
     whose, at = head.positions[worker], head.positions
 
-    def n_pairs(name: str) -> int:
+    def count_pairs(name: str) -> int:
         """Return the number of distinct pairs of worker and value of a column."""
         return len({(row[whose].strip(), row[at[name]].strip()) for row in head.rows})
 
-    most = max(map(n_pairs, found))
-    first, *others = (name for name in found if n_pairs(name) >= 0.9 * most)
-    if mean_words(head.values(first)) < WORDS:
+    most = max(map(count_pairs, found))
+    first, *others = (name for name in found if count_pairs(name) >= 0.9 * most)
+    if compute_mean_words(head.values(first)) < WORDS:
         return first
-    ids = (name for name in others if mean_words(head.values(name)) < WORDS)
-    return next((name for name in ids if is_of_question(head, name, first)), first)
+    ids = (name for name in others if compute_mean_words(head.values(name)) < WORDS)
+    return next((name for name in ids if is_constant_by_question(head, name, first)), first)
 
 
 _WORDINGS = frozenset(map(normalise_name, WORDINGS))
@@ -327,8 +331,8 @@ def describe_answer_search(
     """Return a text that lists the columns, each with the reason why it has no answers."""
     found = []
     for column in dict.fromkeys(head.header):
-        code = answer_problem(head, column, cell)
-        if not code and question and is_of_question(head, question, column):
+        code = find_answer_problem(head, column, cell)
+        if not code and question and is_constant_by_question(head, question, column):
             code = "task"
         if not code and len(set(head.values(column))) == 1:
             code = "constant"
@@ -352,13 +356,19 @@ def are_people_columns(head: Head) -> bool:
     texts = [value for name in people for value in head.values(name)]
     shape = find_common_shape(people)
     if shape in UNIQUE_SHAPES or shape.startswith("code of"):
-        return mean_words(texts) >= WORDS or holds_for_most(is_question, head.cells(head.header[0]))
+        return compute_mean_words(texts) >= WORDS or holds_for_most(
+            is_question, head.cells(head.header[0])
+        )
     if any(is_question(name) or len(name.split()) > 2 for name in people):
         return False
     asked = head.cells(head.header[0])
     if len(set(asked)) < len(asked) or len(asked) < 2 or not texts:
         return False
-    if shape and normalise_name(head.header[0]) in _QUESTIONS and mean_words(texts) >= WORDS:
+    if (
+        shape
+        and normalise_name(head.header[0]) in _QUESTIONS
+        and compute_mean_words(texts) >= WORDS
+    ):
         return True
     are_named = [name for name in people if is_heading(name)]
     return sum(map(is_question, asked)) * 2 >= len(asked) and not are_named
@@ -377,15 +387,15 @@ def is_personal_column(head: Head, column: str) -> bool:
 
 
 __all__ = [
-    "answer_problem",
     "are_people_columns",
     "describe_answer_search",
     "describe_worker_search",
+    "find_answer_problem",
     "find_long_columns",
+    "find_text_columns",
     "find_wording_column",
     "find_worker_column",
     "find_worker_problem",
-    "free_text",
-    "is_of_question",
+    "is_constant_by_question",
     "is_personal_column",
 ]

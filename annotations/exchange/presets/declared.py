@@ -12,18 +12,18 @@ from annotations.exchange.presets import experiments, otree
 from annotations.exchange.presets.cells import (
     MOST,
     SENTENCE_WORDS,
+    compute_mean_words,
     holds_for_most,
     is_number,
     is_panel_id,
-    mean_words,
 )
 from annotations.exchange.presets.columns import (
     find_long_columns,
+    find_text_columns,
     find_wording_column,
     find_worker_column,
-    free_text,
     is_choice,
-    is_of_question,
+    is_constant_by_question,
 )
 from annotations.exchange.presets.known_names import ANSWERS, OF_PANEL, QUESTIONS
 from annotations.exchange.presets.mapping import Mapping
@@ -90,24 +90,26 @@ def _propose_wide(head: Head) -> Mapping:
     """Return the column mapping of a table with one worker per row."""
     worker = find_worker_column(head)
     known = {worker, *_find_panel_columns(head)}
-    return Mapping(worker, "", free_text(head, [name for name in head.header if name not in known]))
+    return Mapping(
+        worker, "", find_text_columns(head, [name for name in head.header if name not in known])
+    )
 
 
 def _find_panel_columns(head: Head) -> set[str]:
-    """Return the columns with a panel's own data."""
+    """Return the names of the columns that a panel adds, such as ids and status; maybe also ""."""
     more = ("STUDY_ID", "SESSION_ID", "Submission id", "Completion code", "Status")
-    return {head.named(name) for name in (*OF_PANEL, *more)}
+    return {head.find_column(name) for name in (*OF_PANEL, *more)}
 
 
 def _propose_qualtrics(head: Head) -> Mapping:
     """Return the column mapping of a Qualtrics export."""
     panel, named = (*OF_PANEL, "workerId"), ("ExternalReference", "ExternalDataReference")
     # By how surely they name a person: a response id names only what one person sent.
-    order = [name for name in map(head.named, panel) if name]
+    order = [name for name in map(head.find_column, panel) if name]
     order += [name for name in head.wordings if _asks_for_panel_id(head, name)]
-    order += [name for name in map(head.named, (*named, "ResponseId")) if name]
+    order += [name for name in map(head.find_column, (*named, "ResponseId")) if name]
     worker = find_worker_column(head, first=order)
-    known = {worker, *map(head.named, (*QUALTRICS, *LEGACY)), *_find_panel_columns(head)}
+    known = {worker, *map(head.find_column, (*QUALTRICS, *LEGACY)), *_find_panel_columns(head)}
     rest = [
         name
         for name in head.header
@@ -117,7 +119,7 @@ def _propose_qualtrics(head: Head) -> Mapping:
         and not name.casefold().endswith(("_page submit", "_click count"))
         and not name.upper().startswith("SC0")
     ]
-    return Mapping(worker, "", free_text(head, rest))
+    return Mapping(worker, "", find_text_columns(head, rest))
 
 
 def _asks_for_panel_id(head: Head, name: str) -> bool:
@@ -128,9 +130,9 @@ def _asks_for_panel_id(head: Head, name: str) -> bool:
 
 def _is_qualtrics(head: Head) -> bool:
     """Return whether the columns are those of a Qualtrics export."""
-    if not (head.named("StartDate") and head.named("ResponseId")):
+    if not (head.find_column("StartDate") and head.find_column("ResponseId")):
         return False
-    return bool(head.named("RecordedDate", "Finished", "ResponseSet"))
+    return bool(head.find_column("RecordedDate", "Finished", "ResponseSet"))
 
 
 def _find_trial_reason(row: Row) -> str:
@@ -172,10 +174,10 @@ OF_TOOL = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead
 """Columns that Label Studio adds to those of the task and of the fields; `id` is the task's."""
 
 
-def _label_studio(head: Head) -> Mapping:
+def _propose_label_studio(head: Head) -> Mapping:
     """Return the column mapping of a Label Studio export."""
-    worker, task = head.named("annotator"), head.named("id")
-    known = {head.named(name) for name in OF_TOOL}
+    worker, task = head.find_column("annotator"), head.find_column("id")
+    known = {head.find_column(name) for name in OF_TOOL}
     rest = [name for name in head.header if name not in known]
     if head.fields or head.task:
         fields, of_task = list(head.fields), list(head.task)
@@ -183,7 +185,7 @@ def _label_studio(head: Head) -> Mapping:
         of_task = _find_task_columns(head, task, rest)
         fields = [name for name in rest if name not in of_task]
     wording = find_wording_column(head, of_task)
-    return Mapping(worker, task, free_text(head, fields, read_answer_cell), wording)
+    return Mapping(worker, task, find_text_columns(head, fields, read_answer_cell), wording)
 
 
 def _find_task_columns(head: Head, task: str, rest: Sequence[str]) -> list[str]:
@@ -193,18 +195,18 @@ def _find_task_columns(head: Head, task: str, rest: Sequence[str]) -> list[str]:
     name of a column decide.
     """
     if task and len(set(head.values(task))) < len(head.values(task)):
-        of_task = [name for name in rest if is_of_question(head, task, name)]
+        of_task = [name for name in rest if is_constant_by_question(head, task, name)]
         # Annotators who agree about each task fill a field like a column of the task.
         if set(of_task) != set(rest):
             return of_task
-    end = [name for name in map(head.named, OF_TOOL[1:4]) if name]
+    end = [name for name in map(head.find_column, OF_TOOL[1:4]) if name]
     places = [head.header.index(name) for name in (task, *end) if name]
     first = places[1] if len(places) > 1 else 0
     in_order = places == sorted(places) and places[1:] == list(range(first, first + len(end)))
     if task and len(end) > 2 and in_order:
         # Label Studio writes the task, its id, the fields that were filled in, and the annotator.
         return [name for name in rest if head.header.index(name) < places[0]]
-    answers = {head.named(name) for name in ANSWERS if name != "text"}
+    answers = {head.find_column(name) for name in ANSWERS if name != "text"}
     if not answers.intersection(rest):
         return list(rest)
     return [name for name in rest if name not in answers]
@@ -212,27 +214,27 @@ def _find_task_columns(head: Head, task: str, rest: Sequence[str]) -> list[str]:
 
 def _propose_potato(head: Head) -> Mapping:
     """Return the column mapping of a Potato export."""
-    worker = head.named("user", "user_id", "username", "annotator")
+    worker = head.find_column("user", "user_id", "username", "annotator")
     labels = [name for name in head.header if ":::" in name]
     boxes = [name for name in labels if name.partition(":::")[2].startswith("text_box")]
-    text = head.named("displayed_text", "text")
+    text = head.find_column("displayed_text", "text")
     schemas = dict.fromkeys(name.partition(":::")[0] for name in labels)
     # Schemas of numbers are ratings or sliders.
     choices = [name for name in schemas if not holds_for_most(is_number, head.values(name))]
     answers = tuple(boxes) or experiments.find_written_columns(head, choices, or_all=True)
-    return Mapping(worker, head.named("instance_id", "id"), answers, text)
+    return Mapping(worker, head.find_column("instance_id", "id"), answers, text)
 
 
 def _propose_mturk(head: Head) -> Mapping:
     """Return the column mapping of a Mechanical Turk batch."""
     answers = tuple(name for name in head.header if restore_spelling([name])[0].startswith(ANSWER))
-    return Mapping(head.named("WorkerId"), head.named("HITId"), answers)
+    return Mapping(head.find_column("WorkerId"), head.find_column("HITId"), answers)
 
 
 def _is_survey_of_panel(head: Head) -> bool:
     if _has_row_for_each_answer(head):
         return False
-    asked = head.named(*OF_PANEL) or head.like("prolificid", "prolificpid")
+    asked = head.find_column(*OF_PANEL) or head.find_similar_column("prolificid", "prolificpid")
     return bool(asked) or is_list_of_submissions(head) or _has_statuses(head)
 
 
@@ -250,8 +252,8 @@ def _has_row_for_each_answer(head: Head) -> bool:
 
 def _has_statuses(head: Head) -> bool:
     """Return whether a table has Prolific's ids of participant and submission, and its statuses."""
-    statuses = head.values(head.named("Status"))
-    ids = head.named(*SUBMISSION), head.named(*PARTICIPANT)
+    statuses = head.values(head.find_column("Status"))
+    ids = head.find_column(*SUBMISSION), head.find_column(*PARTICIPANT)
     return all(ids) and bool(statuses) and all(map(find_status, statuses))
 
 
@@ -261,27 +263,27 @@ def is_list_of_submissions(head: Head) -> bool:
     The headings may be those of any of its exports, old or new. A survey export with these columns
     pasted in has columns of answers too, and is no such list.
     """
-    ids = head.named(*SUBMISSION), head.named(*PARTICIPANT), head.named("Status")
-    own = {name for name in map(head.named, OF_SUBMISSIONS) if name}
+    ids = head.find_column(*SUBMISSION), head.find_column(*PARTICIPANT), head.find_column("Status")
+    own = {name for name in map(head.find_column, OF_SUBMISSIONS) if name}
     if not all(ids) or len(own) < FEWEST_OF_SUBMISSIONS:
         return False
-    return not any(is_answered(head, name) for name in head.header)
+    return not any(holds_answers(head, name) for name in head.header)
 
 
-def is_answered(head: Head, name: str) -> bool:
+def holds_answers(head: Head, name: str) -> bool:
     """Return whether a column beside a list of submissions holds answers to a question."""
-    if not free_text(head, [name]):
+    if not find_text_columns(head, [name]):
         return False
     values = head.values(name)
     is_own_text = len(values) > 2 and len(set(values)) == len(values)
     # Screeners of Prolific are questions too, with few different answers of many participants.
     is_asked = name.rstrip().endswith("?") and not is_choice(values)
-    return is_asked or (is_own_text and mean_words(values) >= SENTENCE_WORDS)
+    return is_asked or (is_own_text and compute_mean_words(values) >= SENTENCE_WORDS)
 
 
 def _is_long(head: Head) -> bool:
     """Return whether a table has one answer per row."""
-    if not (head.named(*QUESTIONS) and head.named(*ANSWERS)):
+    if not (head.find_column(*QUESTIONS) and head.find_column(*ANSWERS)):
         return False
     worker, question, answer, _ = find_long_columns(head)
     return bool(question) and answer != question and bool(worker or answer)
@@ -303,7 +305,7 @@ PRESETS = {
             "mturk",
             "Mechanical Turk: results of a batch",
             "On the page of the batch: Review Results, then Download CSV.",
-            lambda head: bool(head.named("HITId") and head.named("WorkerId")),
+            lambda head: bool(head.find_column("HITId") and head.find_column("WorkerId")),
             _propose_mturk,
             is_fixed=True,
             panel=lambda mapping: mturk.PANEL,
@@ -324,8 +326,8 @@ PRESETS = {
             "label-studio",
             "Label Studio: JSON, JSON-MIN or CSV",
             "On the page of the project: Export.",
-            lambda head: bool(head.named("annotator") and head.named("annotation_id")),
-            _label_studio,
+            lambda head: bool(head.find_column("annotator") and head.find_column("annotation_id")),
+            _propose_label_studio,
             is_fixed=True,
             cell=read_answer_cell,
             left_out=_find_cancellation,
@@ -336,7 +338,8 @@ PRESETS = {
             "Potato: annotated instances as TSV, CSV or JSON Lines",
             "annotated_instances in the folder annotation_output.",
             lambda head: (
-                any(":::" in name for name in head.header) and bool(head.named("instance_id", "id"))
+                any(":::" in name for name in head.header)
+                and bool(head.find_column("instance_id", "id"))
             ),
             _propose_potato,
             is_fixed=True,

@@ -16,7 +16,7 @@ from annotations.exchange.presets.declared import (
     OF_SUBMISSIONS,
     PARTICIPANT,
     SUBMISSION,
-    is_answered,
+    holds_answers,
     is_list_of_submissions,
 )
 from annotations.exchange.presets.mapping import list_names, match_columns
@@ -76,15 +76,15 @@ class DemographicMapping:
         """Return the mapping whose column names are in a dict made by `as_dict`."""
         return cls(values["worker"], values["status"], tuple(values["extra"]))
 
-    def role_of(self, column: str) -> DemographicRole:
-        """Return the role of a column."""
+    def get_role(self, column: str) -> DemographicRole:
+        """Return the role of a column; `IGNORE` for one without a role."""
         if column == self.worker:
             return DemographicRole.WORKER
         if column == self.status:
             return DemographicRole.STATUS
         return DemographicRole.EXTRA if column in self.extra else DemographicRole.IGNORE
 
-    def changed(
+    def replace_roles(
         self, entries: Iterable[str], header: Sequence[str], file: str
     ) -> DemographicMapping:
         """Return the mapping with roles replaced by `KEY=COLUMN` entries (--map-demographics).
@@ -101,11 +101,11 @@ class DemographicMapping:
                 raise ValueError(f"{entry!r} is no KEY=COLUMN, where KEY is one of {keys}")
             globs = [text for text in (clean_name(name),) if text]
             columns = match_columns(globs, header, file)
-            mapping = mapping._with_role(DemographicRole(key.strip()), columns)
+            mapping = mapping._assign_role(DemographicRole(key.strip()), columns)
         return mapping
 
-    def _with_role(self, role: DemographicRole, columns: tuple[str, ...]) -> DemographicMapping:
-        """Return the mapping in which the columns have a role."""
+    def _assign_role(self, role: DemographicRole, columns: tuple[str, ...]) -> DemographicMapping:
+        """Return a copy of the mapping that gives a role to columns, which lose their other one."""
         taken = frozenset(columns)
         rest = replace(
             self,
@@ -155,12 +155,15 @@ def is_demographic_export(head: Head) -> bool:
     """
     if is_list_of_submissions(head):
         return True
-    named = {head.named(*PARTICIPANT), *map(head.named, (*SUBMISSION, "Status", *OF_SUBMISSIONS))}
+    named = {
+        head.find_column(*PARTICIPANT),
+        *map(head.find_column, (*SUBMISSION, "Status", *OF_SUBMISSIONS)),
+    }
     facts = [name for name in head.header if is_demographic(name)]
-    if not head.named(*PARTICIPANT) or len(facts) < FEWEST_DEMOGRAPHIC:
+    if not head.find_column(*PARTICIPANT) or len(facts) < FEWEST_DEMOGRAPHIC:
         return False
     others = [name for name in head.header if name not in named]
-    return not any(is_answered(head, name) for name in others)
+    return not any(holds_answers(head, name) for name in others)
 
 
 def propose_demographics(head: Head) -> DemographicMapping:
@@ -169,7 +172,7 @@ def propose_demographics(head: Head) -> DemographicMapping:
     All columns are extra information, except those about the handling of the submission, those
     that identify or locate a person, and empty ones. A status column has known statuses only.
     """
-    worker, status = head.named(*PARTICIPANT), head.named("Status")
+    worker, status = head.find_column(*PARTICIPANT), head.find_column("Status")
     known = [find_status(cell) for cell in head.values(status) if not is_withheld(cell)]
     status = status if known and all(known) else ""
     extra = (
@@ -262,7 +265,7 @@ def _note_difference(
         problems.add_code(row.line, columns[0], "demographics_differ", **values)
 
 
-def name_some(workers: Sequence[str], most: int = MOST_NAMED) -> str:
-    """Return the first names of workers as text, with the number of the others."""
+def list_first_workers(workers: Sequence[str], most: int = MOST_NAMED) -> str:
+    """Return the first worker ids as text, followed by the number of the others."""
     more = f" and {len(workers) - most:,} more" if len(workers) > most else ""
     return ", ".join(name[:40] for name in workers[:most]) + more

@@ -16,7 +16,13 @@ from itertools import chain, combinations, islice
 from typing import Any, Protocol
 
 from annotations.exchange.column_names import normalise_name
-from annotations.exchange.presets.cells import WORDS, holds_for_most, is_json, is_number, mean_words
+from annotations.exchange.presets.cells import (
+    WORDS,
+    compute_mean_words,
+    holds_for_most,
+    is_json,
+    is_number,
+)
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.shapes import (
     ANNOTATOR,
@@ -93,7 +99,7 @@ class Columns(Protocol):
     def values(self, column: str) -> list[str]:
         """Return the non-empty cells of a column."""
 
-    def named(self, *names: str) -> str:
+    def find_column(self, *names: str) -> str:
         """Return the first of these names that is a column of the file; "" if none is."""
 
 
@@ -149,7 +155,7 @@ def lay_out_trials(table: Table) -> None:
     elif (pairs := _find_pairs(header)) and not set(PAIR) & set(header):
         _lay_out_pairs(table, pairs)
     elif {"id", "text", "label"} <= set(header):
-        _name_annotator(table)
+        _add_annotator(table)
     elif any(PART in name for name in header) and not any(TEXT_BOX in name for name in header):
         _join_choices(table)
 
@@ -196,14 +202,17 @@ def _read_trials(rows: Rows, header: Sequence[str], plain: dict[str, str], name:
     """Yield the rows of trials with columns for question and answer."""
     at = {one: place for place, one in enumerate(header)}
 
-    def place_of(*names: str) -> int | None:
-        """Return the position of the first of these columns; None without any."""
+    def find_position(*names: str) -> int | None:
+        """Return the position of the first of these columns that the file has; None if none."""
         return next((at[plain[one]] for one in map(normalise_name, names) if one in plain), None)
 
     # A file of several versions of jsPsych has both columns, one of them empty in each row.
-    kind, places = place_of("trial_type"), (place_of("response"), place_of("responses"))
+    kind, places = (
+        find_position("trial_type"),
+        (find_position("response"), find_position("responses")),
+    )
     responses = [place for place in places if place is not None]
-    worker, item = place_of(*PARTICIPANTS), place_of(*ITEMS)
+    worker, item = find_position(*PARTICIPANTS), find_position(*ITEMS)
     assert kind is not None
     taken: set[tuple[str, str]] = set()
     for line, cells in rows:
@@ -257,24 +266,24 @@ def _read_trial_data(rows: Rows) -> Rows:
         yield line, (*cells, question if answers else "", answers[0] if answers else "")
 
 
-def _name_annotator(table: Table) -> None:
+def _add_annotator(table: Table) -> None:
     """Add a column with the annotator, taken from the file name, to a doccano table."""
     # The rows can be read only once, so the peeked ones are put back in front.
     first = list(islice(table.rows, PEEKED))
     rest = table.rows
 
-    def all_rows() -> Rows:
+    def iterate_all_rows() -> Rows:
         """Yield all rows, beginning with those that were already read."""
         yield from first
         yield from rest
 
     at = table.header.index("id")
     if not is_document_table(table.header, [cells[at] for _, cells in first]):
-        table.rows = all_rows()
+        table.rows = iterate_all_rows()
         return
     annotator = find_annotator(table.name)
     table.header = [DOCUMENT if name == "id" else name for name in table.header] + [ANNOTATOR]
-    table.rows = ((line, (*cells, annotator)) for line, cells in all_rows())
+    table.rows = ((line, (*cells, annotator)) for line, cells in iterate_all_rows())
 
 
 def _join_choices(table: Table) -> None:
@@ -289,7 +298,7 @@ def _join_choices(table: Table) -> None:
             labels.setdefault(schema, []).append((at, label))
     rows = table.rows
 
-    def chosen(cells: Cells, of: Sequence[tuple[int, str]]) -> str:
+    def format_chosen(cells: Cells, of: Sequence[tuple[int, str]]) -> str:
         """Return the chosen labels of a schema as text, one per line."""
         filled = [
             (label, cells[at].strip()) for at, label in of if cells[at].strip() not in UNTICKED
@@ -301,7 +310,8 @@ def _join_choices(table: Table) -> None:
 
     table.header = [*table.header, *labels]
     table.rows = (
-        (line, (*cells, *(chosen(cells, of) for of in labels.values()))) for line, cells in rows
+        (line, (*cells, *(format_chosen(cells, of) for of in labels.values())))
+        for line, cells in rows
     )
 
 
@@ -317,10 +327,10 @@ def propose_argilla(head: Columns) -> Mapping:
     Where the records have no ids, the first field is the question.
     """
     if set(ANNOTATED) <= set(head.header):
-        text = "text" if head.values("text") else head.named("inputs")
+        text = "text" if head.values("text") else head.find_column("inputs")
         return Mapping(
             ANNOTATED[1],
-            head.named("id"),
+            head.find_column("id"),
             find_written_columns(head, ANNOTATED[:1], or_all=True),
             text,
         )
@@ -351,7 +361,7 @@ def is_trials(head: Columns) -> bool:
 
 def propose_trials(head: Columns) -> Mapping:
     """Return the column mapping of jsPsych trials; the worker is "" if no column names it."""
-    return Mapping(head.named(*PARTICIPANTS), TRIAL_QUESTION, (TRIAL_ANSWER,))
+    return Mapping(head.find_column(*PARTICIPANTS), TRIAL_QUESTION, (TRIAL_ANSWER,))
 
 
 def is_psiturk(head: Columns) -> bool:
@@ -392,5 +402,5 @@ def find_written_columns(
         for name in names
         if head.values(name) and not holds_for_most(is_json, head.values(name))
     ]
-    found = [name for name in filled if mean_words(head.values(name)) >= WORDS]
+    found = [name for name in filled if compute_mean_words(head.values(name)) >= WORDS]
     return tuple(found or (filled if or_all else ()))

@@ -155,7 +155,7 @@ def _find_wordings(header: Sequence[str], labels: Cells) -> dict[str, str]:
     }
 
 
-def is_header_again(
+def is_repeated_header(
     cells: Sequence[str], at: Mapping[str, int], wordings: Mapping[str, str]
 ) -> bool:
     """Return whether a row repeats a header row, as in a file that was put together from several.

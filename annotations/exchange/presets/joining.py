@@ -11,7 +11,7 @@ from annotations.exchange.presets.demographics import (
     ASKED_ABOUT,
     DemographicFile,
     StatusRule,
-    name_some,
+    list_first_workers,
 )
 from annotations.exchange.presets.own_rows import OwnRows
 from annotations.exchange.presets.rows import MappedRows
@@ -24,7 +24,7 @@ from annotations.exchange.records import AnswerFacts, AnswerRecord
 
 @dataclass(slots=True)
 class Join:
-    """Which participants of a demographic export gave answers, and what the join changes.
+    """Match of a demographic export's participants with answers: ids, counts and columns.
 
     `only_in_file` and `only_in_answers` are ids. `statuses` counts the matched workers by each
     status in `ASKED_ABOUT`; `affected` are their ids. `replaced` counts, by column, the matched
@@ -45,7 +45,7 @@ class Join:
     replaced: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_workers(
         cls,
         file: DemographicFile,
         workers: Iterable[str],
@@ -83,9 +83,9 @@ class Join:
             f"{len(self.only_in_answers):,}"
         )
         if self.only_in_file:
-            yield f"Only in {self.file}: {name_some(self.only_in_file)}"
+            yield f"Only in {self.file}: {list_first_workers(self.only_in_file)}"
         if self.only_in_answers:
-            yield f"Only in the answers: {name_some(self.only_in_answers)}"
+            yield f"Only in the answers: {list_first_workers(self.only_in_answers)}"
         yield f"Joined as extra information: {', '.join(self.columns) or 'no column'}"
         if self.ignored:
             yield f"Columns of {self.file} ignored: {', '.join(self.ignored)}"
@@ -98,7 +98,7 @@ class Join:
             )
 
     def describe_statuses(self, rule: StatusRule, *, are_stored: bool = False) -> Iterator[str]:
-        """Yield a sentence on what is done with the answers of each status asked about.
+        """Yield a sentence for each status in `ASKED_ABOUT` on how its answers are treated.
 
         Answers that `are_stored` already are flagged in place of being left out.
         """
@@ -141,7 +141,7 @@ class JoinedAnswers:
     def join(self) -> Join:
         """The join with the workers read so far; complete when all rows have been read."""
         replaced = {column: len(workers) for column, workers in self._replaced.items()}
-        return Join.of(self._file, self._workers, replaced)
+        return Join.from_workers(self._file, self._workers, replaced)
 
     @property
     def notes(self) -> list[str]:
@@ -174,9 +174,11 @@ class JoinedAnswers:
                 facts = replace(facts, rejected=True)
             yield replace(record, extra=(), facts=facts), number
 
-    def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
+    def record_conflict(
+        self, record: AnswerRecord, first_line: int, *, of_flag: bool = False
+    ) -> None:
         """Record an error: a worker answered a question twice, with different answers."""
-        self._rows.conflict(record, first_line, of_flag=of_flag)
+        self._rows.record_conflict(record, first_line, of_flag=of_flag)
 
     def finish(self) -> None:
         """Raise `InputError` if a row was bad, no worker matches, or a status has no decision."""
@@ -192,8 +194,8 @@ def note_join_problems(problems: Problems, join: Join, rule: StatusRule, column:
     `column` holds the participants' ids.
     """
     if not join.n_matched:
-        values = {"first": name_some(join.only_in_file, 1), "n": join.n_rows}
-        answering = name_some(join.only_in_answers, 1) or "none"
+        values = {"first": list_first_workers(join.only_in_file, 1), "n": join.n_rows}
+        answering = list_first_workers(join.only_in_answers, 1) or "none"
         problems.add_code(None, column, "participants_unmatched", answering=answering, **values)
     elif join.statuses and rule == StatusRule.REFUSE:
         problems.add_code(
@@ -201,7 +203,7 @@ def note_join_problems(problems: Problems, join: Join, rule: StatusRule, column:
             None,
             "panel_statuses_undecided",
             counts=describe_counts(join.statuses),
-            workers=name_some(join.affected),
+            workers=list_first_workers(join.affected),
         )
 
 

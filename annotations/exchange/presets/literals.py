@@ -54,7 +54,7 @@ def parse_literal(cell: str) -> list[Any] | dict[str, Any] | None:
         return None
     except ValueError:
         try:
-            value = _Reading(cell).document()
+            value = _LiteralParser(cell).parse_document()
         except _NoLiteralError:
             return None
     return value if isinstance(value, list | dict) else None
@@ -64,20 +64,20 @@ class _NoLiteralError(Exception):
     """Internal error: the text is not a list or object in Python's notation."""
 
 
-class _Reading:
+class _LiteralParser:
     """Parser of one text in Python's notation, with the current position in the text."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
 
-    def document(self) -> Any:
+    def parse_document(self) -> Any:
         """Return the value of the whole text; raise `_NoLiteralError` if it is none."""
-        value = self._value(*self._token(), 0)
+        value = self._parse_value(*self._take_token(), 0)
         if self._at < len(self._text):
             raise _NoLiteralError
         return value
 
-    def _token(self) -> tuple[str, str]:
+    def _take_token(self) -> tuple[str, str]:
         """Return (kind, text) of the next token."""
         found = _TOKEN.match(self._text, self._at)
         if found is None or found.lastgroup is None:
@@ -85,7 +85,7 @@ class _Reading:
         self._at = found.end()
         return found.lastgroup, found[found.lastgroup]
 
-    def _value(self, kind: str, part: str, depth: int) -> Any:
+    def _parse_value(self, kind: str, part: str, depth: int) -> Any:
         """Return the value that begins with a token."""
         if depth > DEEPEST:
             raise _NoLiteralError
@@ -94,17 +94,17 @@ class _Reading:
         if kind == "number":
             return float(part) if re.search("[.eE]", part) else _parse_whole_number(part)
         if kind == "enum":
-            (value,) = self._members("<", depth)
+            (value,) = self._parse_members("<", depth)
             return value
         if kind == "name":
-            return self._named(part, depth)
+            return self._parse_name(part, depth)
         if part == "{":
-            return self._object(depth)
+            return self._parse_object(depth)
         if part in ("[", "("):
-            return self._members(part, depth)
+            return self._parse_members(part, depth)
         raise _NoLiteralError
 
-    def _members(self, opening: str, depth: int) -> list[Any]:
+    def _parse_members(self, opening: str, depth: int) -> list[Any]:
         """Parse values up to the closing bracket, separated by commas or blanks.
 
         An argument such as dtype=object is left out.
@@ -112,7 +112,7 @@ class _Reading:
         found: list[Any] = []
         after_comma = True
         while True:
-            kind, part = self._token()
+            kind, part = self._take_token()
             if part == _CLOSING[opening] and kind == "mark":
                 return found
             if part == "," and kind == "mark":
@@ -122,38 +122,38 @@ class _Reading:
                 after_comma = True
                 continue
             if kind == "name" and self._text.startswith("=", self._at):
-                self._token()
-                kind, part = self._token()
+                self._take_token()
+                kind, part = self._take_token()
                 if kind != "name":
-                    self._value(kind, part, depth + 1)
+                    self._parse_value(kind, part, depth + 1)
             else:
-                found.append(self._value(kind, part, depth + 1))
+                found.append(self._parse_value(kind, part, depth + 1))
             after_comma = False
 
-    def _object(self, depth: int) -> dict[str, Any]:
+    def _parse_object(self, depth: int) -> dict[str, Any]:
         """Return the dict whose opening brace was just read."""
         found: dict[str, Any] = {}
-        kind, part = self._token()
+        kind, part = self._take_token()
         while part != "}" or kind != "mark":
-            key = self._value(kind, part, depth + 1)
-            if self._token() != ("mark", ":") or isinstance(key, list | dict):
+            key = self._parse_value(kind, part, depth + 1)
+            if self._take_token() != ("mark", ":") or isinstance(key, list | dict):
                 raise _NoLiteralError
-            found[str(key)] = self._value(*self._token(), depth + 1)
-            kind, part = self._token()
+            found[str(key)] = self._parse_value(*self._take_token(), depth + 1)
+            kind, part = self._take_token()
             if (kind, part) == ("mark", ","):
-                kind, part = self._token()
+                kind, part = self._take_token()
             elif (kind, part) != ("mark", "}"):
                 raise _NoLiteralError
         return found
 
-    def _named(self, name: str, depth: int) -> Any:
-        """Return the value of a word such as True, or of a call its first argument."""
+    def _parse_name(self, name: str, depth: int) -> Any:
+        """Return the value of a word such as True, or the first argument of a call."""
         if name in _WORDS:
             return _WORDS[name]
         start = self._at - len(name)
-        if self._token() != ("mark", "("):
+        if self._take_token() != ("mark", "("):
             raise _NoLiteralError
-        arguments = self._members("(", depth)
+        arguments = self._parse_members("(", depth)
         if arguments and isinstance(arguments[0], list | str):
             return arguments[0]
         return self._text[start : self._at]

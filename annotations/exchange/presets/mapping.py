@@ -80,19 +80,19 @@ class Mapping:
         listed["times"] = None if times is None else tuple(times)
         return cls(**{**values, **listed})
 
-    def guess(self) -> str:
-        """Return the guessed columns as text, such as "worker = id, question = item"."""
+    def describe_guess(self) -> str:
+        """Return the guessed columns as text, such as "worker = id, question = item", or ""."""
         answers = self.answers[0] if len(self.answers) == 1 else ""
         of = {"worker": self.worker, "question": self.question, "answer": answers}
         return ", ".join(f"{key} = {of[key]}" for key in self.guessed if of[key])
 
-    def question_of(self, row_id: str, column: str) -> str:
+    def build_question_id(self, row_id: str, column: str) -> str:
         """Return the id of the question that a cell answers, from row id and column name."""
         if not self.question:
             return column
         return row_id if len(self.answers) == 1 else f"{row_id}:{column}"
 
-    def changed(self, entries: Iterable[str], header: Sequence[str], file: str) -> Mapping:
+    def replace_roles(self, entries: Iterable[str], header: Sequence[str], file: str) -> Mapping:
         """Return the mapping with roles replaced by `KEY=COLUMN` entries (option --map).
 
         KEY is a `Role`. All but worker, question and text may come several times, and their COLUMN
@@ -120,7 +120,7 @@ class Mapping:
         if Role.ANSWER in given:
             found = replace(found, answers=match_columns(given[Role.ANSWER], header, file))
         if Role.CHECK in given:
-            checks = [_check_of(entry, header, file) for entry in given[Role.CHECK] if entry]
+            checks = [_parse_check(entry, header, file) for entry in given[Role.CHECK] if entry]
             found = replace(found, checks=tuple(dict(checks).items()))
         others = {
             key: match_columns([name for name in given[key] if name], header, file)
@@ -128,18 +128,18 @@ class Mapping:
             if key in given
         }
         if Role.TIME in others:
-            found = replace(found.without(others[Role.TIME]), times=others[Role.TIME])
+            found = replace(found.drop_columns(others[Role.TIME]), times=others[Role.TIME])
         if Role.EXTRA in others:
-            found = replace(found.without(others[Role.EXTRA]), extra=others[Role.EXTRA])
+            found = replace(found.drop_columns(others[Role.EXTRA]), extra=others[Role.EXTRA])
         if Role.IGNORE in others:
-            found = replace(found.without(others[Role.IGNORE]), ignored=others[Role.IGNORE])
-        return found.without_checks_in_answers()
+            found = replace(found.drop_columns(others[Role.IGNORE]), ignored=others[Role.IGNORE])
+        return found.drop_checks_from_answers()
 
-    def without(self, columns: Iterable[str]) -> Mapping:
-        """Return the mapping in which none of the columns has a role."""
+    def drop_columns(self, columns: Iterable[str]) -> Mapping:
+        """Return a copy of the mapping in which these columns have no role."""
         taken = frozenset(columns)
 
-        def rest(names: Iterable[str]) -> tuple[str, ...]:
+        def keep_others(names: Iterable[str]) -> tuple[str, ...]:
             """Return the names that are not among the removed columns."""
             return tuple(name for name in names if name not in taken)
 
@@ -148,19 +148,19 @@ class Mapping:
             worker="" if self.worker in taken else self.worker,
             question="" if self.question in taken else self.question,
             text="" if self.text in taken else self.text,
-            answers=rest(self.answers),
+            answers=keep_others(self.answers),
             checks=tuple((name, right) for name, right in self.checks if name not in taken),
-            times=None if self.times is None else rest(self.times),
-            extra=rest(self.extra),
-            ignored=rest(self.ignored),
+            times=None if self.times is None else keep_others(self.times),
+            extra=keep_others(self.extra),
+            ignored=keep_others(self.ignored),
         )
 
-    def without_checks_in_answers(self) -> Mapping:
-        """Return the mapping without answer columns that are attention checks."""
+    def drop_checks_from_answers(self) -> Mapping:
+        """Return a copy of the mapping whose answer columns omit its attention checks."""
         checks = {column for column, _ in self.checks}
         return replace(self, answers=tuple(name for name in self.answers if name not in checks))
 
-    def checked(self, header: Sequence[str], file: str) -> dict[str, int]:
+    def find_positions(self, header: Sequence[str], file: str) -> dict[str, int]:
         """Return the position of each mapped column; `InputError` for an unusable mapping."""
         if not self.worker or not self.answers:
             what = "worker" if not self.worker else "answers"
@@ -199,7 +199,7 @@ def match_columns(globs: Sequence[str], header: Sequence[str], file: str) -> tup
     return tuple(dict.fromkeys(names))
 
 
-def _check_of(entry: str, header: Sequence[str], file: str) -> tuple[str, str]:
+def _parse_check(entry: str, header: Sequence[str], file: str) -> tuple[str, str]:
     """Parse COLUMN=RIGHT ANSWER to (column, right answer); both may contain equal signs."""
     columns = [name for name in header if name and entry.startswith(f"{name}=")]
     # The longest: a column may be named like another one, followed by an equal sign and more.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from annotations.exchange.column_names import is_remark, normalise_name
-from annotations.exchange.presets.columns import is_of_question
+from annotations.exchange.presets.columns import is_constant_by_question
 from annotations.exchange.presets.experiments import find_written_columns
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.preset import Row
@@ -42,7 +42,7 @@ def propose_otree(head: Head) -> Mapping:
     if not question:
         shown = [name for name in written if len(set(head.values(name))) == 1]
         return Mapping(worker, "", tuple(name for name in written if name not in shown) or written)
-    shown = [name for name in written if is_of_question(head, question, name)]
+    shown = [name for name in written if is_constant_by_question(head, question, name)]
     texts = [name for name in written if name not in shown]
     asked = next((name for name in texts if _identifies_rounds(head, worker, name)), "")
     if not shown and asked and len(texts) > 1:

@@ -1,4 +1,4 @@
-"""Read the answers of a table in our own format, whose questions have only ids."""
+"""Read the answers of a table with the standard columns, whose questions have only ids."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def convert_json_list(given: Readable) -> Readable:
 
 
 class OwnRows(AnswerRows):
-    """Reader of the answers of a table in our own format, whose questions have only ids."""
+    """Reader of the answers of a table with the standard columns, whose questions have only ids."""
 
     def __init__(
         self,

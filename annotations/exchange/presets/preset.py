@@ -36,18 +36,20 @@ class Preset:
 
     Attributes
     ----------
-    slug, title : what commands and pages call it. how : how the file is got there.
-    recognises : whether the beginning of a file is of it. propose : its mapping.
-    panel : where the workers' ids come from. cell : reads the text of a cell of an answer.
-    left_out : why a row is no answer, "" if it is one. unfinished : whether its sender broke off,
-    None where the export does not state it. rejected : whether it was refused where it was
-    collected, None where it is unknown. times : columns, where the file has them. has_private :
-    whether personal columns are left out. parts : columns that state why one person has
-    several rows, each with some of the questions: there an empty cell is no answer.
-    is_fixed : whether the form of the file states which columns hold what, so that its mapping is
-    no guess. wording : the wording in the heading of a column of answers. keeps_html : whether
-    answers and wordings stay as typed, with the HTML of a rich-text field. keeps_ids : whether
-    ids such as 101.0 stay as typed.
+    slug, title : its name in commands, and on pages. how : how a user gets the file from the tool.
+    recognises : returns whether a file's beginning is such an export.
+    propose : returns the mapping of its columns.
+    panel : returns the panel of the workers' ids. cell : returns the text in an answer's cell.
+    left_out : returns why a row is not read, "" if it is read.
+    unfinished : returns whether the respondent did not finish; None if the export lacks that.
+    rejected : returns whether the panel rejected the row's submission, None if unknown.
+    times : columns of times and durations. has_private : whether personal columns are left out.
+    parts : columns that state why one worker has several rows, each with some of the questions;
+        an empty cell of such a file is no answer.
+    is_fixed : whether the tool determines the columns, so that the mapping is no guess.
+    wording : returns the question's text in the heading of an answer column.
+    keeps_html : whether answers and question texts keep the HTML of a rich-text field.
+    keeps_ids : whether ids such as 101.0 stay as typed.
     """
 
     slug: str
@@ -68,12 +70,12 @@ class Preset:
     keeps_html: bool = False
     keeps_ids: bool = False
 
-    def reason_left_out(self, row: Row) -> str:
+    def find_exclusion(self, row: Row) -> str:
         """Return why a row is not read, as a plural noun for a count; "" if it is read."""
         reason = self.left_out(row)
         return reason or (UNFINISHED if self.unfinished and self.unfinished(row) else "")
 
-    def keeping_unfinished(self) -> Preset:
+    def include_unfinished(self) -> Preset:
         """Return a copy of the preset that also reads unfinished responses."""
         return replace(self, unfinished=None)
 

@@ -45,7 +45,7 @@ def refuse_unmapped(preset: Preset, mapping: Mapping, head: Head) -> None:
     title, colon, _ = preset.title.partition(":")
     program = title if preset.is_fixed and colon else ""
     if not mapping.worker:
-        if not preset.is_fixed and head.is_delimited and (columns := head.columns_of_json()):
+        if not preset.is_fixed and head.is_delimited and (columns := head.list_json_columns()):
             listed = ", ".join(name[:40] for name in columns[:8])
             raise InputError.from_code(head.name, "cells_hold_objects", columns=listed)
         is_wide = not mapping.question

@@ -21,10 +21,10 @@ from annotations.exchange.presets.attention import (
     find_unresolved_checks,
     is_right,
 )
-from annotations.exchange.presets.cells import WORDS, is_json, mean_words
+from annotations.exchange.presets.cells import WORDS, compute_mean_words, is_json
 from annotations.exchange.presets.columns import is_personal_column
 from annotations.exchange.presets.declared import PRESETS
-from annotations.exchange.presets.header_rows import is_header_again
+from annotations.exchange.presets.header_rows import is_repeated_header
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping, Role
 from annotations.exchange.presets.own_rows import OwnRows, convert_json_list
 from annotations.exchange.presets.preset import Preset, get_named_cell
@@ -99,7 +99,7 @@ def _separate_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
     rest = [name for name in head.header if name not in known]
     checks = find_attention_checks(head, rest)
     unclear = find_unresolved_checks(head, rest)
-    found = replace(mapping, checks=checks).without_checks_in_answers()
+    found = replace(mapping, checks=checks).drop_checks_from_answers()
     answers = tuple(name for name in found.answers if name not in unclear)
     # A file of nothing but such columns stays as it was proposed.
     return replace(found, answers=answers) if answers else mapping
@@ -107,7 +107,7 @@ def _separate_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
 
 def select_answering_rows(preset: Preset, head: Head) -> Head:
     """Return the file's beginning without left-out rows; unchanged if all rows are left out."""
-    rows = [row for row in head.rows if not preset.reason_left_out(name_cells(head, row))]
+    rows = [row for row in head.rows if not preset.find_exclusion(name_cells(head, row))]
     return replace(head, rows=rows) if rows else head
 
 
@@ -163,7 +163,7 @@ def _find_input_template(given: Readable) -> QuestionTemplate | None:
     names = restore_spelling(head.header)
     inputs = {name: head.values(of) for name, of in zip(names, head.header, strict=True)}
     inputs = {name: values for name, values in inputs.items() if name.startswith(INPUT)}
-    texts = [name for name, values in inputs.items() if mean_words(values) >= WORDS]
+    texts = [name for name, values in inputs.items() if compute_mean_words(values) >= WORDS]
     others = [name for name in inputs if name not in texts]
     if len(texts) != 1 or not others or not all(map(_ID_OF_INPUT.search, others)):
         return None
@@ -240,21 +240,21 @@ class MappedRows:
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
         header, mapping, preset = self._foreign.header, self._mapping, self._preset
-        at = mapping.checked(header, self.table.name)
+        at = mapping.find_positions(header, self.table.name)
         first_rows = list(islice(self._foreign.rows, PEEKED))
         cells_of_first = [cells for _, cells in first_rows]
         head = Head(self.table.name, header, cells_of_first, self._foreign.wordings)
-        aside = self._stored_beside(head, at)
+        aside = self._list_extra_columns(head, at)
         workers = head.values(mapping.worker)
-        is_part = bool(head.named(*preset.parts)) and len(set(workers)) < len(workers)
+        is_part = bool(head.find_column(*preset.parts)) and len(set(workers)) < len(workers)
         rows = chain(first_rows, self._foreign.rows)
         self.whole_ids = self._open_whole_ids(at)
         worker_place = at.get(mapping.worker)
         has_codes = worker_place is not None and are_ids_codes(cells_of_first, worker_place)
         for n_before, (line, cells) in enumerate(rows):
             row = name_cells(head, cells)
-            is_header = is_header_again(cells, at, self._foreign.wordings)
-            if reason := HEADERS if is_header else preset.reason_left_out(row):
+            is_header = is_repeated_header(cells, at, self._foreign.wordings)
+            if reason := HEADERS if is_header else preset.find_exclusion(row):
                 self.skipped[reason] += 1
                 continue
             answers = [(name, self._read_answer(cells[at[name]])) for name in mapping.answers]
@@ -281,9 +281,11 @@ class MappedRows:
             self.n_people += 1
             row_id = self._read_row_id(cells, at)
             has_faults = self._foreign.note_faults(self.problems, line, at)
-            if has_faults or self._lacks(line, worker, row_id):
+            if has_faults or self._lacks_id(line, worker, row_id):
                 continue
-            facts = self._facts(row, {name: cells[i] for i, name in aside if cells[i].strip()})
+            facts = self._build_facts(
+                row, {name: cells[i] for i, name in aside if cells[i].strip()}
+            )
             wording = self._read_wording(cells, at)
             for offset, (column, text) in enumerate(answers):
                 if self._foreign.holds_objects and is_json(text):
@@ -292,15 +294,15 @@ class MappedRows:
                 if len(text.encode()) > LONGEST_ANSWER:
                     self.problems.add_code(line, column, "foreign_answer_long", most=LONGEST_ANSWER)
                     continue
-                question = mapping.question_of(row_id, column)
-                self._learn(question, column, wording, line)
+                question = mapping.build_question_id(row_id, column)
+                self._store_wording(question, column, wording, line)
                 text = "" if is_blank(text) else text
                 number = first + offset
                 yield AnswerRecord(number, line, worker, question, text, facts=facts), number
-            yield from self._checks_of(line, worker, cells, at, facts)
+            yield from self._iterate_check_answers(line, worker, cells, at, facts)
 
     def _open_whole_ids(self, places: dict[str, int]) -> WholeIds:
-        """Return the reader of the ids, which reads the file once more if one is a decimal."""
+        """Return the reader of the ids; it reads the file a second time if an id is a decimal."""
         mapping, wordings = self._mapping, self._foreign.wordings
         named = {
             name: places[name] for name in (mapping.worker, mapping.question) if name in places
@@ -308,7 +310,7 @@ class MappedRows:
         return WholeIds(
             named,
             lambda: (cells for _, cells in open_foreign(self._source, Problems("")).rows),
-            lambda cells: is_header_again(cells, places, wordings),
+            lambda cells: is_repeated_header(cells, places, wordings),
             keeps=self._preset.keeps_ids,
         )
 
@@ -324,14 +326,14 @@ class MappedRows:
         return wording if self._preset.keeps_html else read_formatted(wording)
 
     def _read_worker(self, cell: str) -> str:
-        """Return a worker's id; of an e-mail address by Prolific the id in it, which is counted."""
+        """Return a worker's id; for Prolific's e-mail addresses the id in them, and count these."""
         worker = self._ids.clean(cell)
         if panel_id := read_prolific_mail(worker):
             self.n_mails += 1
             return panel_id
         return worker
 
-    def _stored_beside(self, head: Head, mapped: Collection[str]) -> list[tuple[int, str]]:
+    def _list_extra_columns(self, head: Head, mapped: Collection[str]) -> list[tuple[int, str]]:
         """Return (position, name) of the columns that are stored as extra information.
 
         Sets the personal columns that are left out, and the columns of times.
@@ -357,7 +359,7 @@ class MappedRows:
             if (name not in mapped or name in checks) and name not in not_stored
         ]
 
-    def _checks_of(
+    def _iterate_check_answers(
         self, line: int, worker: str, cells: Sequence[str], at: dict[str, int], facts: AnswerFacts
     ) -> Iterator[tuple[AnswerRecord, int]]:
         """Yield a worker's answers to the attention checks, and record which checks were passed."""
@@ -366,15 +368,17 @@ class MappedRows:
             text = "" if is_blank(text) else text
             known = self.passed[column]
             # As for answers: an empty cell never replaces a text.
-            if worker not in known or (text and self._duplicates.of(worker) == Duplicates.LAST):
+            if worker not in known or (
+                text and self._duplicates.get_rule(worker) == Duplicates.LAST
+            ):
                 known[worker] = is_right(text, right)
-            self._learn(column, column, "", line, right)
+            self._store_wording(column, column, "", line, right)
             number, self.n_rows = self.n_rows, self.n_rows + 1
             self.n_checked += 1
             yield AnswerRecord(number, line, worker, column, text, facts=facts), number
 
-    def _lacks(self, line: int, worker: str, row_id: str) -> bool:
-        """Return whether a row lacks a worker or question id; record the problem."""
+    def _lacks_id(self, line: int, worker: str, row_id: str) -> bool:
+        """Return whether a row lacks a worker or question id; record a problem if so."""
         named = [(self._mapping.worker, worker)]
         if self._mapping.question:
             named.append((self._mapping.question, row_id))
@@ -387,8 +391,10 @@ class MappedRows:
                 self.problems.add_code(line, column, "id_missing", name=what)
         return not all(value for _, value in named)
 
-    def _learn(self, question: str, column: str, wording: str, line: int, right: str = "") -> None:
-        """Store the text of a question at its first answer."""
+    def _store_wording(
+        self, question: str, column: str, wording: str, line: int, right: str = ""
+    ) -> None:
+        """Store the text of a question when its first answer is read."""
         if question in self.questions:
             return
         label = self._foreign.wordings.get(column, "")
@@ -399,12 +405,12 @@ class MappedRows:
         text = "\n".join(part for part in (wording, label) if part) or read_as_wording(question)
         self.questions[question] = MturkQuestion(text, {}, line, right)
 
-    def _facts(self, row: dict[str, str], extra: dict[str, str]) -> AnswerFacts:
+    def _build_facts(self, row: dict[str, str], extra: dict[str, str]) -> AnswerFacts:
         """Return the facts of an answer: times, rejection and further cells."""
         preset, times = self._preset, self._times
         begun, ended = get_named_cell(row, *times.started), get_named_cell(row, *times.submitted)
         seconds = get_named_cell(row, *times.seconds)
-        started, submitted = self._time(begun), self._time(ended)
+        started, submitted = self._parse_time(begun), self._parse_time(ended)
         if started and submitted and submitted < started:
             started = submitted = None  # clocks that went back; the cells stay beside the answer
         rejected = self._preset.rejected(row)
@@ -420,7 +426,7 @@ class MappedRows:
             extra=extra,
         )
 
-    def _time(self, cell: str) -> datetime | None:
+    def _parse_time(self, cell: str) -> datetime | None:
         """Parse an ISO 8601 time to UTC; None if it is no time or has no time zone."""
         try:
             value = datetime.fromisoformat(cell.strip())
@@ -435,7 +441,9 @@ class MappedRows:
                 zone = None
         return None if zone is None else value.replace(tzinfo=zone).astimezone(UTC)
 
-    def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
+    def record_conflict(
+        self, record: AnswerRecord, first_line: int, *, of_flag: bool = False
+    ) -> None:
         """Record an error: a worker answered a question twice, with different answers."""
         key = (record.worker, first_line, record.line, of_flag)
         # The others are only counted: a file may contradict itself in every row.
@@ -453,7 +461,7 @@ class MappedRows:
                 "name": worker,
                 "first_line": first_line,
                 "first_place": describe_place(first_line, self.problems.row_of(first_line)),
-                "guess": self._mapping.guess(),
+                "guess": self._mapping.describe_guess(),
             }
             if of_flag or len(questions) == 1:
                 code = "rejection_differs" if of_flag else "answers_differ"
@@ -471,8 +479,8 @@ class MappedRows:
     def finish(self) -> None:
         """Raise `InputError` if a row was bad or the file has no answers."""
         self._note_conflicts()
-        self.problems.by_line()
-        self.whole_ids.explain(self.problems)
+        self.problems.sort_by_line()
+        self.whole_ids.put_mixed_columns_first(self.problems)
         if not self.n_rows and not self.problems.total:
             said = "; ".join(f"{count} {reason}" for reason, count in self.skipped.items())
             if said:
@@ -489,4 +497,4 @@ def get_preset(
     if slug not in PRESETS:
         raise ValueError(f"there is no preset {slug!r}; there are {', '.join(PRESETS)}")
     preset = replace(PRESETS[slug], keeps_html=keep_html, keeps_ids=keep_ids)
-    return preset.keeping_unfinished() if keep_unfinished else preset
+    return preset.include_unfinished() if keep_unfinished else preset

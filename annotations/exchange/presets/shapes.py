@@ -72,7 +72,7 @@ def unwrap_records(document: Any, file: str) -> Any:
                 raise InputError.from_code(file, "hub_cells_cut", n_rows=cut)
             return [row["row"] for row in rows]
         items = document.get("items")
-        if isinstance(items, list) and items and all(_is_of_server(item) for item in items):
+        if isinstance(items, list) and items and all(_is_argilla_listing(item) for item in items):
             return items
         if set(document) == {"responses"} and (flat := _unwrap_responses(document["responses"])):
             return flat
@@ -189,7 +189,7 @@ def _iterate_entry_rows(
         yield {**base, "worker": format_value(who), "response": text}
 
 
-def _is_of_server(one: Any) -> bool:
+def _is_argilla_listing(one: Any) -> bool:
     """Return whether an object is a record as Argilla's REST interface lists it."""
     return isinstance(one, dict) and isinstance(one.get("fields"), dict) and "responses" in one
 

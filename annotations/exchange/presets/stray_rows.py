@@ -15,7 +15,7 @@ TOTAL_NAMES = ("total", "totals", "grand total", "sum", "average", "summe", "ges
 
 
 def find_stray(worker: str, texts: Sequence[str], others: Sequence[str], *, are_codes: bool) -> str:
-    """Return why a row is no worker's, as a plural noun for a count; "" if it is.
+    """Return why a row has no worker's answers, as a plural noun for a count; "" if it has.
 
     `texts` are its answers and `others` all its cells but the worker's. If the ids of the workers
     `are_codes` without spaces, a text of several words alone in its row is a note.
@@ -29,7 +29,7 @@ def find_stray(worker: str, texts: Sequence[str], others: Sequence[str], *, are_
 
 
 def are_ids_codes(rows: Sequence[Sequence[str]], place: int) -> bool:
-    """Return whether no worker has a space in the id at `place`, in rows that hold more."""
+    """Return whether the ids at `place` have no spaces, in rows that also hold other cells."""
     ids = [
         cells[place]
         for cells in rows

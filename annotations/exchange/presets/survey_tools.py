@@ -12,8 +12,8 @@ from annotations.exchange.column_names import normalise_name, normalise_names
 from annotations.exchange.presets.cells import are_sentences
 from annotations.exchange.presets.columns import (
     find_long_columns,
+    find_text_columns,
     find_worker_column,
-    free_text,
     is_question,
 )
 from annotations.exchange.presets.known_names import OF_PANEL, QUESTIONS, rank_worker_name
@@ -109,10 +109,10 @@ def propose_wide(
     if worker in respondents or not worker:
         others = (name for name in head.header if name not in own)
         worker = next((name for name in others if _are_panel_ids(head, name)), worker)
-    panel = {head.named(name) for name in (*OF_PANEL, "STUDY_ID", "SESSION_ID")}
+    panel = {head.find_column(name) for name in (*OF_PANEL, "STUDY_ID", "SESSION_ID")}
     known = {worker, *own, *panel}
     rest = [name for name in head.header if name not in known]
-    return Mapping(worker, "", free_text(head, rest))
+    return Mapping(worker, "", find_text_columns(head, rest))
 
 
 def _are_panel_ids(head: Head, column: str) -> bool:
@@ -144,14 +144,14 @@ def _find_columns(head: Head, names: Iterable[str]) -> list[str]:
     ]
 
 
-def _has(head: Head, names: Iterable[str]) -> bool:
+def _has_column(head: Head, names: Iterable[str]) -> bool:
     """Return whether the table has a column with one of these names."""
     return bool(_find_columns(head, names))
 
 
 def _is_long(head: Head) -> bool:
     """Return whether a table has one row per answer (columns worker, question, answer)."""
-    if not head.named(*QUESTIONS):
+    if not head.find_column(*QUESTIONS):
         return False
     worker, question, answer, _ = find_long_columns(head)
     return bool(worker and question and answer) and worker != question
@@ -160,7 +160,7 @@ def _is_long(head: Head) -> bool:
 def is_google_forms(head: Head) -> bool:
     """Return whether a file comes from Google Forms: its first column is the response time."""
     first = head.header[0] if head.header else ""
-    is_list = bool(head.named(*OF_PANEL) and head.named("Status"))
+    is_list = bool(head.find_column(*OF_PANEL) and head.find_column("Status"))
     return (
         normalise_name(first) in TIMESTAMPS
         and len(head.header) > 1
@@ -185,7 +185,7 @@ def _is_score(head: Head, column: str) -> bool:
 
 def is_survey_monkey(head: Head) -> bool:
     """Return whether a file comes from SurveyMonkey, by its respondent and collector ids."""
-    return _has(head, RESPONDENTS) and _has(head, COLLECTORS)
+    return _has_column(head, RESPONDENTS) and _has_column(head, COLLECTORS)
 
 
 def propose_survey_monkey(head: Head) -> Mapping:
@@ -196,20 +196,22 @@ def propose_survey_monkey(head: Head) -> Mapping:
 
 def is_typeform(head: Head) -> bool:
     """Return whether a file comes from Typeform, by its date columns."""
-    return bool(head.named("Submit Date (UTC)") and head.named("Start Date (UTC)", "Network ID"))
+    return bool(
+        head.find_column("Submit Date (UTC)") and head.find_column("Start Date (UTC)", "Network ID")
+    )
 
 
 def propose_typeform(head: Head) -> Mapping:
     """Return the column mapping of an export of Typeform; column # is the response id."""
     own = ("#", "Response Type", "Start Date (UTC)", "Stage Date (UTC)", "Submit Date (UTC)")
     known = [name for name in head.header if name in own]
-    more = [head.named(name) for name in ("Network ID", "Tags", "Ending", "Score")]
+    more = [head.find_column(name) for name in ("Network ID", "Tags", "Ending", "Score")]
     return propose_wide(head, [*known, *more], known[:1])
 
 
 def is_microsoft_forms(head: Head) -> bool:
     """Return whether a file comes from Microsoft Forms, by its id and time columns."""
-    return _has(head, BEGUN) and _has(head, ENDED) and _has(head, {"id"})
+    return _has_column(head, BEGUN) and _has_column(head, ENDED) and _has_column(head, {"id"})
 
 
 def propose_microsoft_forms(head: Head) -> Mapping:
@@ -220,7 +222,7 @@ def propose_microsoft_forms(head: Head) -> Mapping:
 
 def is_lime_survey(head: Head) -> bool:
     """Return whether a file comes from LimeSurvey, by its submission date and last page."""
-    return _has(head, SUBMITTED) and _has(head, LAST_PAGE)
+    return _has_column(head, SUBMITTED) and _has_column(head, LAST_PAGE)
 
 
 def propose_lime_survey(head: Head) -> Mapping:
@@ -251,7 +253,7 @@ def is_redcap(head: Head) -> bool:
     """Return whether a file comes from REDCap, with raw values or with labels."""
     is_record = bool(head.header) and normalise_name(head.header[0]) in ("recordid", "studyid")
     complete = [name for name in head.header if re.search(r"_complete$|^Complete\?(\.\d+)?$", name)]
-    is_named = is_record or _has(head, OF_RECORDS - {"eventname"})
+    is_named = is_record or _has_column(head, OF_RECORDS - {"eventname"})
     return is_named and bool(complete) and not _is_long(head)
 
 
@@ -271,27 +273,29 @@ def _is_completion(name: str) -> bool:
 
 def is_gorilla(head: Head) -> bool:
     """Return whether a file comes from Gorilla, by its two columns of participant ids."""
-    return all(head.named(name) for name in GORILLA)
+    return all(head.find_column(name) for name in GORILLA)
 
 
 def propose_gorilla(head: Head) -> Mapping:
     """Return the column mapping of a Gorilla questionnaire, in its long or short form."""
-    public, private = head.named(GORILLA[1]), head.named(GORILLA[0])
+    public, private = head.find_column(GORILLA[1]), head.find_column(GORILLA[0])
     pairs = {
         pair for pair in zip(head.cells(private), head.cells(public), strict=True) if any(pair)
     }
     # Only if it distinguishes the persons as well as the private id does.
     is_public = len({name for _, name in pairs if name}) == len(pairs)
     worker = public if is_public else private
-    question, answer = head.named("Question Key"), head.named("Response")
+    question, answer = head.find_column("Question Key"), head.find_column("Response")
     if question and answer:
-        text = head.named("Question Text", "Question")
+        text = head.find_column("Question Text", "Question")
         return Mapping(worker, question, (answer,), text if text != question else "")
     # Gorilla's own columns come first, up to this one.
-    last = head.header.index(head.named("Task Version") or private)
+    last = head.header.index(head.find_column("Task Version") or private)
     own = [*head.header[: last + 1], *_find_columns(head, GORILLA_ROWS)]
     own += [name for name in head.header if name.endswith(("-quantised", "-text"))]
-    return Mapping(worker, "", free_text(head, [name for name in head.header if name not in own]))
+    return Mapping(
+        worker, "", find_text_columns(head, [name for name in head.header if name not in own])
+    )
 
 
 def find_gorilla_exclusion(row: Row) -> str:

@@ -21,7 +21,12 @@ from annotations.exchange.presets.experiments import add_psiturk_header, lay_out
 from annotations.exchange.presets.header_rows import find_second_header, looks_like_data
 from annotations.exchange.presets.known_names import rank_worker_name
 from annotations.exchange.presets.literals import MISSING, parse_literal
-from annotations.exchange.presets.tools import Flattened, flatten_document, has_shape, lay_flat
+from annotations.exchange.presets.tools import (
+    Flattened,
+    flatten_document,
+    flatten_objects,
+    has_shape,
+)
 from annotations.exchange.problems import InputError, Problem, Problems
 from annotations.exchange.reading.json_document import (
     READ_HERE,
@@ -77,7 +82,7 @@ class ForeignTable:
     faults: Faults = field(default_factory=dict)
 
     def note_faults(self, problems: Problems, line: int, places: dict[str, int]) -> bool:
-        """Record each cell of a row in these columns that has an error or no value; whether any.
+        """Record each cell of a row in these columns that has an error or no value; return if any.
 
         Such are formulas of a workbook that was never opened in a spreadsheet.
         """
@@ -130,9 +135,9 @@ class Head:
     @cached_property
     def holds_json(self) -> bool:
         """Whether any column holds JSON lists or objects."""
-        return bool(self.columns_of_json())
+        return bool(self.list_json_columns())
 
-    def columns_of_json(self) -> list[str]:
+    def list_json_columns(self) -> list[str]:
         """Return the names of the columns whose cells are JSON lists or objects."""
         return [column for column in self.header if holds_for_most(is_json, self.values(column))]
 
@@ -163,7 +168,7 @@ class Head:
         values = (cell(value).strip() for value in self.values(column))
         return list(dict.fromkeys(value for value in values if not is_blank(value)))[:SAMPLES]
 
-    def named(self, *names: str) -> str:
+    def find_column(self, *names: str) -> str:
         """Return the first of these names that a column has; "" if none.
 
         Case, blanks and signs do not count.
@@ -171,7 +176,7 @@ class Head:
         found = (self.places.get(normalise_name(name)) for name in names)
         return next((self.header[at] for at in found if at is not None), "")
 
-    def like(self, *parts: str) -> str:
+    def find_similar_column(self, *parts: str) -> str:
         """Return the first column whose title contains one of the parts; "" if none."""
         return next(
             (
@@ -227,7 +232,7 @@ def open_foreign(given: Readable, problems: Problems) -> ForeignTable:
     source = convert_to_json_lines(add_psiturk_header(given) or make_source(given))
     table = _open_table(source, problems)
     if source.is_turned:
-        _turn(table)
+        _transpose(table)
     else:
         lay_out_trials(table)
     return table
@@ -249,7 +254,7 @@ def convert_to_json_lines(source: Source) -> Source:
     return replace(source, name=f"{source.name}l") if are_objects else source
 
 
-def _turn(table: ForeignTable) -> None:
+def _transpose(table: ForeignTable) -> None:
     """Transpose a table whose columns are people, so that each person becomes a row.
 
     The lines of the rows are the numbers of the columns.
@@ -368,7 +373,7 @@ def _lay_out_objects(table: ForeignTable, *, is_large: bool) -> ForeignTable | N
         return table
     if is_large:
         return None
-    flat = lay_flat(_iterate_objects(table, kinds, rows, is_sure=True), table.name)
+    flat = flatten_objects(_iterate_objects(table, kinds, rows, is_sure=True), table.name)
     return _build_object_table(table.name, table.sha256, flat, table.warnings)
 
 

@@ -25,7 +25,7 @@ _START = re.compile(
 def find_time_columns(head: Head, times: Times) -> tuple[str, ...]:
     """Return the columns of a file that hold times or durations, by the names of its preset."""
     names = (*times.started, *times.submitted, *times.seconds)
-    return tuple(dict.fromkeys(filter(None, (head.named(name) for name in names))))
+    return tuple(dict.fromkeys(filter(None, (head.find_column(name) for name in names))))
 
 
 def classify_times(head: Head, columns: Iterable[str], known: Times) -> Times:

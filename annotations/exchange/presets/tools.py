@@ -53,10 +53,10 @@ def flatten_document(document: Any, file: str) -> Flattened:
     document = unwrap_records(document, file)
     if not isinstance(document, list) or not all(isinstance(item, dict) for item in document):
         raise InputError.from_code(file, "not_object_list")
-    return lay_flat(document, file)
+    return flatten_objects(document, file)
 
 
-def lay_flat(items: Iterable[dict[str, Any]], file: str) -> Flattened:
+def flatten_objects(items: Iterable[dict[str, Any]], file: str) -> Flattened:
     """Convert objects to table rows; objects of a known tool without answers have none.
 
     Objects of a known shape without an answer, such as records without responses, have no row.

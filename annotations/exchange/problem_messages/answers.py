@@ -16,7 +16,7 @@ CHOOSE_BY_OPTION = (
 KEEP_ONE = "Keep one of the two rows."
 
 
-def _keep_one(values: Mapping[str, Any]) -> str:
+def _advise_on_two_answers(values: Mapping[str, Any]) -> str:
     """Return the web page's advice when a worker has two different answers to a question."""
     keep = CHOOSE if values["choosable"] else KEEP_ONE
     guess = values.get("guess")
@@ -25,7 +25,7 @@ def _keep_one(values: Mapping[str, Any]) -> str:
     return f"First check the columns, which were guessed: {guess}. If they are right: {keep}"
 
 
-def _keep_one_by_option(values: Mapping[str, Any]) -> str:
+def _advise_on_two_answers_by_option(values: Mapping[str, Any]) -> str:
     """Return the command line's advice when a worker has two different answers to a question."""
     if guess := values.get("guess"):
         return (
@@ -37,12 +37,12 @@ def _keep_one_by_option(values: Mapping[str, Any]) -> str:
 
 
 def _describe_conflict(values: Mapping[str, Any]) -> str:
-    """Return what is wrong when a worker has two answers to a question that contradict."""
+    """Return the reason text for two contradictory answers of a worker to a question."""
     return f"{_describe_earlier(values)}, with another {values['what']}"
 
 
 def _describe_rejection(values: Mapping[str, Any]) -> str:
-    """Return what is wrong when only one of two equal answers of a worker was rejected."""
+    """Return the reason text for two equal answers of a worker, of which one was rejected."""
     return f"{_describe_earlier(values)}, with rejected in one of the two rows only"
 
 
@@ -74,8 +74,8 @@ ANSWERS = {
     ),
     "answers_differ": ProblemMessage(
         _describe_conflict,
-        _keep_one,
-        _keep_one_by_option,
+        _advise_on_two_answers,
+        _advise_on_two_answers_by_option,
     ),
     "repeating_worker_unknown": ProblemMessage(
         "the worker {worker} has no answer, but a choice of the attempt",
@@ -85,8 +85,8 @@ ANSWERS = {
     "attempts_differ": ProblemMessage(
         "{who} {name} answered {n} questions already in {first_place}, with other texts: "
         "{questions}",
-        _keep_one,
-        _keep_one_by_option,
+        _advise_on_two_answers,
+        _advise_on_two_answers_by_option,
     ),
     "assignment_answer_long": ProblemMessage(
         "the answer is longer than {most:,} bytes",
@@ -101,8 +101,8 @@ ANSWERS = {
     "assignment_rejection_differs": ProblemMessage(
         "worker {worker} did question {question} already in line {first_line}, with "
         "rejected in one of the two rows only",
-        _keep_one,
-        _keep_one_by_option,
+        _advise_on_two_answers,
+        _advise_on_two_answers_by_option,
     ),
     "assignment_status_unknown": ProblemMessage(
         "the status {status} is unknown: known are {known}",
@@ -115,8 +115,8 @@ ANSWERS = {
     ),
     "assignments_differ": ProblemMessage(
         "worker {worker} did question {question} already in line {first_line}, with another text",
-        _keep_one,
-        _keep_one_by_option,
+        _advise_on_two_answers,
+        _advise_on_two_answers_by_option,
     ),
     "beside_text_long": ProblemMessage(
         "it has {size:,} characters, more than {most:,}",
@@ -208,8 +208,8 @@ ANSWERS = {
     ),
     "rejection_differs": ProblemMessage(
         _describe_rejection,
-        _keep_one,
-        _keep_one_by_option,
+        _advise_on_two_answers,
+        _advise_on_two_answers_by_option,
     ),
     "row_name_missing": ProblemMessage(
         "the {name} is missing",

@@ -8,7 +8,7 @@ from typing import Any
 from annotations.exchange.problem_messages.message import ProblemMessage
 
 
-def _choose_worker(values: Mapping[str, Any]) -> str:
+def _advise_choosing_worker(values: Mapping[str, Any]) -> str:
     """Return the web page's advice when no worker column was found: choose one."""
     rows = ", or the row number if each row is of one worker" if values["has_rows"] else ""
     return f"Choose the column of the workers' ids{rows}."
@@ -25,7 +25,7 @@ def _add_program(reason: str) -> Callable[[Mapping[str, Any]], str]:
     return fill_reason
 
 
-def _map_worker(values: Mapping[str, Any]) -> str:
+def _advise_mapping_worker(values: Mapping[str, Any]) -> str:
     """Return the command line's advice when no worker column was found: use --map."""
     rows = "; if each row is of one worker, --map worker=#row takes the row number"
     return f"Name it with --map worker=COLUMN{rows if values['has_rows'] else ''}."
@@ -133,8 +133,8 @@ EXPORTS = {
     ),
     "worker_column_unclear": ProblemMessage(
         _add_program("no column looks like the workers' ids; checked: {looked_at}"),
-        _choose_worker,
-        _map_worker,
+        _advise_choosing_worker,
+        _advise_mapping_worker,
     ),
     "people_are_columns": ProblemMessage(
         "the columns are people ({people} ...) and the rows are questions",

@@ -12,7 +12,7 @@ ONE_OBJECT = (
 )
 
 
-def _add_or_repair(values: Mapping[str, Any]) -> str:
+def _advise_adding_comma(values: Mapping[str, Any]) -> str:
     """Return the advice to add a comma, or the option that adds all of them."""
     return "Add it there, or let --repair add all of them." if values["has_repair"] else ""
 
@@ -35,7 +35,7 @@ JSON = {
         "this is not JSON: a comma is missing behind line {after_line}, column "
         "{after_column}, before what begins here",
         "Add it there.",
-        _add_or_repair,
+        _advise_adding_comma,
     ),
     "json_ends": ProblemMessage(
         "this is not JSON: the file ends where {wanted} is expected",

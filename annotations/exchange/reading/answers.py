@@ -36,7 +36,7 @@ from annotations.exchange.records import AnswerRecord, AnswerStatus, ModelAnswer
 from annotations.exchange.whole_ids import KnownIds, WholeIds
 
 WORKER, QUESTION, ANSWER = range(3)
-"""Positions of the cells of a row, in the order of `ColumnNames.for_answers`."""
+"""Positions of the cells of a row, in the order of `ColumnNames.build_answer_columns`."""
 LONGEST_ANSWER = 100_000
 """Bytes that an answer may have in UTF-8."""
 
@@ -85,7 +85,7 @@ class AnswerFile(_FileFacts):
 
     @property
     def hashes(self) -> dict[str, str]:
-        """Return the SHA-256 of the file, and of each choice by which it was read differently."""
+        """Return SHA-256 hashes by name: of the file, and of options that changed its reading."""
         hashes = {"answers": self.sha256}
         if self.duplicates not in (None, Duplicates.REFUSE):
             hashes["duplicates"] = hashlib.sha256(self.duplicates.encode()).hexdigest()
@@ -97,7 +97,7 @@ class AnswerFile(_FileFacts):
 
     @property
     def ids(self) -> KnownIds:
-        """Return the ids of workers and questions, to read those of a file joined to this one."""
+        """Worker and question ids of the answers, with which ids of a joined file are read."""
         pairs = ((record.worker, record.question) for record in self.records)
         return KnownIds(pairs, keeps=self.keeps_ids)
 
@@ -146,7 +146,7 @@ def read_answers(
         if is_same_text(first.text, record.text):
             n_repeated += 1
         elif duplicates is None or duplicates == Duplicates.REFUSE:
-            rows.conflict(record, first.line)
+            rows.record_conflict(record, first.line)
         else:
             n_superseded += 1
             if replaces(record.text, first.text, duplicates):
@@ -170,7 +170,7 @@ class AnswerRows:
 
     Iterating (once) yields each sound row's record with a number for its worker (and panel) and
     question: equal numbers mean that one repeats or contradicts the other. Bad rows are noted;
-    `finish` raises `InputError` with all of them, and if there was no row at all. `of_export`
+    `finish` raises `InputError` with all of them, and if there was no row at all. `is_own_export`
     is True if this is our own export, from the first row on. `formatting` and `keeps_ids` are as
     in `read_answers`.
     """
@@ -189,13 +189,13 @@ class AnswerRows:
         ids = {} if keeps_ids is None else {columns.worker: WORKER, columns.question: QUESTION}
         self.whole_ids = WholeIds(ids, self._read_again, keeps=bool(keeps_ids))
         self.problems = self._checks.problems
-        wanted = (*columns.for_answers(), *list_answer_columns())
+        wanted = (*columns.build_answer_columns(), *list_answer_columns())
         self.table = open_table(path, wanted, self.problems)
         self.n_rows = 0
         self.graded_by: set[str] = set()
 
     @property
-    def of_export(self) -> bool:
+    def is_own_export(self) -> bool:
         """Return whether the file is an export of answers by this application."""
         return OF_ANSWERS in self.table.marks
 
@@ -215,13 +215,13 @@ class AnswerRows:
             raw_worker, raw_question, text = cells[: ANSWER + 1]
             facts = None
             sound = True
-            if not self.of_export:
+            if not self.is_own_export:
                 raw_worker = self.whole_ids.read(cells, WORKER)
                 raw_question = self.whole_ids.read(cells, QUESTION)
                 if self._formatting is not None:
                     text = self._formatting.read(text)
             text = "" if is_blank(text) else text
-            if self.of_export:
+            if self.is_own_export:
                 before = self.problems.total
                 note = partial(self.problems.add_code, line)
                 facts = read_facts(cells[3:n_facts], text, note)
@@ -236,11 +236,13 @@ class AnswerRows:
             yield AnswerRecord(row, line, worker, question, text, extra, facts), key
         self.n_rows = row + 1
 
-    def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
+    def record_conflict(
+        self, record: AnswerRecord, first_line: int, *, of_flag: bool = False
+    ) -> None:
         """Record an error: the row's text or rejection differs from an earlier row's."""
         pair = (record.worker, record.question)
         code = "rejection_differs" if of_flag else "answers_differ"
-        self._checks.conflict(
+        self._checks.record_conflict(
             record.line, *pair, first_line, "text", code, choosable=self._choosable
         )
 
@@ -258,11 +260,11 @@ class AnswerRows:
 
     def finish(self) -> None:
         """Raise `InputError` if any row was bad or the file has no data row."""
-        self.whole_ids.explain(self.problems)
+        self.whole_ids.put_mixed_columns_first(self.problems)
         self._checks.finish(self.n_rows, self.table)
 
     def _read_again(self) -> Iterator[Sequence[str]]:
-        again = open_table(self._path, self._columns.for_answers(), Problems(""))
+        again = open_table(self._path, self._columns.build_answer_columns(), Problems(""))
         return (cells for _, cells, _ in again.rows)
 
 
@@ -294,7 +296,9 @@ def read_model_answers(
         table_source, about = convert_log(source, tool, LogOptions(model.strip(), of_question))
         sha256, notes = source.digest(), tuple(about.notes())
         path, columns = table_source, DEFAULT_COLUMNS
-    table = open_table(path, (*columns.for_model_answers(), *list_model_columns()), checks.problems)
+    table = open_table(
+        path, (*columns.build_model_answer_columns(), *list_model_columns()), checks.problems
+    )
     records: list[ModelAnswerRecord] = []
     seen: dict[object, ModelAnswerRecord] = {}
     n_empty = n_repeated = 0
@@ -311,7 +315,7 @@ def read_model_answers(
             raw_question = ids.read_question(raw_question)
         numbered = checks.number_ids(line, raw_model, raw_question)
         text = "" if is_blank(text) else text
-        status = checks.status(line, raw_status, text)
+        status = checks.read_status(line, raw_status, text)
         if numbered is None or status is None:
             continue
         # Only an export of ours has the finish reason in a column of its own.
@@ -332,11 +336,11 @@ def read_model_answers(
             records.append(record)
             n_empty += status is AnswerStatus.EMPTY
         elif status is not first.status:
-            checks.conflict(line, model, question, first.line, "status")
+            checks.record_conflict(line, model, question, first.line, "status")
         elif is_same_text(first.text, text):
             n_repeated += 1
         else:
-            checks.conflict(line, model, question, first.line, "text")
+            checks.record_conflict(line, model, question, first.line, "text")
     checks.finish(row + 1, table)
     facts = _build_file_facts(table, row + 1, n_empty, n_repeated)
     facts[-1].extend(
@@ -449,7 +453,7 @@ class _Checks:
         self.problems.add_code(line, "answer", "answer_too_long", size=size, most=LONGEST_ANSWER)
         return False
 
-    def status(self, line: int, raw: str, text: str) -> AnswerStatus | None:
+    def read_status(self, line: int, raw: str, text: str) -> AnswerStatus | None:
         """Return a row's status, EMPTY if it has no text; None if it is bad (then recorded)."""
         word = raw.strip().casefold()
         try:
@@ -465,7 +469,7 @@ class _Checks:
             return None
         return AnswerStatus.EMPTY if status is AnswerStatus.TEXT and not text else status
 
-    def conflict(
+    def record_conflict(
         self,
         line: int,
         who: str,

@@ -103,7 +103,7 @@ def read_decisions(file: Readable, problems: Problems | None = None) -> Decision
         noted.add_code(None, None, "no_decision")
     if problems is None:
         # Unread amounts are noted after all rows, but belong to earlier lines.
-        noted.by_line()
+        noted.sort_by_line()
         noted.raise_if_any()
     return DecisionFile(
         table.name, table.sha256, tuple(rows), tuple(table.kept_aside), list(table.warnings)

@@ -96,7 +96,7 @@ class TextFile:
         except UnicodeDecodeError as error:
             raise changed from error
         except OSError as error:
-            raise self.source.unreadable(error) from error
+            raise self.source.build_unreadable_error(error) from error
         if self.source.stamp() != self.stamp:
             raise changed
 
@@ -118,7 +118,7 @@ def open_text(file: Readable) -> TextFile:
         with source.open() as handle:
             encoding, warnings = _find_encoding(handle, source.name)
     except OSError as error:
-        raise source.unreadable(error) from error
+        raise source.build_unreadable_error(error) from error
     return TextFile(source, encoding, digest, warnings, stamp)
 
 

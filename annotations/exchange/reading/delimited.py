@@ -14,8 +14,8 @@ from annotations.exchange.header import (
     Layout,
     Row,
     clean_name,
+    fill_empty_headings,
     lay_out,
-    name_corner,
     refuse_columns,
 )
 from annotations.exchange.problems import Problems, RowNumbers
@@ -89,7 +89,7 @@ def read_delimited(
     if header is None:
         raise build_empty_file_error(source.name)
     refuse_columns(source.name, len(header[1]))
-    names = name_corner(header[1]) if names_corner else header[1]
+    names = fill_empty_headings(header[1]) if names_corner else header[1]
     layout = lay_out(names, columns, source.name, number)
     kept_aside.extend(name for _, name in layout.others)
     marks.update(layout.marks)

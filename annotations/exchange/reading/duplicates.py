@@ -26,8 +26,8 @@ class Duplicates(StrEnum):
     FIRST = "first"
     LAST = "last"
 
-    def of(self, worker: str) -> Duplicates:
-        """Return the rule for a worker: the same for all."""
+    def get_rule(self, worker: str) -> Duplicates:
+        """Return the rule for a worker, which is the same for all workers."""
         return self
 
     def as_json(self) -> Any:
@@ -42,8 +42,8 @@ class DuplicatesByWorker:
     default: Duplicates = Duplicates.REFUSE
     workers: Mapping[str, Duplicates] = field(default_factory=dict)
 
-    def of(self, worker: str) -> Duplicates:
-        """Return the rule for a worker."""
+    def get_rule(self, worker: str) -> Duplicates:
+        """Return the rule for a worker: the worker's own or the default."""
         return self.workers.get(worker, self.default)
 
     def as_json(self) -> Any:

@@ -20,7 +20,7 @@ LONGEST_ERROR = 1_000
 
 @dataclass(frozen=True)
 class InspectHeader:
-    """Properties of all samples in a log's header: task, model, options of its requests."""
+    """Header of an Inspect log: task, model, and options of all requests to the model."""
 
     task: str = ""
     model: str = ""
@@ -28,7 +28,7 @@ class InspectHeader:
 
 
 def read_header(log: Any) -> InspectHeader:
-    """Return task, model and options from a log's header; empty values for what is not there."""
+    """Return task, model and options from a log's header; empty values for missing ones."""
     spec = log.get("eval") if isinstance(log, Mapping) else None
     if not isinstance(spec, Mapping):
         return InspectHeader()
@@ -60,14 +60,14 @@ def read_sample(
         **({"limit": _format_text(limit.get("type"))} if isinstance(limit, Mapping) else {}),
         **_read_scores(sample.get("scores")),
     }
-    prompt = texts.join(sample.get("input"))
+    prompt = texts.format_input(sample.get("input"))
     for number, choice in enumerate(choices or [{}]):
         message = choice.get("message")
         content = message.get("content") if isinstance(message, Mapping) else None
         found = texts.read(content)
         # An agent may end by a call of a tool: its last words are the answer.
         if not found.text and not found.is_refusal and len(choices) < 2:
-            found = texts.read_last(sample.get("messages")) or found
+            found = texts.read_last_reply(sample.get("messages")) or found
         reason = _format_text(choice.get("stop_reason"))
         if limit and not found.text:
             reason = USED_UP
@@ -116,8 +116,8 @@ class _Texts:
         is_refusal = bool(texts) and refusals == len(texts)
         return _MessageContent("\n".join(texts), "\n".join(filter(None, thinking)), is_refusal)
 
-    def read_last(self, messages: Any) -> _MessageContent | None:
-        """Return the last words of the model among the messages; None without any."""
+    def read_last_reply(self, messages: Any) -> _MessageContent | None:
+        """Return the content of the model's last message with a text; None if it has none."""
         for message in reversed(messages if isinstance(messages, Sequence) else ()):
             if isinstance(message, Mapping) and message.get("role") == "assistant":
                 found = self.read(message.get("content"))
@@ -125,8 +125,8 @@ class _Texts:
                     return found
         return None
 
-    def join(self, given: Any) -> str:
-        """Return a sample's input as text: a text, or messages with their roles."""
+    def format_input(self, given: Any) -> str:
+        """Return a sample's input as one text: unchanged, or its messages, each with its role."""
         if isinstance(given, str):
             return self._resolve(given)
         messages = [one for one in given or () if isinstance(one, Mapping)]
@@ -149,7 +149,7 @@ def _format_text(value: Any) -> str:
 
 
 def _describe_error(error: Any) -> str:
-    """Return the message of an error, cut."""
+    """Return the message of an error, cut to `LONGEST_ERROR` characters."""
     message = error.get("message") if isinstance(error, Mapping) else error
     return str(message)[:LONGEST_ERROR]
 

@@ -100,10 +100,7 @@ def read_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int, dict
 
 
 def normalise_id(value: Any) -> str | None:
-    """Return an id as text, trimmed and in NFC: a number as written, None as "", else None.
-
-    "" for None.
-    """
+    """Return an id (text or number) as text, trimmed and in NFC; "" for None, else None."""
     if value is None:
         return ""
     if isinstance(value, str):

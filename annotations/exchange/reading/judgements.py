@@ -29,7 +29,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class JudgementRow:
-    """One judge's score of a system's replies to one item, or the judge's own words.
+    """One judge's score of a system's replies to one item, or the judge's reply that states it.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class JudgementRow:
 
 @dataclass(frozen=True, slots=True)
 class JudgementFile:
-    """The similarity judgements of a file, in its order."""
+    """The similarity judgements of a file, in the order of its rows."""
 
     name: str
     sha256: str

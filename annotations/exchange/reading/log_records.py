@@ -8,12 +8,12 @@ from typing import Any
 
 
 class NoTextError(Exception):
-    """A sample has no text of the model: it compared choices by their likelihood."""
+    """Error: a sample has no text by the model, which only compared choices by likelihood."""
 
 
 @dataclass(frozen=True)
 class LogRecord:
-    """One answer of a log.
+    """One answer of a model in a log, with the request and what the log states about it.
 
     Attributes
     ----------

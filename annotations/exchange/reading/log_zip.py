@@ -64,7 +64,7 @@ def read_entry(file: BinaryIO, name: str, entry: Entry) -> bytes:
 
 
 def _open_part(file: BinaryIO, info: zipfile.ZipInfo) -> _Part:
-    """Return the compressed bytes of an entry."""
+    """Return a file object of the compressed bytes of an entry."""
     file.seek(info.header_offset)
     header = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
     if header[0] != b"PK\x03\x04":
@@ -95,7 +95,7 @@ def _unpack(part: _Part, info: zipfile.ZipInfo) -> bytes:
 
 
 class _Part:
-    """The next `size` bytes of a file, as a file."""
+    """Read-only file object of the next `size` bytes of a file."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file, self._left = file, size

@@ -64,7 +64,7 @@ class MergedCells:
         self._open: list[tuple[MergedArea, str]] = []
 
     def fill(self, number: int, texts: list[str], blank: Sequence[int] = ()) -> None:
-        """Write the value of each merged area that covers a row into its empty cell there.
+        """Fill the empty cells of a row with the values of the merged areas that cover them.
 
         `blank` are positions that look empty and are not, such as formulas without a value.
         """

@@ -40,7 +40,7 @@ _LM_EVAL_SAMPLE = re.compile(rb'\A[\s\[]*\{\s*"doc_id"\s*:\s*\d+\s*,\s*"doc"\s*:
 
 @dataclass(frozen=True)
 class LogOptions:
-    """How a log is read: name of the model, and path of the question's id in a sample.
+    """Options for reading a log: name of the model, and path of the question's id in a sample.
 
     Empty values: as in the log.
     """
@@ -51,7 +51,7 @@ class LogOptions:
 
 @dataclass
 class LogAbout:
-    """What was found in a log.
+    """Summary of a log: tool, task, models, path of the question ids, counts of samples.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ def recognise_log(source: Source) -> str:
 
 
 def convert_log(source: Source, tool: str, options: LogOptions) -> tuple[Source, LogAbout]:
-    """Return a log's answers as a source of model answers, and what was found in it.
+    """Return a log's answers as a source of model answers, and a summary of the log.
 
     Raises `InputError` for a log that cannot be read.
     """
@@ -141,7 +141,7 @@ def _find_model(source: Source) -> str:
 
 
 def iterate_lines(file: BinaryIO, name: str, tool: str, options: LogOptions) -> Iterator[str]:
-    """Yield each answer of a log as a line of JSON, and what was found as the last line."""
+    """Yield each answer of a log as a line of JSON, and the log's summary as the last line."""
     about = LogAbout(tool=tool)
     reader = _iterate_inspect if tool == INSPECT else _iterate_lm_eval
     for record in reader(file, name, options, about):
@@ -155,7 +155,7 @@ def iterate_lines(file: BinaryIO, name: str, tool: str, options: LogOptions) -> 
 
 
 def _build_row(record: LogRecord) -> dict[str, str]:
-    """Return an answer as a row of our export of model answers."""
+    """Return an answer as a row of this application's export of model answers."""
     return {
         "model": record.model,
         "question": record.question,
@@ -215,7 +215,7 @@ def _iterate_inspect(
 
 
 def _choose_question(sample: Mapping[str, Any], wanted: str, usual: str) -> tuple[str, str]:
-    """Return the id of a sample's question, and its path: the wanted one if it is there."""
+    """Return a sample's question id ("" if none), at the path `wanted` or `usual`; and the path."""
     for path in (wanted, usual):
         value = find_value(sample, path) if path else None
         if isinstance(value, str | int) and not isinstance(value, bool):
@@ -245,7 +245,7 @@ def _iterate_lm_eval(
 
 
 def _find_usual_id(sample: Mapping[str, Any]) -> str:
-    """Return the path of a document's id: one of its usual columns, else its number."""
+    """Return the path of a sample's question id: a usual key of its document, else its number."""
     doc = sample.get("doc")
     if isinstance(doc, Mapping):
         # `question` is an id only in our own tasks, where `text` is the wording beside it.

@@ -294,7 +294,9 @@ class MturkRows:
         )
         return None
 
-    def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
+    def record_conflict(
+        self, record: AnswerRecord, first_line: int, *, of_flag: bool = False
+    ) -> None:
         """Record an error: a worker did a task twice, with another answer or rejection."""
         code = "assignment_rejection_differs" if of_flag else "assignments_differ"
         self.problems.add_code(

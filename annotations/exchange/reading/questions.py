@@ -190,11 +190,11 @@ def _read_items(
     n_rows = n_repeated = 0
     for line, cells, extra in table.rows:
         n_rows += 1
-        of_export = mark in table.marks
+        is_own_export = mark in table.marks
         # A later line may bring new columns, which earlier ones do not have.
         further_cells = dict(zip(table.kept_aside, extra, strict=False))
         faults: list[CellFault] = []
-        if of_export:
+        if is_own_export:
             metadata = read_object(
                 "metadata", further_cells.pop("metadata", ""), _build_note(faults)
             )
@@ -329,7 +329,7 @@ def _take_id(name: str, further_cells: dict[str, str]) -> str:
 def _take_word(
     name: str, further_cells: dict[str, str], known: tuple[str, ...], faults: list[CellFault]
 ) -> str:
-    """Remove a cell and return its word in lower case; the first of `known` if it is empty."""
+    """Remove a cell and return it in lower case; the first of `known` if it is empty."""
     word = _take_id(name, further_cells).casefold() or known[0]
     if word not in known:
         faults.append((name, *_build_word_fault(name, word, known)))

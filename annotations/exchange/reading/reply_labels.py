@@ -41,7 +41,7 @@ class ReplyLabel:
 
 @dataclass(frozen=True, slots=True)
 class ReplyLabelFile:
-    """Annotators' labels of a file, in its order."""
+    """The annotators' labels in a file, in the order of its rows."""
 
     name: str
     sha256: str

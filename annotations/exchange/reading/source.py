@@ -49,7 +49,7 @@ class Source:
         try:
             return self.opener()
         except OSError as error:
-            raise self.unreadable(error) from error
+            raise self.build_unreadable_error(error) from error
 
     def stamp(self) -> Stamp:
         """Return (size, change stamp); raise `InputError` if there is no file."""
@@ -62,9 +62,9 @@ class Source:
                 # (Every binary file has readinto, which the type does not say.)
                 return hashlib.file_digest(handle, "sha256").hexdigest()  # type: ignore[arg-type]
         except OSError as error:
-            raise self.unreadable(error) from error
+            raise self.build_unreadable_error(error) from error
 
-    def unreadable(self, error: Exception) -> InputError:
+    def build_unreadable_error(self, error: Exception) -> InputError:
         """Return the error for a file that the operating system refuses to read."""
         cause = getattr(error, "strerror", None) or str(error)
         return InputError.from_code(self.name, "unreadable", place=self.place, cause=cause)
@@ -107,7 +107,7 @@ def _read_stamp(path: Path) -> Stamp:
     except FileNotFoundError:
         raise InputError.from_code(path.name, "file_missing", path=str(path)) from None
     except (OSError, ValueError) as error:
-        raise make_source(path).unreadable(error) from error
+        raise make_source(path).build_unreadable_error(error) from error
     if stat.S_ISDIR(status.st_mode):
         raise InputError.from_code(path.name, "is_folder", path=str(path))
     # A pipe or a device cannot be read twice, as the readers do.

@@ -68,7 +68,7 @@ class SheetRow:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Which part of a workbook is read: the sheet, the header row, the number of rows.
+    """Part of a workbook to read: the sheet, the header row, the number of rows.
 
     `sheet` is its name or its number from 1, "" for the first; `header_row` the number of the row
     with the header, 0 for the first that is not empty. With `first_rows` only so many rows of each
@@ -135,7 +135,7 @@ def _find_sheet(sheet: str, titles: Sequence[str]) -> int | None:
 
 
 def _find_merged(handle: BinaryIO, sheet: Any) -> MergedCells:
-    """Return what fills the merged cells of a sheet."""
+    """Return the reader that fills the merged cells of a sheet, row by row."""
     with zipfile.ZipFile(handle) as archive:
         # openpyxl reads no merged cells of a sheet that is too large to be held whole.
         return MergedCells(find_merged_areas(archive, sheet._worksheet_path))

@@ -52,7 +52,7 @@ class WordProblem:
 
 @dataclass(frozen=True, slots=True)
 class WordProblemFile:
-    """The math word problems of a file, in its order."""
+    """The math word problems of a file, in the order of its lines."""
 
     name: str
     sha256: str

@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import BinaryIO
 
 from annotations.exchange.defusing import restore
-from annotations.exchange.header import Column, Layout, Row, lay_out, name_corner
+from annotations.exchange.header import Column, Layout, Row, fill_empty_headings, lay_out
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.bounded_process import Bounds, read_values
 from annotations.exchange.reading.decoding import OLE, ZIP, build_empty_file_error
@@ -153,7 +153,7 @@ def _pick_rows(
             _note_sheets(row, source, remarks)
             continue
         if layout is None:
-            names = name_corner(row.texts) if source.names_corner else row.texts
+            names = fill_empty_headings(row.texts) if source.names_corner else row.texts
             layout = lay_out(names, columns, name, row.number)
             kept_aside.extend(other for _, other in layout.others)
             marks.update(layout.marks)

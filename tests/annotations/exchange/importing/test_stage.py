@@ -98,16 +98,16 @@ def test_times_flags_panels_and_sessions_of_an_export_are_stored(rivers, tmp_pat
 
 def test_a_stage_that_was_kept_is_the_one_that_was_read(rivers, tmp_path):
     with stage_answers(export(tmp_path), panel="own") as read:
-        read.keep(tmp_path / "kept.sqlite")
-        with Stage.opened(tmp_path / "kept.sqlite") as opened:
+        read.save(tmp_path / "kept.sqlite")
+        with Stage.load(tmp_path / "kept.sqlite") as opened:
             assert opened.file == read.file
             assert opened.workers == read.workers
             assert opened.questions == read.questions
             assert opened.n_repeated == read.n_repeated == 1
-            assert list(opened.fresh()) == list(read.fresh())
+            assert list(opened.iterate_new()) == list(read.iterate_new())
             for number, name in enumerate(["r1", "r2"]):
-                assert opened.place(name) == read.place(name) == number
-            assert opened.place("r3") is None
+                assert opened.find_position(name) == read.find_position(name) == number
+            assert opened.find_position("r3") is None
             for found in (opened, read):
                 assert found.find(0, 0).text == "north"
                 assert found.find(1, 1) is None
@@ -119,12 +119,12 @@ def test_a_stage_that_was_kept_is_the_one_that_was_read(rivers, tmp_path):
 
 def test_a_stage_can_be_kept_twice_and_goes_on_after_it(tmp_path):
     with stage_answers(export(tmp_path)) as stage:
-        stage.keep(tmp_path / "one.sqlite")
+        stage.save(tmp_path / "one.sqlite")
         stage.mark_old([0])
-        stage.keep(tmp_path / "two.sqlite")
+        stage.save(tmp_path / "two.sqlite")
         assert stage.count("is_new") == 2
     for name, n_new in (("one", 3), ("two", 2)):
-        with Stage.opened(tmp_path / f"{name}.sqlite") as opened:
+        with Stage.load(tmp_path / f"{name}.sqlite") as opened:
             assert (opened.count(), opened.count("is_new")) == (3, n_new)
             opened.mark_all_new()
             assert opened.count("is_new") == 3
@@ -133,8 +133,8 @@ def test_a_stage_can_be_kept_twice_and_goes_on_after_it(tmp_path):
 def test_an_opened_stage_comes_in_as_the_file_does(rivers, tmp_path):
     path = export(tmp_path)
     with stage_answers(path) as stage:
-        stage.keep(tmp_path / "kept.sqlite")
-    with Stage.opened(tmp_path / "kept.sqlite") as opened:
+        stage.save(tmp_path / "kept.sqlite")
+    with Stage.load(tmp_path / "kept.sqlite") as opened:
         dry = store_staged(rivers, opened, dry_run=True)
         assert rows()[0] == []
         report = store_staged(rivers, opened)
@@ -154,11 +154,11 @@ def test_an_opened_batch_comes_in_as_the_file_does(tmp_path):
     lakes = world.version(world.user("rana"), "lakes", n_questions=0).question_set
     path = batch(tmp_path, *THREE)
     with stage_batch(path, question_template="${Answer} of: $sentence") as stage:
-        stage.keep(tmp_path / "kept.sqlite")
-        with StagedBatch.opened(tmp_path / "kept.sqlite") as opened:
+        stage.save(tmp_path / "kept.sqlite")
+        with StagedBatch.load(tmp_path / "kept.sqlite") as opened:
             assert opened.asked == stage.asked
             assert (opened.panel, opened.header) == (stage.panel, stage.header)
-            assert list(opened.fresh()) == list(stage.fresh())
+            assert list(opened.iterate_new()) == list(stage.iterate_new())
             report = store_batch(lakes, opened)
     assert (report.n_new, report.created["questions"], report.dry_run) == (6, 4, False)
     answers, sessions, questions = rows()

@@ -37,13 +37,14 @@ def survey(*rows, header=HEADER):
 def staged(source, duplicates="refuse", *, keep=False, workers=None):
     """Return what a file says by worker and question, the minutes of each, and rows left out."""
     head = read_head(source)
-    preset = recognise_preset(head).keeping_unfinished() if keep else recognise_preset(head)
+    preset = recognise_preset(head).include_unfinished() if keep else recognise_preset(head)
     mapping = propose_mapping(preset, head, source)
     rule = make_rule(duplicates, workers or {})
     with stage_mapped(source, preset=preset, mapping=mapping, duplicates=rule) as stage:
         names = list(stage.questions)
         texts = {
-            (stage.workers[one.worker].name, names[one.question]): one.text for one in stage.fresh()
+            (stage.workers[one.worker].name, names[one.question]): one.text
+            for one in stage.iterate_new()
         }
         minutes = {
             one.name: (one.submitted_at - one.started_at) / timedelta(minutes=1)
@@ -204,13 +205,13 @@ def test_a_rule_of_one_worker_counts_for_attention_checks_and_survives_storing(t
     source = survey(*TWO, row("bob", "14", "03", LATER))
     head = read_head(source)
     preset = recognise_preset(head)
-    mapping = propose_mapping(preset, head, source).changed(
+    mapping = propose_mapping(preset, head, source).replace_roles(
         [f"check=Q1={BOB[0]}"], head.header, "s.csv"
     )
     for rule, failed in (("first", "1 of 2"), ("last", "2 of 2")):
         rules = make_rule("refuse", {"bob": rule})
         with stage_mapped(source, preset=preset, mapping=mapping, duplicates=rules) as stage:
             assert any(failed in note for note in stage.file.notes)
-            stage.keep(tmp_path / rule)
-            with type(stage).opened(tmp_path / rule) as again:
+            stage.save(tmp_path / rule)
+            with type(stage).load(tmp_path / rule) as again:
                 assert again.duplicates == rules

@@ -85,15 +85,17 @@ def test_case_blanks_and_signs_do_not_make_an_answer_wrong():
 
 def test_a_check_is_named_by_hand():
     header = ["id", "a=b", "c"]
-    mapping = Mapping("id", "", ("a=b", "c")).changed(["check=a=b=yes, it is"], header, "file.csv")
+    mapping = Mapping("id", "", ("a=b", "c")).replace_roles(
+        ["check=a=b=yes, it is"], header, "file.csv"
+    )
     assert mapping.checks == (("a=b", "yes, it is"),)
     assert mapping.answers == ("c",)
-    assert mapping.changed(["check="], header, "file.csv").checks == ()
+    assert mapping.replace_roles(["check="], header, "file.csv").checks == ()
     assert Mapping.from_dict(mapping.as_dict()) == mapping
     with pytest.raises(ValueError, match="right answer"):
-        mapping.changed(["check=c"], header, "file.csv")
+        mapping.replace_roles(["check=c"], header, "file.csv")
     with pytest.raises(InputError) as caught:
-        mapping.changed(["check=d=yes"], header, "file.csv")
+        mapping.replace_roles(["check=d=yes"], header, "file.csv")
     assert caught.value.problems[0].code == "mapped_column_missing"
 
 

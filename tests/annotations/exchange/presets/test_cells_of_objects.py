@@ -239,7 +239,7 @@ def elsewhere(monkeypatch):
     for module in (table, own_rows):
         monkeypatch.setattr(module, "READ_HERE", 0)
     monkeypatch.setattr(table, "read_json_here", None)
-    monkeypatch.setattr(table, "lay_flat", None)
+    monkeypatch.setattr(table, "flatten_objects", None)
     monkeypatch.setattr(table, "flatten_document", None)
     monkeypatch.setattr(own_rows, "iterate_json_lines", None)
 

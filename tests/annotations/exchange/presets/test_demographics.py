@@ -54,7 +54,7 @@ def read(content, name="demographics.csv", **roles):
     mapping = propose_demographics(read_head(source))
     entries = [f"{role}={column}" for role, column in roles.items()]
     header = read_head(source).header
-    return read_demographics(source, mapping.changed(entries, header, name))
+    return read_demographics(source, mapping.replace_roles(entries, header, name))
 
 
 def codes(content, **roles):

@@ -232,7 +232,7 @@ def test_another_mapping_is_read_as_it_says():
 )
 def test_entries_change_what_is_proposed(entries, mapping):
     head = read_head(source_of("qualtrics"))
-    assert MAPPINGS["qualtrics"].changed(entries, head.header, "survey.csv") == mapping
+    assert MAPPINGS["qualtrics"].replace_roles(entries, head.header, "survey.csv") == mapping
 
 
 def test_a_time_is_a_start_an_end_or_a_duration_by_its_name_and_its_cells():
@@ -246,14 +246,16 @@ def test_a_time_is_a_start_an_end_or_a_duration_by_its_name_and_its_cells():
     mapping = propose_mapping(recognise_preset(head), head, source)
     _, records = read("wide", mapping=mapping, source=source)
     assert {(one.facts.started_at, one.facts.work_seconds) for one in records} == {(None, None)}
-    chosen = mapping.changed(["time=took", "time=first seen", "time=left"], header, "table.csv")
+    chosen = mapping.replace_roles(
+        ["time=took", "time=first seen", "time=left"], header, "table.csv"
+    )
     assert Mapping.from_dict(chosen.as_dict()) == chosen
     _, records = read("wide", mapping=chosen, source=source)
     nine = datetime(2026, 3, 4, 9, tzinfo=UTC)
     assert {(one.facts.started_at, one.facts.submitted_at.minute) for one in records} == {(nine, 3)}
     assert [one.facts.work_seconds for one in records] == [10, 20, 30]
     # Without the duration it is the time between start and end: 3 minutes.
-    two = mapping.changed(["time=left", "time=first seen"], header, "table.csv")
+    two = mapping.replace_roles(["time=left", "time=first seen"], header, "table.csv")
     _, records = read("wide", mapping=two, source=source)
     assert {one.facts.work_seconds for one in records} == {180}
 
@@ -267,7 +269,7 @@ def test_extra_information_is_stored_and_an_ignored_column_is_not():
     mapping = propose_mapping(recognise_preset(head), head, source)
     rows, records = read("wide", mapping=mapping, source=source)
     assert (records[0].facts.extra, rows.left_out) == ({"Group": "g0"}, ["Email"])
-    chosen = mapping.changed(["extra=Email", "ignore=Group"], head.header, "table.csv")
+    chosen = mapping.replace_roles(["extra=Email", "ignore=Group"], head.header, "table.csv")
     rows, records = read("wide", mapping=chosen, source=source)
     assert (records[0].facts.extra, rows.left_out) == ({"Email": "a0@example.org"}, [])
     assert "Columns ignored: Group" in rows.notes
@@ -279,23 +281,23 @@ def test_an_ignored_column_of_our_own_form_is_not_stored():
     head = read_head(source)
     mapping = propose_mapping(recognise_preset(head), head, source)
     assert read("own", mapping=mapping, source=source)[1][0].extra == ("secret",)
-    chosen = mapping.changed(["ignore=note"], head.header, "answers.csv")
+    chosen = mapping.replace_roles(["ignore=note"], head.header, "answers.csv")
     assert read("own", mapping=chosen, source=source)[1][0].extra == ("",)
 
 
 def test_entries_that_will_not_do_are_told():
     mapping, header = MAPPINGS["long"], read_head(source_of("long")).header
     with raises_problem("mapped_column_missing", name="Q2", found=", ".join(header)):
-        mapping.changed(["answer=Q2"], header, "table.csv")
+        mapping.replace_roles(["answer=Q2"], header, "table.csv")
     with pytest.raises(ValueError, match="'person=x'"):
-        mapping.changed(["person=x"], header, "table.csv")
+        mapping.replace_roles(["person=x"], header, "table.csv")
     for entry, code, values in (
         ("worker=", "mapped_column_unnamed", {"what": "worker"}),
         ("worker=Nobody", "mapped_column_missing", {"name": "Nobody"}),
         ("worker=Response", "mapped_column_twice", {}),
     ):
         with raises_problem(code, file="table.csv", **values):
-            read("long", mapping=mapping.changed([entry], header, "table.csv"))
+            read("long", mapping=mapping.replace_roles([entry], header, "table.csv"))
 
 
 def test_a_row_without_a_worker_but_with_an_answer_is_told_with_its_line():
@@ -320,7 +322,7 @@ def test_a_worker_who_stands_in_two_rows_is_refused_unless_one_counts():
     with staged(content, "last") as stage:
         # The text in the last row takes the place of that in the first, its empty answer of none.
         assert (stage.n_superseded, stage.count()) == (2, 4)
-        texts = [a.text for a in stage.fresh()]
+        texts = [a.text for a in stage.iterate_new()]
         assert texts[0] == "Rivers wash salt into it"
         assert texts[2:] == ["Fish do, I believe so", "Because the earth turns"]
 

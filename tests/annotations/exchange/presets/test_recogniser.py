@@ -50,14 +50,15 @@ def read(content, name="file.csv", changes=()):
     head = read_head(source)
     refuse_answerless(head)
     preset = recognise_preset(head)
-    mapping = propose_mapping(preset, head, source).changed(changes, head.header, name)
+    mapping = propose_mapping(preset, head, source).replace_roles(changes, head.header, name)
     refuse_unmapped(preset, mapping, head)
     with stage_mapped(source, preset=preset, mapping=mapping) as stage:
         names = list(stage.questions)
         found = {
-            (stage.workers[one.worker].name, names[one.question], one.text) for one in stage.fresh()
+            (stage.workers[one.worker].name, names[one.question], one.text)
+            for one in stage.iterate_new()
         }
-        extra = {key for one in stage.fresh() for key in json.loads(one.extra or "{}")}
+        extra = {key for one in stage.iterate_new() for key in json.loads(one.extra or "{}")}
     return mapping, found, extra
 
 

@@ -70,10 +70,10 @@ def read(name, content):
                 stage.workers[one.worker].name,
                 stage.asked[names[one.question]].text or names[one.question],
             ): one.text
-            for one in stage.fresh()
+            for one in stage.iterate_new()
             if not stage.asked[names[one.question]].right
         }
-        seconds = {one.seconds for one in stage.fresh()}
+        seconds = {one.seconds for one in stage.iterate_new()}
         return preset.slug, found, seconds, stage.file.notes
 
 

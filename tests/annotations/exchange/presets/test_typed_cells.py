@@ -60,7 +60,7 @@ def read_all(name, content, *roles, **options):
     source = make_bytes_source(name, content)
     head = read_head(source)
     preset = get_preset(recognise_preset(head).slug, **options)
-    mapping = propose_mapping(preset, head, source).changed(roles, head.header, name)
+    mapping = propose_mapping(preset, head, source).replace_roles(roles, head.header, name)
     found = open_rows(source, preset, mapping)
     records = [(record.worker, record.question, record.text) for record, _ in found]
     found.finish()

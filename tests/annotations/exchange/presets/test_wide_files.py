@@ -54,7 +54,7 @@ def comparisons(n):
     preset = recognise_preset(head)
     mapping = propose_mapping(preset, head, make_bytes_source("wide.csv", b""))
     mapping = Mapping(mapping.worker, "", mapping.answers)
-    assert len(mapping.checked(names, "wide.csv")) == n
+    assert len(mapping.find_positions(names, "wide.csv")) == n
     return CountedName.n
 
 

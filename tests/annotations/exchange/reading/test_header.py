@@ -1,7 +1,7 @@
 import pytest
 
 from annotations.exchange import ColumnNames, read_answers, read_model_answers
-from annotations.exchange.header import name_corner
+from annotations.exchange.header import fill_empty_headings
 from tests.annotations.exchange.files import (
     check_fault,
     fault,
@@ -15,9 +15,9 @@ from tests.problems import check_problem
 
 
 def test_the_first_column_gets_a_name_where_it_has_none():
-    assert name_corner([" ", "a", "a"]) == ["participant", "a", "a"]
-    assert name_corner(["who", "a"]) == ["who", "a"]
-    assert name_corner([]) == []
+    assert fill_empty_headings([" ", "a", "a"]) == ["participant", "a", "a"]
+    assert fill_empty_headings(["who", "a"]) == ["who", "a"]
+    assert fill_empty_headings([]) == []
 
 
 def test_header_names_are_trimmed(tmp_path):
