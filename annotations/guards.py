@@ -228,14 +228,17 @@ GUARDS: tuple[Guard, ...] = (
 def install(connection: BaseDatabaseWrapper) -> None:
     """Create all triggers of this module; existing ones are replaced."""
     remove(connection)
-    _run(connection, (sql for guard in GUARDS for sql in _making(connection.vendor, guard)))
+    _run(
+        connection,
+        (sql for guard in GUARDS for sql in _build_create_statements(connection.vendor, guard)),
+    )
 
 
 def remove(connection: BaseDatabaseWrapper) -> None:
     """Drop the triggers of this module on existing tables."""
     tables = set(connection.introspection.table_names())
     guards = [guard for guard in GUARDS if guard.table in tables]
-    _run(connection, (_dropping(connection.vendor, guard) for guard in guards))
+    _run(connection, (_build_drop_statement(connection.vendor, guard) for guard in guards))
 
 
 def before_migrate(using: str, plan: list[Any], **kwargs: Any) -> None:
@@ -251,7 +254,7 @@ def after_migrate(using: str, **kwargs: Any) -> None:
         install(connections[using])
 
 
-def _making(vendor: str, guard: Guard) -> Iterator[str]:
+def _build_create_statements(vendor: str, guard: Guard) -> Iterator[str]:
     if vendor == "sqlite":
         when = f"WHEN {guard.when} " if guard.when else ""
         yield (
@@ -273,7 +276,7 @@ def _making(vendor: str, guard: Guard) -> Iterator[str]:
     )
 
 
-def _dropping(vendor: str, guard: Guard) -> str:
+def _build_drop_statement(vendor: str, guard: Guard) -> str:
     on_table = "" if vendor == "sqlite" else f" ON {guard.table}"
     return f"DROP TRIGGER IF EXISTS guard_{guard.name}{on_table}"
 

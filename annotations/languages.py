@@ -31,7 +31,7 @@ LANGUAGES = Sentences(
 
 
 class LanguageError(CodedError, ValueError):
-    """A language cannot be used for the texts of a version; `code` is a key of `LANGUAGES`."""
+    """Error: a language cannot be used for a version's texts; `code` is a key of `LANGUAGES`."""
 
     sentences = LANGUAGES
 

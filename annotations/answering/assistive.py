@@ -15,7 +15,7 @@ from annotations.models import Submission
 
 @transaction.atomic
 def record_use(submission: Submission, *, used: bool) -> None:
-    """Store whether the submission's worker states to use assistive technology.
+    """Store the worker's statement of whether they use assistive technology.
 
     Does nothing for a submission that was withdrawn or imported. If the collection counts writing
     signals, a worker who states the use is no longer counted.

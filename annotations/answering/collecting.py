@@ -58,7 +58,7 @@ class PublishResult:
 
 
 def find_publishing_error(version: QuestionSetVersion | None) -> SettingsError | None:
-    """Return the error that prevents publishing a version to workers, or None."""
+    """Return the error that prevents publishing a version to workers; None if there is none."""
     if version is None:
         return SettingsError("no_questions")
     numbers = version.questions.aggregate(

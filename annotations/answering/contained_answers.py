@@ -25,12 +25,12 @@ INITIALS = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 """An abbreviation such as "U.S."."""
 
 
-def _words(text: str) -> frozenset[str]:
-    """Return the words of a text."""
+def _split_words(text: str) -> frozenset[str]:
+    """Return the set of words in a text that is split at white space."""
     return frozenset(text.split())
 
 
-NEGATIONS = _words(
+NEGATIONS = _split_words(
     # English, German, Dutch, French, Spanish, Portuguese, Italian, Polish, Russian, Turkish,
     # Arabic, Hebrew, Hindi, Chinese
     "not no never neither nor none without cannot hardly except unlike "
@@ -39,24 +39,24 @@ NEGATIONS = _words(
     "не нет ни никогда без değil yok ليس ليست لا لم لن غير بدون לא אין בלי नहीं "
     "不 非 没 沒 未 無 无"
 )
-CONTRACTED = _words(
+CONTRACTED = _split_words(
     "aint arent cant couldnt didnt doesnt dont hadnt hasnt havent isnt mustnt shouldnt wasnt "
     "werent wont wouldnt cannot"
 )
 """Verbs that hold a negation, without apostrophe."""
-CONTRASTS = _words("but rather instead sondern aber maar mais sino pero però بل لكن")
+CONTRASTS = _split_words("but rather instead sondern aber maar mais sino pero però بل لكن")
 """Words that end what a negation before them is about."""
 EXCEPTIONS = frozenset(
     {("anything", "but"), ("everything", "but"), ("all", "but"), ("far", "from")}
 )
-ALTERNATIVES = _words("or nor oder noch of ou ni или أو ولا")
+ALTERNATIVES = _split_words("or nor oder noch of ou ni или أو ولا")
 """Words that go on with what a negation before the comma is about."""
-SKIPPED = _words(
+SKIPPED = _split_words(
     "is was are were be it this that the a an do does did can could will would "
     "ist war es das est es fue è era"
 )
 """Words between an answer and a negation after it."""
-DENIALS = _words("wrong false incorrect untrue falsch faux falso sbagliato خطأ")
+DENIALS = _split_words("wrong false incorrect untrue falsch faux falso sbagliato خطأ")
 AFTER = ("ではない", "じゃない", "でない", "ではありません", "じゃありません", "değil")
 """Negations that follow what they negate: Japanese, Turkish."""
 BEFORE = ("ไม",)
@@ -65,7 +65,7 @@ BEFORE = ("ไม",)
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Words of one part of a sentence; `goes_on` tells whether only a comma precedes it."""
+    """Words of a part of a sentence; `goes_on` if only a comma divides it from the part before."""
 
     words: tuple[str, ...]
     goes_on: bool
@@ -104,7 +104,7 @@ def _split_clauses(text: str) -> Iterator[Clause]:
     """Yield the clauses of a text: its parts between punctuation and before "but"."""
     words: list[str] = []
     goes_on = False
-    for kind, word in _tokens(text):
+    for kind, word in _iterate_tokens(text):
         is_mark = kind in ("end", "comma")
         is_contrast = word in CONTRASTS and (*words[-1:], word) not in EXCEPTIONS
         if is_mark or is_contrast:
@@ -118,7 +118,7 @@ def _split_clauses(text: str) -> Iterator[Clause]:
         yield Clause(tuple(words), goes_on)
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
+def _iterate_tokens(text: str) -> Iterator[tuple[str, str]]:
     """Yield (kind, text) of each word, number, symbol and punctuation mark of a text."""
     plain = INITIALS.sub(lambda match: match.group().replace(".", ""), _fold(text))
     # Combining marks, which are left where no composed character exists, would divide words.

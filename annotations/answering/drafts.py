@@ -38,7 +38,7 @@ NO_CHOICE: Final = "no_choice"
 
 @dataclass(frozen=True, slots=True)
 class SaveResult:
-    """Result of saving a text: the outcome, and the stored text with its revision."""
+    """Result of saving a text: a code such as `SAVED`, and the stored text with its revision."""
 
     outcome: str
     text: str
@@ -119,7 +119,7 @@ def lock_submission(submission: Submission) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PostedText:
-    """A posted text of one answer; `stored` is the answer in the database, or None."""
+    """A posted text of one answer; `stored` is the answer in the database, None if it has none."""
 
     question: Question
     text: str
@@ -201,7 +201,7 @@ def swap_texts(other: OtherText) -> SaveResult:
     return SaveResult(SAVED, stored.text, stored.revision)
 
 
-def settle_other_texts(submission: Submission, seen: list[int]) -> None:
+def reject_other_texts(submission: Submission, seen: list[int]) -> None:
     """Mark alternative texts (by key) as rejected by the worker, so that they are hidden."""
     if seen:
         others = OtherText.objects.filter(pk__in=seen, response__submission=submission)
@@ -224,7 +224,7 @@ def _build_response(submission: Submission, question: Question, text: str) -> Re
 def _overwrite(
     stored: Response, text: str, revision: int | None, tab: str, take_over: bool
 ) -> SaveResult | None:
-    """Store a text over the text that was read; None if it was changed meanwhile."""
+    """Replace an answer's text and return the result; None if another request changed it."""
     if stored.state == Response.State.SUBMITTED:
         return SaveResult(ENDED, stored.text, stored.revision)
     if stored.text == text:
@@ -282,10 +282,10 @@ def _replace(stored: Response, text: str, tab: str = "") -> bool:
 
 
 def _make_room(stored: Response, text: str, tab: str) -> bool:
-    """Return whether an alternative text can be added, if needed after deleting a rejected one.
+    """Return whether an alternative text can be added; delete a rejected one if that is needed.
 
     A tab replaces its own other text, and an equal text needs no row. At `MAX_OTHER_TEXTS` the
-    oldest settled one is deleted.
+    oldest rejected one is deleted.
     """
     others = list(stored.other_texts.order_by("pk").values_list("pk", "tab", "settled_at"))
     if len(others) < MAX_OTHER_TEXTS or (tab and any(name == tab for _, name, _ in others)):

@@ -26,7 +26,7 @@ State = Submission.State
 
 
 def resolve_max_characters(collection: Collection, question: Question) -> int:
-    """Return the greatest length of an answer to a question, in characters.
+    """Return the greatest permitted length of an answer to a question, in characters.
 
     The smaller of the question's own limit, if any, and the collection's.
     """
@@ -35,9 +35,9 @@ def resolve_max_characters(collection: Collection, question: Question) -> int:
 
 
 def find_unfinished_page(progress: SurveyProgress) -> int | None:
-    """Return the number of the first incomplete page of a submission, or None.
+    """Return the number of the first incomplete page of a submission; None if all are complete.
 
-    A page is incomplete if it was not handed in, or if one of its answers is missing or too long.
+    A page is incomplete if it was not submitted, or if one of its answers is missing or too long.
     """
     texts = dict(progress.submission.responses.values_list("question_id", "text"))
     for page in progress.pages:

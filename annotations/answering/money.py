@@ -103,7 +103,7 @@ def compute_money(
 
 
 def _load_partial_payments(collection: Collection) -> tuple[list[Decimal], list[Decimal], int]:
-    """Return partial payments of submitted and other workers, and the number of unpaid ones.
+    """Return partial payments of workers who submitted, those of others, and the unpaid count.
 
     A submitted worker gets a partial payment, in place of the pay, if the ledger has one or the
     panel reports one. Other workers are those with a partial payment in the ledger, and those
@@ -129,9 +129,9 @@ def _load_partial_payments(collection: Collection) -> tuple[list[Decimal], list[
 def _load_panel_decisions(
     submissions: QuerySet[Submission, Submission],
 ) -> tuple[set[int], set[int], set[int]]:
-    """Return the keys of submissions that the panel partly paid, rejected or screened out.
+    """Return three sets of submission keys: partly paid, rejected and screened out.
 
-    The first two were handed in. Rejected are those that the panel rejected, and those last decided
+    The first two were submitted. Rejected are those that the panel rejected, and those last decided
     as rejected here that the panel has not settled.
     """
     submission = {"submission": OuterRef("pk")}
@@ -158,11 +158,11 @@ def _load_panel_decisions(
 
 
 def _load_ledger_parts(version: int) -> tuple[dict[int, Decimal], set[int], set[int]]:
-    """Return partial payments by submission, and the keys with a sent and with any payment.
+    """Return partial payments by submission key, the keys with a sent one, and those with any.
 
     The first maps the key of a submission to its amount, without failed and cancelled payments. The
     second is the set of keys with a sent payment, the third that of collected submissions that were
-    handed in and ever had a payment.
+    submitted and ever had a payment.
     """
     ended = (BonusPayment.Event.FAILED, BonusPayment.Event.CANCELLED)
     events = BonusPayment.objects.filter(submission__version=version, round=PART)

@@ -231,7 +231,7 @@ def count_question_answers(collection: Collection) -> QuerySet[Question]:
 
 @dataclass(frozen=True, slots=True)
 class QuestionProgress:
-    """Numbers of one question: submitted answers, workers who have it, answers wanted.
+    """Counts of one question: submitted answers, workers with a place who have it, answers wanted.
 
     `minutes` is the median time spent on its page; None before the first submission.
     """
@@ -289,7 +289,7 @@ def load_with_stages(collection: Collection, rows: Sequence[Submission]) -> list
 
 
 def find_newest_collection(question_set: Any) -> Collection | None:
-    """Return the collection of the newest version that has one, or None."""
+    """Return the collection of the newest version that has one; None if no version has one."""
     return (
         Collection.objects.filter(version__question_set=question_set)
         .select_related("version__question_set")

@@ -273,7 +273,7 @@ def _ensure_worker(collection: Collection, external_id: str) -> Worker:
 
 
 def _store_choices(submission: Submission, *, is_uncounted: bool, is_assistive: bool) -> None:
-    """Store which boxes of the consent form a returning worker ticked."""
+    """Store what a returning worker ticked on consent: no counting, assistive technology."""
     if is_uncounted:
         signals.switch_counting(submission, off=True)
     if is_assistive:

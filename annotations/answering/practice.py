@@ -23,18 +23,18 @@ class PracticeResult:
     def accepted_answer(self) -> str:
         """One accepted answer for display; "" if there is none."""
         first = next(iter(self.question.accepted_answers), "")
-        return self.question.read_as(
+        return self.question.format_answer(
             str(first[0] if isinstance(first, list) and first else first or "")
         )
 
     @property
     def displayed_answer(self) -> str:
         """The worker's answer for display; for choice questions the label of the choice."""
-        return self.question.read_as(self.text)
+        return self.question.format_answer(self.text)
 
 
 def grade_practice(progress: SurveyProgress, page: AnswerPage) -> list[PracticeResult]:
-    """Return the feedback on each question of a practice page, in order."""
+    """Return the feedback on each question of a practice page, in the order of the page."""
     texts = dict(progress.submission.responses.values_list("question_id", "text"))
     return [
         grade_practice_answer(assignment.question, texts.get(assignment.question_id, ""))

@@ -108,7 +108,7 @@ class SurveyProgress:
         return self.collection.protocol == Collection.Protocol.RECALL
 
     def find_reading(self, page: AnswerPage) -> Reading | None:
-        """Return the reading period of the page's passage, or None."""
+        """Return the reading period of the page's passage; None before the worker opened it."""
         return self.readings.get(page.passage.pk) if page.passage is not None else None
 
     def compute_deadline(self, reading: Reading) -> datetime:

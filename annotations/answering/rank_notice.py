@@ -39,14 +39,14 @@ class RankNotice:
         """Sentence for the requester on why no worker can be ranked."""
         return MESSAGES[self.code].format(
             version=self.version,
-            n_graded=_count(self.n_graded),
-            n_each=_count(self.n_each),
+            n_graded=_format_count(self.n_graded),
+            n_each=_format_count(self.n_each),
             needed=FEWEST_GRADED,
         )
 
 
 def find_rank_notice(collection: Collection, n_graded: int | None = None) -> RankNotice | None:
-    """Return the reason why workers cannot be ranked, or None.
+    """Return the reason why workers cannot be ranked; None if they can be ranked.
 
     `n_graded` is the number of graded questions of the version, if it is known.
     """
@@ -60,6 +60,6 @@ def find_rank_notice(collection: Collection, n_graded: int | None = None) -> Ran
     return RankNotice(code, version.number, n, n_each)
 
 
-def _count(n: int) -> str:
-    """Return a number of graded questions as text."""
+def _format_count(n: int) -> str:
+    """Return a number of graded questions as text, such as "1 graded question"."""
     return "1 graded question" if n == 1 else f"{n} graded questions"

@@ -47,8 +47,8 @@ def are_counted(submission: Submission) -> bool:
     return submission.version.collection.signals and not submission.signals_off
 
 
-def can_continue(stored: Response) -> bool:
-    """Return whether signals that are counted from now on cover the whole answer.
+def can_count_whole_answer(stored: Response) -> bool:
+    """Return whether writing signals counted from now on would cover the whole answer.
 
     False if counting was off, or if a part of the text has no counts. A page without a script, for
     example, sends none, and later counts would cover only the rest.

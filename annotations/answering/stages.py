@@ -65,7 +65,7 @@ STAGE_BY_STATE = {
 
 @dataclass(frozen=True, slots=True)
 class StageCount:
-    """Number of workers at a stage; `number` counts passages or questions."""
+    """Number of workers at a stage; `number` is that of the passage or question, else 0."""
 
     stage: str
     number: int

@@ -53,7 +53,7 @@ def _interpolate(minutes: Mapping[int, float], position: float) -> float:
 def compute_question_minutes(collection: Collection, questions: Iterable[int]) -> dict[int, float]:
     """Return the median minutes on the page of each question, by question key; one query.
 
-    From the first time the page was shown to the last time it was handed in, over submitted
+    From the first time the page was shown to the last time it was sent, over submitted
     submissions. All questions of a page share its time.
     """
     took = ExpressionWrapper(F("answered_at") - F("shown_at"), output_field=DurationField())

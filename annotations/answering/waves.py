@@ -148,7 +148,7 @@ def match_questions(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
 
 
 def _load_texts(question_set: QuestionSet) -> dict[str, str]:
-    """Return the texts of a question set's graded questions by question id, in order."""
+    """Return the texts of a question set's graded questions by question id, in the set's order."""
     version = find_repeated_version(question_set)
     if version is None:
         return {}
@@ -157,7 +157,7 @@ def _load_texts(question_set: QuestionSet) -> dict[str, str]:
 
 
 def find_link_error(later: QuestionSet, earlier: QuestionSet) -> WaveError | None:
-    """Return why a question set cannot become a later wave of another, or None."""
+    """Return why a question set cannot become a later wave of another; None if it can."""
     # Workers and models are identified per owner, so both sets need the same owner.
     if later.pk == earlier.pk:
         return WaveError("itself", "earlier")

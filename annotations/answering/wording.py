@@ -242,7 +242,7 @@ def _read_intro(version: QuestionSetVersion, language: str) -> IntroTexts:
     texts = rows.values_list("texts", flat=True).first() or {}
 
     def choose_text(name: str) -> LocalizedText:
-        """Return the translated text; the original text if it is empty."""
+        """Return the translation of the text `name`; the original if there is no translation."""
         translated = texts.get(name, "")
         if translated.strip():
             return LocalizedText(translated, language)

@@ -173,7 +173,7 @@ class AnswerViewSet(BulkViewSet):
             # Nothing is stored before; the rest runs in one transaction with the Idempotency-Key.
             yield
             report = store_staged(into, stage, dry_run=dry_run, **storing)
-        return self.answer(into, report)
+        return self.build_response(into, report)
 
 
 def _join_names(rows: QuerySet[Response]) -> QuerySet[Response]:

@@ -489,7 +489,7 @@ def _find_collection(question_set: QuestionSet) -> Collection:
 
 
 def _apply_rules(change: Any, **fields: str) -> Any:
-    """Return the result of `change`; raise an `ApiProblem` in place of a `SettingsError`."""
+    """Call `change` and return its result; convert a `SettingsError` to an `ApiProblem`."""
     try:
         return change()
     except SettingsError as error:

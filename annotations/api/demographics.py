@@ -87,7 +87,7 @@ class JoinOptionsSerializer(serializers.Serializer[Any]):
 
 
 class PreviewSerializer(JoinSerializer):  # type: ignore[misc, valid-type]
-    """Result that the join would have, with the workers' ids; `replaced` counts by column."""
+    """Preview of a join, with the workers' ids; `replaced` counts changed values by column."""
 
     statuses = serializers.DictField(
         child=serializers.IntegerField(), help_text="Matched workers by status not approved."
@@ -202,7 +202,7 @@ class DemographicViewSet(BulkViewSet):
         with self.convert_row_errors():
             arranged = locate_table(self.source(), Arrangement())
             options = propose_options(arranged, read_head(arranged.source))
-        staged = self._stage(question_set, arranged, name, options, get_user_id(request))
+        staged = self._store_upload(question_set, arranged, name, options, get_user_id(request))
         body = self._describe(request, question_set, staged)
         address = request.build_absolute_uri(f"{staged.public_id}/")
         return Response(body, status.HTTP_201_CREATED, headers={"Location": address})
@@ -273,7 +273,7 @@ class DemographicViewSet(BulkViewSet):
             raise ApiProblem("conflict", reasons or "The file would change nothing.")
         return Response(self._describe(request, question_set, staged))
 
-    def _stage(
+    def _store_upload(
         self,
         question_set: QuestionSet,
         arranged: Arranged,

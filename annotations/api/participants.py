@@ -107,7 +107,7 @@ class CheckTasksSerializer(serializers.Serializer[Any]):
     """Problems that the user is to check, in random order, and those with a changeable vote."""
 
     open = CheckTaskSerializer(many=True)
-    said = CheckTaskSerializer(many=True)
+    said = CheckTaskSerializer(many=True, source="voted")
 
 
 class CheckVoteSerializer(StrictSerializer):

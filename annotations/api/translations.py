@@ -276,18 +276,18 @@ def _find_problem(piece: Piece | None, value: Any) -> tuple[str, str]:
         code = "unknown_text"
     elif not is_list(piece.name):
         code = "" if isinstance(value, str) else "not_a_text"
-    elif not isinstance(value, list) or not all(_is_part(piece.name, part) for part in value):
+    elif not isinstance(value, list) or not all(_is_text_entry(piece.name, part) for part in value):
         code = "not_a_list"
     elif len(value) > MOST_PARTS:
         code, values = "too_many_parts", {"n": len(value), "most": MOST_PARTS}
     if code or piece is None:
         return code, TEXTS.text(code, **values)
     text = value if isinstance(value, str) else "\n".join(_flatten_texts(value))
-    too_long = piece.why_too_long(text)
+    too_long = piece.find_length_error(text)
     return ("too_long" if too_long else ""), too_long
 
 
-def _is_part(name: str, value: Any) -> bool:
+def _is_text_entry(name: str, value: Any) -> bool:
     """Return whether a value is a text; for accepted answers, also a list of texts."""
     if isinstance(value, list) and name != "choices":
         return bool(value) and all(isinstance(text, str) and text.strip() for text in value)

@@ -143,7 +143,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         # Cleaned first: another sheet, header row or preset changes which columns are valid.
         form.full_clean()
         moved = form.read_moved_table()
-        if moved is not None and _is_moved(staged, moved, form):
+        if moved is not None and _relocate_table(staged, moved, form):
             return redirect("admin:import-columns", question_set.public_id, staged.public_id)
         preset = form.data.get("preset", "")
         if preset in PRESETS and preset != staged.options["preset"]:
@@ -253,8 +253,8 @@ def _locate_table(staged: Upload, arrangement: Arrangement) -> None:
     _apply_preset(staged, head, arranged.source, recognise_preset(head).slug)
 
 
-def _is_moved(staged: Upload, arrangement: Arrangement, form: MappingForm) -> bool:
-    """Return whether the table is readable at the new sheet and row; else add a form error."""
+def _relocate_table(staged: Upload, arrangement: Arrangement, form: MappingForm) -> bool:
+    """Read the table at the new sheet and row; if that fails, add a form error and return False."""
     try:
         _locate_table(staged, arrangement)
     except InputError as error:

@@ -47,7 +47,7 @@ def count_dependents(item: Passage | Question) -> list[Dependents]:
 
 
 def delete_item(item: Passage | Question) -> list[Dependents]:
-    """Delete a passage or question; or return the rows that prevent its deletion.
+    """Delete a passage or question and return []; or return the rows that prevent it.
 
     The caller holds the lock of the question set.
     """

@@ -155,7 +155,7 @@ def _find_unmoved(before: list[str], after: list[str]) -> set[str]:
 
 
 def _compare_fields(older: Any, newer: Any, names: dict[str, str]) -> list[tuple[str, list[Part]]]:
-    """Return (label, text parts) of each field that differs; None for a missing item."""
+    """Return (label, text parts) of each field that differs; a missing item is passed as None."""
     parts = []
     for field, name in names.items():
         old = "" if older is None else _format_field(older, field)

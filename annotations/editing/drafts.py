@@ -40,7 +40,7 @@ def lock_draft(question_set: QuestionSet, *, anew: bool = False) -> Iterator[Que
 def hash_fields(row: Any, fields: Iterable[str]) -> str:
     """Return a short hash of fields of a row, to detect changes by other editors.
 
-    A form carries it, so that a change made meanwhile is noticed.
+    A form carries it, so that a change made meanwhile is detected.
     """
     values = {name: getattr(row, name) for name in fields}
     # `default` covers dates, decimals and related objects.

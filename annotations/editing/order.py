@@ -27,11 +27,11 @@ class Order:
     def from_version(cls, version: QuestionSetVersion) -> Order:
         """Return the order of a version's passages and questions as stored."""
         passages = version.passages.order_by("position", "pk").only("pk")
-        return cls.of_rows(passages, version.questions.order_by("position", "pk").only("passage"))
+        return cls.from_rows(passages, version.questions.order_by("position", "pk").only("passage"))
 
     @classmethod
-    def of_rows(cls, passages: Iterable[Passage], questions: Iterable[Question]) -> Order:
-        """Return the order given by a version's sorted passages and questions."""
+    def from_rows(cls, passages: Iterable[Passage], questions: Iterable[Question]) -> Order:
+        """Return the order of the passages and questions, given sorted as in their version."""
         keys = [passage.pk for passage in passages]
         order = cls(keys, {key: [] for key in (*keys, None)})
         for question in questions:
@@ -46,7 +46,7 @@ class Order:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def move(self, item: Passage | Question, step: int) -> bool:
-        """Move a passage or question one position up (-1) or down (1); False if it is at the end.
+        """Move a passage or question one position up (-1) or down (1); return False at an end.
 
         A question at the edge of its passage moves into the next passage.
         """

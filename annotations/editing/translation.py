@@ -82,7 +82,7 @@ class Piece:
             return LONGEST_PASSAGE // 4
         return LONGEST_TITLE if self.name == TITLE else LONGEST_TEXT
 
-    def why_too_long(self, text: str) -> str:
+    def find_length_error(self, text: str) -> str:
         """Return why a translation is too long, as text; "" if it is short enough."""
         if len(text) <= self.most:
             return ""

@@ -42,7 +42,7 @@ class NoListError(CodedError, ValueError):
 
 
 class WhichBatchError(NoListError):
-    """Error: several batches are possible; `why` is the reason, `there` names the batches.
+    """Error: it is unclear which batch is meant; `why` is the reason, `there` lists the batches.
 
     `reason` is the message code of `why`.
     """
@@ -217,7 +217,7 @@ def _list_mturk_batch(version: QuestionSetVersion, request: ListRequest) -> List
     """Return a Mechanical Turk batch file with its decisions filled in."""
     lists = _load_lists(version)
     batch = _find_batch(lists, request.batch)
-    table = lists.mturk() if batch is None else lists.batch(batch.public_id)
+    table = lists.build_mturk_table() if batch is None else lists.build_batch_table(batch.public_id)
     assert table is not None
     rows = list(table.rows)
     content = f"the batch {batch.name}" if batch else "assignments or workers that are decided of"

@@ -275,7 +275,7 @@ def send_decisions(
     """
     lists = PanelLists(version.pk, load_decided_people(version))
     people = list(lists.select_for_prolific())
-    report = SendingReport(n_past=lists.n_all_past)
+    report = SendingReport(n_past=lists.n_all_settled)
     report.n_without_id = sum(not person.submission for person in people)
     approved = [person.submission for person in people if person.submission and not person.rejected]
     rejected = [

@@ -79,13 +79,13 @@ class Parts:
 
     @property
     def counts(self) -> list[tuple[str, int, Decimal]]:
-        """(kind, number of workers, amount of each) for each kind of partial payment and amount."""
+        """Owed payments as (kind, number of workers, amount of each), by kind and amount."""
         counts = Counter((part.kind, part.amount) for part in self.owed)
         return [(kind, n, amount) for (kind, amount), n in sorted(counts.items())]
 
     @property
     def by_kind(self) -> list[tuple[str, int, Decimal]]:
-        """(reason as text, number of workers, amount of each) for each kind and amount."""
+        """Owed payments as (reason as text, number of workers, amount of each)."""
         return [(PART_REASONS[kind], n, amount) for kind, n, amount in self.counts]
 
 

@@ -39,13 +39,13 @@ def settle_by_file(version: QuestionSetVersion, user: Any, source: Readable) -> 
 def read_settled(
     source: Readable, problems: Problems, known: Container[UUID]
 ) -> dict[UUID, tuple[Event, str]]:
-    """Return (event, reference) by payment id, read from a file.
+    """Read a panel's report on payments; return (event, reference) by payment id.
 
     The columns are payment, state and reference.
 
     Rows in `IGNORED_STATES` are skipped. The ledger's own table, with some states changed, is
-    therefore a valid file. Returns the event and reference by payment id. Raises `InputError`
-    for an unknown state, an id outside `known`, a repeated payment, or a file without rows.
+    therefore a valid file. Raises `InputError` for an unknown state, an id outside `known`, a
+    repeated payment, or a file without rows.
     """
     table = open_table(source, FILE_COLUMNS, problems)
     reports: dict[UUID, tuple[Event, str]] = {}

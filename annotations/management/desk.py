@@ -78,7 +78,7 @@ def add_round(parser: argparse.ArgumentParser, default: str | None = ROUND) -> N
     """Add the option --round: the name of the bonus round (one bonus per worker and round)."""
     parser.add_argument(
         "--round",
-        type=_round,
+        type=_parse_round,
         default=default,
         metavar="NAME",
         help="what bonuses are paid for; of a round everybody has one"
@@ -96,7 +96,7 @@ def add_study(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _round(text: str) -> str:
+def _parse_round(text: str) -> str:
     """Return the validated name of a bonus round, for argparse."""
     try:
         return validate_bonus_round(text)

@@ -59,7 +59,7 @@ class SetCommand(BaseCommand):
         A name is looked for first; the public id names a set too, whoever owns it.
         """
         name = options["question_set"].strip()
-        by_id = _set_of_id(name)
+        by_id = _find_set_by_id(name)
         if by_id is not None and options["owner"] is None:
             return by_id
         owner = self._find_owner(options["owner"])
@@ -90,7 +90,7 @@ class SetCommand(BaseCommand):
         raise SetError("users_several" if owners else "users_missing")
 
 
-def _set_of_id(text: str) -> QuestionSet | None:
+def _find_set_by_id(text: str) -> QuestionSet | None:
     """Return the question set with this id; None if there is none."""
     try:
         return QuestionSet.objects.filter(public_id=UUID(text)).first()

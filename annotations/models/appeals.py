@@ -18,7 +18,7 @@ class AppealQuerySet(AppendOnlyQuerySet["Appeal"]):
     """Queryset of appeals; they never change and are deleted only with their submission."""
 
     def forget(self, submissions: Collection[int] | models.QuerySet[Any, Any]) -> int:
-        """Delete the appeals of withdrawn submissions with answers; return the number of rows.
+        """Delete appeals of withdrawn submissions and the answers to them; return the row count.
 
         Raises IntegrityError if a submission is not withdrawn: the database refuses it.
         """

@@ -208,7 +208,7 @@ class Collection(Record):
 
 
 def is_counting_signals(question_set: QuestionSet) -> bool:
-    """Return whether a set's newest collection records writing signals; True without one.
+    """Return whether a set's newest collection counts writing signals; True without a collection.
 
     Writing signals are counts of pastes, key presses and page leaves.
     """
@@ -321,7 +321,7 @@ class Reading(Scoped):
 
 
 class OtherText(Scoped):
-    """Another version of an answer, written in a second tab or device, until the worker chooses.
+    """Alternative text of an answer, from a second tab or device, until the worker chooses one.
 
     `tab` identifies the tab that keeps writing it, so each tab has one text; "" for a form that was
     submitted once.

@@ -88,7 +88,7 @@ class QuestionSet(Record):
         return self.versions.order_by("-number").first()
 
     def default_version(self, *, answered: bool = False) -> QuestionSetVersion | None:
-        """Return the version that commands and the REST API use by default; None without any.
+        """Return the version that commands and the REST API use by default; None if there is none.
 
         This is the latest published one; with `answered`, the latest published one that has
         answers, if there is any. A draft is the default only if nothing is published.

@@ -207,11 +207,11 @@ class Question(Item):
 
     @property
     def labelled_choices(self) -> list[tuple[str, str]]:
-        """(choice, label) of each choice; answers in any language store the choice."""
+        """Choices as (choice, label); answers in any language store the choice."""
         return list(zip(self.choices, self.choice_labels or self.choices, strict=True))
 
-    def read_as(self, answer: str) -> str:
-        """Return an answer for display: the label of a choice, or the unchanged text."""
+    def format_answer(self, answer: str) -> str:
+        """Return an answer for display: the label of a choice, any other text unchanged."""
         return dict(self.labelled_choices).get(answer, answer)
 
     @property

@@ -41,7 +41,7 @@ def rights(user: AnyUser, question_set: QuestionSet) -> Rights:
     if is_operator(user):
         return Rights(see=True, answers=True, edit=True, manage=True)
     may_work = is_requester(user)
-    cached = _check_cached_ties(user, question_set, may_work=may_work)
+    cached = _find_cached_rights(user, question_set, may_work=may_work)
     if cached is not None:
         return cached
     row = (
@@ -58,7 +58,7 @@ def rights(user: AnyUser, question_set: QuestionSet) -> Rights:
     return Rights(see=see, answers=answers, edit=edit and may_work, manage=manage and may_work)
 
 
-def _check_cached_ties(
+def _find_cached_rights(
     user: AnyUser, question_set: QuestionSet, *, may_work: bool
 ) -> Rights | None:
     """Return the user's rights from the cached teams and shares; None if nothing is cached."""

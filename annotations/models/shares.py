@@ -61,7 +61,7 @@ class Share(Invited):
 
     @property
     def asked_to(self) -> str:
-        """What the invited user is asked to do, as a phrase to be followed by the set's name."""
+        """Phrase for what the invited user is asked to do; the name of the set follows."""
         expert = self.role == self.Role.EXPERT
         return f"{'judge answers blindly of' if expert else 'look at'} the question set"
 

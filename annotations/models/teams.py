@@ -73,7 +73,7 @@ class Membership(Invited):
 
     @property
     def asked_to(self) -> str:
-        """What the invited user is asked to do, as a phrase to be followed by the team's name."""
+        """Phrase for what the invited user is asked to do; the name of the team follows."""
         return "work in the team"
 
     @property
@@ -83,7 +83,7 @@ class Membership(Invited):
 
     @transaction.atomic
     def end(self) -> int:
-        """Remove the member and the member's question sets from the team; return their number.
+        """Remove the member and the member's question sets from the team; return the set count.
 
         A former member cannot look into the team, so their sets are not left to it.
         """

@@ -27,7 +27,7 @@ class Translation(Scoped):
     """Translation of a passage, a question, or (if both keys are None) a version's own texts.
 
     `texts` has the translations by field name; choices and right answers are lists. `originals` has
-    the hash of each translated original (`hash_original`), so that a later change is noticed. The
+    the hash of each translated original (`hash_original`), so that a later change is detected. The
     languages of a version are listed in its `languages`.
     """
 

@@ -98,7 +98,7 @@ class Upload(Record):
 
     @contextmanager
     def delete_files_on_error(self) -> Iterator[None]:
-        """Delete the files that were added in the block if the block fails."""
+        """Delete the files that the `with` block added to the upload, if the block fails."""
         # Files of a stored row stay: the row still names them.
         before = set() if self._state.adding else {self.file.name, self.checked.name}
         try:

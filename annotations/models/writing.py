@@ -113,7 +113,7 @@ class WritingMember(Invited):
 
     @property
     def asked_to(self) -> str:
-        """What the user is asked to do, without any content of the problems."""
+        """Phrase for what the invited user is asked to do; the name of the set follows."""
         writes = self.role == self.Role.WRITER
         return f"{'write' if writes else 'check'} problems for the question set"
 

@@ -30,7 +30,7 @@ def build_network_check(networks: Sequence[str]) -> Vet:
 
     Permitted are public addresses and those in `networks`, such as 10.1.2.0/24.
 
-    What an IPv6 address wraps (IPv4-mapped, 6to4, NAT64) is looked at in its place.
+    An IPv4 address in an IPv6 address (IPv4-mapped, 6to4, NAT64) is checked in its place.
     """
     allowed = [ip_network(network) for network in networks]
 

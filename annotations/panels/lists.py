@@ -62,7 +62,7 @@ class PanelLists:
 
     @cached_property
     def assignments(self) -> list[dict[str, Any]]:
-        """Distinct Mechanical Turk assignments of workers with a decision, in order."""
+        """Distinct Mechanical Turk assignments of workers with a decision, sorted by worker id."""
         by_worker = {person.worker: person for person in self.decided}
         rows = (
             Response.objects.filter(
@@ -101,7 +101,7 @@ class PanelLists:
 
     @property
     def n_closed(self) -> int:
-        """Number of assignments that the panel settled before; they are omitted from the files."""
+        """Number of assignments approved or rejected before; they are omitted from the files."""
         return sum(_is_closed(assignment) for assignment in self.assignments)
 
     @cached_property
@@ -111,7 +111,7 @@ class PanelLists:
         people = list(self._select_prolific())
         return bool(people) and all(person.submission for person in people)
 
-    def mturk(self) -> Table:
+    def build_mturk_table(self) -> Table:
         """Return the table for Mechanical Turk: "x" in Approve or a text in Reject."""
         if self.has_assignments:
             rows = (
@@ -139,7 +139,7 @@ class PanelLists:
             return []
         return list(PanelFile.objects.filter(version=self.version).order_by("pk"))
 
-    def batch(self, public_id: UUID) -> Table | None:
+    def build_batch_table(self, public_id: UUID) -> Table | None:
         """Return a stored batch file with Approve and Reject filled in; None if it is unknown.
 
         The two cells of undecided workers stay as they were. They are empty for an assignment that
@@ -176,7 +176,7 @@ class PanelLists:
             yield tuple(row)
 
     def count_settled(self, *, rejected: bool) -> int:
-        """Return the number of rejected (or approved) workers that Prolific has settled already.
+        """Return the number of rejected (or approved) workers whose status on Prolific is final.
 
         They were approved or rejected there, returned, or timed out; no list has them.
         """
@@ -186,12 +186,12 @@ class PanelLists:
         )
 
     @property
-    def n_all_past(self) -> int:
+    def n_all_settled(self) -> int:
         """Number of workers with a decision that Prolific already carried out."""
         return self.count_settled(rejected=True) + self.count_settled(rejected=False)
 
     def select_for_prolific(self) -> Iterator[Person]:
-        """Yield the decided workers that Prolific has not settled."""
+        """Yield the workers with a decision whose status on Prolific is not final."""
         return (person for person in self._select_prolific() if not _is_settled(person))
 
     def prolific_approved(self) -> Iterator[str]:
@@ -231,7 +231,7 @@ def find_status_column(header: Sequence[str]) -> int | None:
 
 
 def was_settled(row: Sequence[str], status_column: int | None) -> bool:
-    """Return whether the assignment in a row was settled before the batch was downloaded."""
+    """Return whether a row's assignment was approved or rejected before the batch's download."""
     return (
         status_column is not None
         and "".join(row[status_column : status_column + 1]).strip().casefold() in SETTLED
@@ -239,7 +239,7 @@ def was_settled(row: Sequence[str], status_column: int | None) -> bool:
 
 
 def _is_settled(person: Person) -> bool:
-    """Return whether Prolific has already settled a worker's submission."""
+    """Return whether Prolific's status is final, so that the decision need not be sent there."""
     return person.status in (PAST_REJECTING if person.rejected else PAST_APPROVING)
 
 
@@ -262,5 +262,5 @@ def _format_marks(person: Person) -> tuple[str, str]:
 
 
 def _is_closed(assignment: dict[str, Any]) -> bool:
-    """Return whether Mechanical Turk has already settled an assignment."""
+    """Return whether Mechanical Turk had approved or rejected an assignment before the import."""
     return assignment["status"].strip().casefold() in SETTLED

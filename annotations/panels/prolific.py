@@ -60,7 +60,7 @@ _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 @dataclass(frozen=True)
 class Patience:
-    """Time limits in seconds for repeating failed read requests."""
+    """Limits for repeating failed read requests: their number, and times in seconds."""
 
     timeout: float = 30.0
     attempts: int = 5

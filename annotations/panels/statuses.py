@@ -191,7 +191,7 @@ def _build_new_statuses(
 
 
 def _warn_reopened(new: list[PanelStatus], newest: dict[int, PanelStatus]) -> Iterator[str]:
-    """Yield a warning if a submission is active in the export but was settled before."""
+    """Yield a warning if a submission is active in the export but had a final status before."""
     reopened = [
         (before.status, row.status)
         for row in new

@@ -44,7 +44,7 @@ def show_review(request: HttpRequest, visit: Visit) -> HttpResponse:
         (
             page,
             [
-                (row.question, row.question.read_as(texts.get(row.question_id, "")))
+                (row.question, row.question.format_answer(texts.get(row.question_id, "")))
                 for row in page.assignments
             ],
             reverse("worker:page", args=[visit.token, page.number]),

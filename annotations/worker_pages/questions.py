@@ -196,7 +196,7 @@ def _handle_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpRe
         ]
         is_complete = do == "next" and not foreign and _is_complete(request, fields, outcomes)
         if is_complete:
-            drafts.settle_other_texts(visit.submission, seen_texts)
+            drafts.reject_other_texts(visit.submission, seen_texts)
             _record_answered(visit, fields, outcomes)
         else:
             _add_other_texts(visit, fields)
@@ -341,7 +341,7 @@ def _build_fields(visit: Visit, page: AnswerPage) -> list[Field]:
         row.counts = are_counted
         if row.stored is not None:
             row.text, row.revision = row.stored.text, row.stored.revision
-            row.counts &= signals.can_continue(row.stored)
+            row.counts &= signals.can_count_whole_answer(row.stored)
         if len(row.text) > row.most:
             row.errors.append(FieldError.build_too_long(row.text, row.most))
         fields.append(row)

@@ -140,7 +140,7 @@ def find_end_code(visit: Visit) -> str:
 
 
 def render_ended(request: HttpRequest, visit: Visit, code: str) -> HttpResponse:
-    """Return the page on how a submission ended, with texts that came too late.
+    """Return the page on how a submission ended, with posted texts that came too late.
 
     The texts are stored as drafts after closed and place_lost.
     """

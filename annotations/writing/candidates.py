@@ -467,7 +467,7 @@ def add_to_new_set(project: WritingProject, owner: int, name: str, preview: str)
 
 
 def select_addable(project: WritingProject) -> QuerySet[CandidateQuestion]:
-    """Return the accepted candidates that are in no question set yet, in order."""
+    """Return the accepted candidates that are in no question set yet, sorted by number."""
     return project.candidates.filter(state=State.ACCEPTED, added_to=None).order_by("number")
 
 

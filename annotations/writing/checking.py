@@ -38,15 +38,15 @@ class Task:
 
 @dataclass(frozen=True)
 class Tasks:
-    """A validator's tasks: `open` ones in random order, and `said` ones with a vote.
+    """A validator's tasks: `open` ones in random order, and `voted` ones with a changeable vote.
 
-    A vote can be changed while its problem is being checked. `n_said` counts all votes of the
+    A vote can be changed while its problem is being checked. `n_voted` counts all votes of the
     validator in the project.
     """
 
     open: list[Task]
-    said: list[Task]
-    n_said: int
+    voted: list[Task]
+    n_voted: int
 
 
 def list_tasks(project: WritingProject, validator: int) -> Tasks:

@@ -93,7 +93,7 @@ class TextsForm(EditorForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in ("guidelines", "consent_text"):
-            _limit(self.fields[name], LONGEST_TEXT)
+            _limit_length(self.fields[name], LONGEST_TEXT)
             self.fields[name].widget.attrs |= {"rows": 12, "data-formatted": ""}
 
 
@@ -137,8 +137,8 @@ class PassageForm(EditorForm):
         self.fields["external_id"].required = False
         # Marked as required on the page, but a draft may be saved without it.
         self.fields["image_alt"].required = not self.is_bound
-        _limit(self.fields["text"], LONGEST_PASSAGE)
-        _limit(self.fields["image_alt"], 2_000)
+        _limit_length(self.fields["text"], LONGEST_PASSAGE)
+        _limit_length(self.fields["image_alt"], 2_000)
         self.fields["text"].widget.attrs |= {"rows": 14, "data-formatted": ""}
         self.fields["image_alt"].widget.attrs["rows"] = 2
         if not (self.instance.pk and self.instance.image_id):
@@ -249,8 +249,8 @@ class QuestionForm(EditorForm):
         self.fields["text"].error_messages["required"] = "Write the question."
         # Marked as required on the page; `clean` checks it, because it depends on the kind.
         self.fields["choices_text"].required = not self.is_bound
-        _limit(self.fields["text"], LONGEST_QUESTION)
-        _limit(self.fields["feedback"], LONGEST_TEXT)
+        _limit_length(self.fields["text"], LONGEST_QUESTION)
+        _limit_length(self.fields["feedback"], LONGEST_TEXT)
         self.fields["feedback"].widget.attrs["data-formatted"] = ""
         # Neither "(optional)" nor required: a right answer is needed in some roles only.
         self.fields["accepted_text"].depends_on_role = True  # type: ignore[attr-defined]
@@ -309,7 +309,7 @@ def _label_passage(passage: Passage) -> str:
     return f"{passage.title[:80]} ({passage.external_id})" if passage.title else passage.external_id
 
 
-def _limit(field: forms.Field, longest: int) -> None:
+def _limit_length(field: forms.Field, longest: int) -> None:
     """Set the maximum length of a text field in characters, on the server and in the browser."""
     assert isinstance(field, forms.CharField)
     # After construction `max_length` has no effect by itself.

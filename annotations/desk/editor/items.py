@@ -44,7 +44,7 @@ def edit_texts(request: HttpRequest, set_id: UUID) -> HttpResponse:
         saved = saving.save(
             request, question_set, TextsForm, lambda draft: draft, lambda draft: draft, _store_form
         )
-        if answered := saving.answer(request, saved, TextsForm, request.path, editor_url):
+        if answered := saving.build_response(request, saved, TextsForm, request.path, editor_url):
             return answered
     else:
         version = question_set.latest_version() or QuestionSetVersion(question_set=question_set)
@@ -72,7 +72,7 @@ def edit_passage(
     old = _load_item(request, question_set, Passage, passage_id)
     if request.method == "POST":
         saved = _save_item(request, question_set, old, Passage, PassageForm, _store_passage)
-        if answered := _build_answer(request, question_set, saved, PassageForm, "passage"):
+        if answered := _build_response(request, question_set, saved, PassageForm, "passage"):
             return answered
     else:
         saved = saving.SaveResult(PassageForm(instance=old, draft=old.version if old else None))
@@ -91,7 +91,7 @@ def edit_question(
     old = _load_item(request, question_set, Question, question_id)
     if request.method == "POST":
         saved = _save_item(request, question_set, old, Question, QuestionForm, _store_form)
-        if answered := _build_answer(request, question_set, saved, QuestionForm, "question"):
+        if answered := _build_response(request, question_set, saved, QuestionForm, "question"):
             return answered
     else:
         latest = old.version if old else question_set.latest_version()
@@ -223,7 +223,7 @@ def _store_passage(form: EditorForm, draft: QuestionSetVersion) -> saving.Row:
     return passage
 
 
-def _build_answer(
+def _build_response(
     request: HttpRequest,
     question_set: QuestionSet,
     saved: saving.SaveResult,
@@ -243,7 +243,7 @@ def _build_answer(
             next_url = reverse("admin:editor-question-new", args=[question_set.public_id])
             passage = item if isinstance(item, Passage) else item.passage
             next_url += f"?passage={passage.public_id}" if passage else ""
-    return saving.answer(request, saved, form_class, form_url, next_url)
+    return saving.build_response(request, saved, form_class, form_url, next_url)
 
 
 def _append_consent_template(request: HttpRequest, version: QuestionSetVersion) -> Any:

@@ -68,7 +68,7 @@ class SaveOutcome:
 
 @dataclass(slots=True)
 class TextBox:
-    """A text to translate with its input box; `other` is the stored text if it differs."""
+    """A text to translate with its input box; `other` is a stored translation that differs."""
 
     piece: Piece
     typed: str
@@ -144,7 +144,7 @@ def edit_language(request: HttpRequest, set_id: UUID, language: str) -> HttpResp
         version = question_set.latest_version()
         if version is None or language not in version.languages:
             raise Http404
-        if answered := _build_answer(request, version, language, typed, outcome):
+        if answered := _build_response(request, version, language, typed, outcome):
             return answered
     return _render_page(request, question_set, version, language, typed, outcome)
 
@@ -234,7 +234,7 @@ def _render_page(
     return TemplateResponse(request, "annotations/editor/language.html", context, status=status)
 
 
-def _build_answer(
+def _build_response(
     request: HttpRequest,
     version: QuestionSetVersion,
     language: str,
@@ -314,7 +314,7 @@ def _parse_ids(typed: dict[str, str], letter: str) -> set[str]:
 
 
 def _filter_unfinished(sheet: Sheet) -> list[Row]:
-    """Return the rows with a missing translation or one of an outdated original."""
+    """Return the rows of which a translation is missing or its original has changed."""
     rows: list[Row] = []
     for piece in sheet.pieces:
         # Pieces come row by row, so it is enough to compare with the last row.
@@ -364,7 +364,7 @@ def _find_too_long(typed: dict[str, str], sheet: Sheet) -> dict[str, str]:
     """Return the error messages of posted translations that are too long, by form key."""
     errors = {}
     for piece in sheet.pieces:
-        if why := piece.why_too_long(typed.get(piece.key, "")):
+        if why := piece.find_length_error(typed.get(piece.key, "")):
             errors[piece.key] = f"{capfirst(why)}."
     return errors
 

@@ -167,7 +167,7 @@ def _build_contents(request: HttpRequest, version: QuestionSetVersion) -> dict[s
     )
     sheets = build_sheets(version, arrange_rows(version, passages, questions))
     all_findings = list_findings(version, passages, questions, sheets)
-    order = Order.of_rows(passages, questions)
+    order = Order.from_rows(passages, questions)
     return {
         # The neighbour of an item that is dropped behind the last one of this page.
         "behind_passages": _find_following_id(order.passages, page.rows, version.passages)

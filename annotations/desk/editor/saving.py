@@ -128,7 +128,7 @@ def save(
         return SaveResult(build_form(row, latest), why=PUBLISHED)
 
 
-def answer(
+def build_response(
     request: HttpRequest,
     saved: SaveResult,
     form_class: type[EditorForm],

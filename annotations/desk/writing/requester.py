@@ -166,7 +166,7 @@ def export(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
 
 
 def find_project(question_set: QuestionSet) -> WritingProject | None:
-    """Return the writing project of the set's newest version that has one, or None."""
+    """Return the writing project of the newest version that has one; None if no version has one."""
     return (
         WritingProject.objects.filter(version__question_set=question_set)
         .select_related("version")

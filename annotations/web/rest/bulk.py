@@ -195,7 +195,7 @@ class BulkViewSet(ApiViewSet):
         """Import the rows of the body and return the report; raise `ApiProblem` if invalid."""
         with self.convert_row_errors():
             report = load(into, self.source(), **options)
-        return self.answer(into, report)
+        return self.build_response(into, report)
 
     def source(self) -> Source:
         """Return the rows of the body as a source; raise `InputError` for invalid ones."""
@@ -210,8 +210,8 @@ class BulkViewSet(ApiViewSet):
         except InputError as error:
             raise build_rows_problem(error, lines=isinstance(self.request.data, Lines)) from error
 
-    def answer(self, into: Any, report: ImportReport) -> Response:
-        """Return the response with the report of an import."""
+    def build_response(self, into: Any, report: ImportReport) -> Response:
+        """Return the response with the report of an import into the question set `into`."""
         body = {**report.as_dict(), "changed": report.changed, "question_set": into.public_id}
         return Response(ImportReportSerializer(body).data)
 

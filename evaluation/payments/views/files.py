@@ -157,7 +157,7 @@ def load_decisions(
     notes = [f"Decisions: {kinds}."]
     if report.n_bonuses:
         notes.append(
-            f"Bonuses: {report.n_bonuses:,}, {report.said_total} in all, "
+            f"Bonuses: {report.n_bonuses:,}, {report.total_as_text} in all, "
             f"{report.n_new_bonuses:,} of them new. Importing confirms them, and sends nothing."
         )
     comparisons = compare_rejections(version, report.kinds)
@@ -171,7 +171,7 @@ def load_decisions(
     counted: dict[str, Any] = dict(report.n_by_kind)
     if report.n_bonuses:
         counted |= {"bonuses": report.n_bonuses, "new_bonuses": report.n_new_bonuses}
-        counted["total"] = report.said_total
+        counted["total"] = report.total_as_text
     return PaymentUploadReport(report, "decisions", notes, counted)
 
 

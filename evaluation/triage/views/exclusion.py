@@ -148,7 +148,12 @@ DECISIONS = "decisions"
 """Name of the table of all decisions, which no panel takes."""
 
 FILES: dict[str, FileWriter] = {
-    "mturk": ("csv", lambda files: write_panel_csv(files.mturk().header, files.mturk().rows)),
+    "mturk": (
+        "csv",
+        lambda files: write_panel_csv(
+            files.build_mturk_table().header, files.build_mturk_table().rows
+        ),
+    ),
     "prolific-approve": ("txt", lambda files: write_lines(files.prolific_approved())),
     "prolific-reject": (
         "csv",
@@ -262,7 +267,7 @@ def send_decision_file(request: HttpRequest, run: Run, name: str) -> StreamingHt
     )
     if name == "mturk" and request.GET.get("batch"):
         batch = parse_public_id(request.GET, "batch")
-        table = files.batch(batch) if batch else None
+        table = files.build_batch_table(batch) if batch else None
         if table is None:
             raise Http404("the set has no such batch")
         return download(write_panel_csv(table.header, table.rows), file_name, "csv")

@@ -189,7 +189,7 @@ def test_one_link_stores_a_bounded_number_of_texts_beside_an_answer(ada):
     assert send("tab 3", "more of text 3") == drafts.BOTH_KEPT  # its own place
     assert OtherText.objects.count() == most
     # What the worker saw and left gives its place to a new one; the answer itself is never full.
-    drafts.settle_other_texts(submission, [OtherText.objects.order_by("pk").first().pk])
+    drafts.reject_other_texts(submission, [OtherText.objects.order_by("pk").first().pk])
     assert send("another tab", "another") == drafts.BOTH_KEPT
     assert send("one more tab", "one more") == drafts.NOT_STORED
     refused = drafts.save(submission, question, "by a form of old", 0)

@@ -94,7 +94,7 @@ def test_mechanical_turk_gets_a_row_for_each_open_assignment(rana, monkeypatch):
     decide(run, worker("W2"), rana, "accept")
     decide(run, worker("W3"), rana, "exclude", "low_effort", "=One word each", rejects=True)
     files = PanelFiles(run)
-    table = files.mturk()
+    table = files.build_mturk_table()
     assert table.header == (
         *("HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "Approve", "Reject"),
     )
@@ -146,7 +146,7 @@ def test_one_press_fills_approve_of_all_others_in_the_whole_batch(rana, monkeypa
     seen = find_undecided(run, with_alarms=True).seen
     accept_undecided(run, rana, seen, with_alarms=True)
     (batch,) = PanelFiles(run).batches
-    rows = list(PanelFiles(run).batch(batch.public_id).rows)
+    rows = list(PanelFiles(run).build_batch_table(batch.public_id).rows)
     assert [row[-2:] for row in rows[:4]] == [
         ("x", ""),
         ("", ""),  # W2 was approved before
@@ -180,7 +180,7 @@ def test_who_gave_no_answer_is_named_before_one_press_fills_their_cells_too(
     assert "<bdi>W1</bdi>" not in warning
     accept_undecided(run, rana, rest.seen, with_alarms=True)
     (batch,) = PanelFiles(run).batches
-    rows = list(PanelFiles(run).batch(batch.public_id).rows)
+    rows = list(PanelFiles(run).build_batch_table(batch.public_id).rows)
     assert [(row[2], *row[-2:]) for row in rows[-2:]] == [("W5", "x", "")] * 2
     assert AuditEntry.objects.get(action="accept").counts[WITHOUT_ANSWER] == 1
 
@@ -196,7 +196,7 @@ def test_who_is_to_be_rejected_for_no_answer_is_not_accepted_with_the_others(ran
     assert "no answer" not in SITE.format(rest.said)
     accept_undecided(run, rana, rest.seen, with_alarms=True)
     (batch,) = PanelFiles(run).batches
-    *_, last = PanelFiles(run).batch(batch.public_id).rows
+    *_, last = PanelFiles(run).build_batch_table(batch.public_id).rows
     assert last[-2:] == ("", build_rejection_message("skipped", ""))
 
 
@@ -241,16 +241,16 @@ def test_a_batch_that_was_downloaded_again_takes_the_place_of_the_first(rana, mo
     question_set = run.version.question_set
     import_mturk(question_set, make_bytes_source("later.csv", later.encode()), answers=["Answer.*"])
     (batch,) = PanelFiles(run).batches
-    table = PanelFiles(run).batch(batch.public_id)
+    table = PanelFiles(run).build_batch_table(batch.public_id)
     assert (batch.name, len(list(table.rows))) == ("later.csv", 8)
     # Who withdrew everything is in no file of ours any more.
     run.version.submissions.filter(worker__external_id="W4").delete()
-    assert len(list(PanelFiles(run).batch(batch.public_id).rows)) == 6
+    assert len(list(PanelFiles(run).build_batch_table(batch.public_id).rows)) == 6
 
 
 def test_without_ids_of_assignments_workers_are_named(run):
     Worker.objects.update(panel="MTurk")
-    table = PanelFiles(run).mturk()
+    table = PanelFiles(run).build_mturk_table()
     assert table.header == ("WorkerId", "Approve", "Reject")
     assert list(table.rows) == [("w001", "x", ""), ("w002", "x", ""), ("w003", "", told())]
 
