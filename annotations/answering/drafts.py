@@ -201,10 +201,10 @@ def swap_texts(other: OtherText) -> SaveResult:
     return SaveResult(SAVED, stored.text, stored.revision)
 
 
-def reject_other_texts(submission: Submission, seen: list[int]) -> None:
+def reject_other_texts(submission: Submission, keys: list[int]) -> None:
     """Mark alternative texts (by key) as rejected by the worker, so that they are hidden."""
-    if seen:
-        others = OtherText.objects.filter(pk__in=seen, response__submission=submission)
+    if keys:
+        others = OtherText.objects.filter(pk__in=keys, response__submission=submission)
         others.filter(settled_at=None).update(settled_at=timezone.now())
 
 

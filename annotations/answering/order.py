@@ -31,7 +31,7 @@ class QuestionRow:
 
 @dataclass(frozen=True, slots=True)
 class QuestionPosition:
-    """Position and page of a question (its key) for one worker; both count from 1."""
+    """Position and page, both from 1, of a question for one worker; `question` is its key."""
 
     question: int
     position: int

@@ -361,7 +361,7 @@ def _assign_place(collection: Collection, submission: Submission, now: datetime)
 def _count_answers(
     collection: Collection, now: datetime, excluded: Submission | None = None
 ) -> dict[int, int]:
-    """Return answers plus reserved places by question key, without zeros.
+    """Return the number of answers and reserved places by question key, without zeros.
 
     The assignments of the submission `excluded` are not counted.
     """

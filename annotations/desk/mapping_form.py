@@ -275,7 +275,7 @@ class MappingForm(forms.Form):
                 self.add_error(right, forms.ValidationError(message, code="right_missing"))
         if not self.errors:
             try:
-                self._build_mapping().checked(self._head.header, self._head.name)
+                self._build_mapping().find_positions(self._head.header, self._head.name)
             except InputError as error:
                 problem = error.problems[0]
                 text = f"{problem.reason.capitalize()}. {problem.remedy}"

@@ -97,7 +97,7 @@ class ScreenOutPayer:
 
 
 def find_study(version: QuestionSetVersion, study: str = "") -> str:
-    """Return the panel's id of the study: `study`, or else the one of all workers.
+    """Return the panel's study id: `study` if given, else the one that all workers came from.
 
     Raises WhichStudyError if no worker came with a study, or if they came from several.
     """

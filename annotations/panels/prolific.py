@@ -153,7 +153,7 @@ class Prolific:
         return BonusSetup(key, round(amount) if isinstance(amount, int | float) else None)
 
     def pay_bonuses(self, set_up: str) -> None:
-        """Pay registered bonuses within minutes; **a second call pays twice**, so no retries."""
+        """Have Prolific pay registered bonuses; **a second call pays twice**, so no retries."""
         self._write(f"bulk-bonus-payments/{_validate_id(set_up)}/pay/", {})
 
     def screen_out(
