@@ -7,8 +7,6 @@ from tests.conftest import ROOT
 
 # Modules whose columns no table can name.
 WITHOUT = {
-    # It reads a file of answers a second time, of which the preset chose the columns.
-    "annotations.exchange.presets.own_rows",
     # It describes the columns of a batch and skips bad rows, which the import reports.
     "annotations.exchange.reading.mturk_columns",
     # A person says which column is what: tests/annotations/exchange/presets.

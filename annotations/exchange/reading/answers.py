@@ -236,14 +236,12 @@ class AnswerRows:
             yield AnswerRecord(row, line, worker, question, text, extra, facts), key
         self.n_rows = row + 1
 
-    def record_conflict(
-        self, record: AnswerRecord, first_line: int, *, of_flag: bool = False
-    ) -> None:
+    def record_conflict(self, record: AnswerRecord, first: int, *, of_flag: bool = False) -> None:
         """Record an error: the row's text or rejection differs from an earlier row's."""
         pair = (record.worker, record.question)
         code = "rejection_differs" if of_flag else "answers_differ"
         self._checks.record_conflict(
-            record.line, *pair, first_line, "text", code, choosable=self._choosable
+            record.line, *pair, first, "text", code, choosable=self._choosable
         )
 
     def note_two_panels(self, record: AnswerRecord, other: str) -> None:
@@ -296,9 +294,8 @@ def read_model_answers(
         table_source, about = convert_log(source, tool, LogOptions(model.strip(), of_question))
         sha256, notes = source.digest(), tuple(about.notes())
         path, columns = table_source, DEFAULT_COLUMNS
-    table = open_table(
-        path, (*columns.build_model_answer_columns(), *list_model_columns()), checks.problems
-    )
+    wanted = (*columns.build_model_answer_columns(), *list_model_columns())
+    table = open_table(path, wanted, checks.problems)
     records: list[ModelAnswerRecord] = []
     seen: dict[object, ModelAnswerRecord] = {}
     n_empty = n_repeated = 0

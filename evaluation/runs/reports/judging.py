@@ -191,8 +191,7 @@ class JudgedAnswer:
     ----------
     stratum : stratum of the sample; "" for an answer that was judged without being sampled.
     worker, model : public id of the author, one of the two; author : name.
-    score : score of the answer, of a worker's answer the leave-one-out score.
-    grades : independent grades, by expert.
+    score : of a worker's answer the leave-one-out score. grades : independent grades, by expert.
     settled, settled_by : grade and name of the adjudicator of a disagreement; None and "" without.
     given_at, judged_at : time of the first grade, and of the last new or changed one.
     """
@@ -233,8 +232,7 @@ class ExpertsCheck:
     Attributes
     ----------
     answers : correlation over workers' answers, weighted to represent all of them.
-    n_experts : number of experts who graded any of these. agreement : agreement of the two experts
-        with the most answers in common.
+    n_experts : experts who graded any of these. agreement : of the two with most answers in common.
     sampled : whether the answers were drawn at random, not selected because camps differ on them.
     chose : whether there are grades, and all of them were used to select this run's ranking.
     at_equal_length : partial correlation of the same answers, given the logarithm of their number
@@ -459,8 +457,7 @@ def compute_correlation(judged: Sequence[JudgedAnswer], audit: Audit | None) -> 
 def compute_at_equal_length(judged: Sequence[JudgedAnswer], audit: Audit | None) -> float | None:
     """Return the partial correlation of scores with experts' grades, given the answers' length.
 
-    Length is the logarithm of the number of words. None with fewer than 20 graded answers, or if it
-    is undefined.
+    Length is log words. None with fewer than 20 graded answers, or if it is undefined.
     """
     if len(judged) < FEWEST_JUDGED:
         return None
