@@ -212,7 +212,7 @@ def test_ids_with_decimals_are_joined_as_whole_numbers_unless_they_are_kept(
     join.send("answers.csv", "\n".join(["Participant ID,Why does bread rise?", *rows]).encode())
     join.say("check")
     join.confirm()
-    # One of three ids has the ending: kept as typed, 101.0 is nobody who answered.
+    # One of three ids ends in .0: as typed, 101.0 matches no worker of the answers.
     content = table(
         ["Participant id", "Age", "Sex"], ["101.0", 31, "f"], [102, 32, "m"], [103, 33, "f"]
     )

@@ -27,7 +27,7 @@ UNPACKED_HERE = 1 << 17
 
 WHOLE = Part()
 SHEET_FIELDS = 3
-"""Values by which a sheet is told from a row in what the process prints."""
+"""Number of values in a printed line that describes a sheet; a row has another number."""
 Faults = dict[int, dict[int, tuple[str, str]]]
 """Problem code and text of cells without a value, by row number and position in the row."""
 

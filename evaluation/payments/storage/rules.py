@@ -127,7 +127,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Earner:
-    """A worker whom a bonus rule considers, with score, bonus and hourly pay.
+    """A worker with the bonus that a rule gives, the score and hourly pay.
 
     Attributes
     ----------

@@ -43,7 +43,7 @@ class OtherSettingsError(RuntimeError):
 def list_exclusions(run: Run) -> list[WorkerVerdict]:
     """Return the valid decisions that exclude workers who voted in the run, the latest of each.
 
-    Workers whom the run's own settings exclude have no vote, so they are not included.
+    Workers excluded by the run's own settings have no vote, so they are not included.
     """
     voted = WorkerGrade.objects.filter(VOTED, run=run).values("worker")
     counting = WorkerVerdict.counting(run).filter(worker__in=voted)

@@ -265,7 +265,7 @@ class UndecidedWorkers:
 
     @property
     def n(self) -> int:
-        """Number of workers whom this batch would accept."""
+        """Number of workers that this batch would accept."""
         return len(self.workers)
 
     @property

@@ -232,7 +232,7 @@ class Workers:
         return Subquery(seen)
 
     def load_excluded(self) -> set[int]:
-        """Return the primary keys of workers whom an official run excluded from voting."""
+        """Return the primary keys of workers excluded from voting by an official run."""
         return set(self._load_exclusions())
 
     # The rows of a page.

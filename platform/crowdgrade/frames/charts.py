@@ -172,17 +172,17 @@ def _read_metrics(result: Tables) -> list[MetricRow]:
     return [MetricRow(**{**row, "group": row["group"] or ""}) for row in result.rows("metrics")]
 
 
-def _build_robustness(result: Tables) -> Chart | None:
+def _build_accuracy(result: Tables) -> Chart | None:
     """Return the chart of accuracy over wordings; None without accepted answers."""
     return build_accuracy_chart(*list_overall_rows(_read_metrics(result), METRIC_DESCRIPTIONS))
 
 
-def _build_nearness(result: Tables) -> Chart | None:
+def _build_crowd_scores(result: Tables) -> Chart | None:
     """Return the chart of crowd scores over wordings; None without workers' answers."""
     return build_crowd_chart(*list_overall_rows(_read_metrics(result), CROWD_DESCRIPTIONS))
 
 
-def _build_noticing(result: Tables) -> Chart | None:
+def _build_f1(result: Tables) -> Chart | None:
     """Return the chart of F1 by model and prompt form; None if no F1 is defined."""
     return build_f1_chart(build_model_results(_read_metrics(result)))
 
@@ -202,9 +202,9 @@ CHARTS: Mapping[str, Mapping[str, Callable[[Tables], Chart | None]]] = {
     },
     "panels": {"panels": _build_panels},
     "plan": {"planner": _build_planner},
-    "multiqa": {"robustness": _build_robustness, "nearness": _build_nearness},
-    "umwp": {"noticing": _build_noticing},
-    "maqa": {"by_question": _build_confidence},
+    "multiqa": {"accuracy": _build_accuracy, "crowd_scores": _build_crowd_scores},
+    "umwp": {"f1": _build_f1},
+    "maqa": {"confidence": _build_confidence},
     "eloquent": {},
 }
 """The charts of each function by name; None instead of a chart that has no data."""

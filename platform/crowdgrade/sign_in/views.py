@@ -57,7 +57,7 @@ def begin_openid(request: HttpRequest) -> HttpResponseBase:
 
 @never_cache
 def return_from_openid(request: HttpRequest) -> HttpResponseBase:
-    """Sign in the person whom the OpenID provider has identified, or show why that is refused."""
+    """Sign in the person identified by the OpenID provider, or show the reason for a refusal."""
     if settings.OPENID is None:
         raise Http404
     from crowdgrade.sign_in.openid import OpenIDAdapter, OpenIDCallbackView

@@ -155,7 +155,7 @@ def test_an_older_schema_and_migrations_that_were_deleted_since_are_taken():
     restoring.check_version("a.tar.gz", describe(migrations=["annotations.0002_gone"]))
 
 
-def test_tables_of_others_are_told_from_those_of_all_versions():
+def test_tables_of_other_programs_are_distinguished_from_those_of_all_versions():
     own = ["auth_user", "annotations_worker", "django_migrations", "knox_authtoken", "axes_x"]
     assert databases.list_foreign_tables([*own, "ledger", "evaluations"]) == [
         "ledger",
@@ -164,7 +164,7 @@ def test_tables_of_others_are_told_from_those_of_all_versions():
 
 
 @pytest.mark.django_db
-@pytest.mark.skipif(get_engine() != "postgresql", reason="PostgreSQL lists its connections")
+@pytest.mark.skipif(get_engine() != "postgresql", reason="only PostgreSQL lists connections")
 @pytest.mark.parametrize(("user", "uses"), [("NULL", False), ("10", True)])
 def test_a_process_of_the_server_itself_is_no_use_of_the_database(monkeypatch, user, uses):
     # Autovacuum has no user in the list; a client has one.

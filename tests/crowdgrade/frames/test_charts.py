@@ -102,8 +102,8 @@ def test_multiqa_draws_accuracy_and_with_people_their_similarity(inputs: Path) -
     items = [json.loads(line) for line in (inputs / "items.jsonl").read_text().splitlines()]
     frame, replies = pd.DataFrame(items), read(inputs / "replies.csv")
     found = crowdgrade.multiqa(frame, replies, **FAST)
-    assert found.pictures == ["robustness"]
-    drawn = draw(found, "robustness")
+    assert found.pictures == ["accuracy"]
+    drawn = draw(found, "accuracy")
     shown = {
         (row["system"], row["metric"])
         for row in found.rows("metrics")
@@ -114,8 +114,8 @@ def test_multiqa_draws_accuracy_and_with_people_their_similarity(inputs: Path) -
     people = [{"worker": w, "question": "f1", "answer": "the sun is a star"} for w in "abc"]
     crowd = pd.DataFrame(people)
     assert crowdgrade.multiqa(frame, replies, crowd=crowd, **FAST).pictures == [
-        "robustness",
-        "nearness",
+        "accuracy",
+        "crowd_scores",
     ]
 
 
@@ -124,18 +124,18 @@ def test_umwp_draws_f1_and_with_sizes_f1_by_size(inputs: Path) -> None:
     replies = read(inputs / "problem_replies.csv")
     options = {"encoder": "tfidf-char", "threshold": 0.8, "bootstrap": 20}
     found = crowdgrade.umwp(problems, replies, **options)
-    assert found.pictures == ["noticing"]
+    assert found.pictures == ["f1"]
     defined = [
         f"{row['system']}, {row['group'].removeprefix('form:')}"
         for row in found.rows("metrics")
         if row["metric"] == "f1" and row["value"] is not None
         if (row["group"] or "").startswith("form:") and "," not in row["group"]
     ]
-    marks = list_marks(draw(found, "noticing"))
+    marks = list_marks(draw(found, "f1"))
     assert sorted(mark.findtext("./*[@class='chart-label']") for mark in marks) == sorted(defined)
     sizes = pd.DataFrame({"system": ["one"], "size": ["7B"], "tuning": ["chat"]})
     sized = crowdgrade.umwp(problems, replies, systems=sizes, **options)
-    assert sized.pictures == ["noticing", "f1_by_size"]
+    assert sized.pictures == ["f1", "f1_by_size"]
     assert sized.plot("f1_by_size").svg.encode() == sized.files["f1_by_size.svg"]
 
 
@@ -144,9 +144,9 @@ def test_maqa_draws_confidence_by_question_and_the_curves(inputs: Path) -> None:
     replies = [json.loads(line) for line in (inputs / "several.jsonl").read_text().splitlines()]
     found = crowdgrade.maqa(questions, replies, similarity="overlap", **FAST)
     curves = [name for name in found.pictures if name.startswith(("roc_", "reliability_"))]
-    assert found.pictures == ["by_question", *curves]
+    assert found.pictures == ["confidence", *curves]
     assert curves
-    marks = list_marks(draw(found, "by_question"))
+    marks = list_marks(draw(found, "confidence"))
     assert 0 < len(marks) <= len(found.rows("items"))
 
 

@@ -115,7 +115,7 @@ class AlarmEntry:
 class Check:
     """A statistical check for one kind of alarm: statistic, threshold and result.
 
-    `rings` is true if the check raised an alarm; `is_answered` if remedies settle all its alarms.
+    `rings` is true if the check raised an alarm, `is_answered` if remedies resolve all its alarms.
     """
 
     renamed_keys: ClassVar = {"rings": "is_raised"}

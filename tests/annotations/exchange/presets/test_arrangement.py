@@ -231,5 +231,5 @@ def test_a_hidden_sheet_is_read_only_if_it_is_chosen():
     assert found == {("ana", "tides", "The moon pulls on the water")}
     _, found, _ = read(source, Arrangement("Pilot"))
     assert {who for who, _, _ in found} == {"pia"}
-    # Whoever reads the first sheet reads the first that a spreadsheet shows.
+    # Without a chosen sheet, the first visible one is read.
     assert [record.worker for record in read_answers(source).records] == ["ana"]

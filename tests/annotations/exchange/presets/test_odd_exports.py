@@ -120,7 +120,7 @@ FORMULA = "=CONCATENATE(A1)"
 def test_an_answer_that_is_a_formula_without_a_value_is_refused():
     asked = ["Participant ID", *ASKED, "Words"]
     lines = rows(lambda at: [IDS[at]], lambda at: [FORMULA])
-    # Nobody reads the number of words: its formulas do no harm.
+    # The number of words is no answer, so formulas in its column are accepted.
     assert {(r.worker, r.question): r.text for r in read_rows(workbook(asked, *lines))[1]} == RIGHT
     lines[1][2] = FORMULA
     with raises_problem("formula_without_value", line=3, column=SALT):
