@@ -106,7 +106,7 @@ class RunFilter(ListFilter):
     state = django_filters.ChoiceFilter(
         label="State", choices=Run.State.choices, empty_label="All states"
     )
-    kind = django_filters.ChoiceFilter(label="Kind", choices=known_kinds, empty_label="Any")
+    kind = django_filters.ChoiceFilter(label="Type", choices=known_kinds, empty_label="Any")
     question_set = django_filters.UUIDFilter(
         field_name="version__question_set__public_id", label="Question set"
     )
@@ -137,7 +137,7 @@ class RunFilter(ListFilter):
     }
     COLUMNS: ClassVar[tuple[Column, ...]] = (
         Column("Run"),
-        Column("Kind"),
+        Column("Type"),
         Column("State", "", "-alarms"),
         Column("Question set", "set", "-set"),
         Column("Version"),
