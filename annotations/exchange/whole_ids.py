@@ -162,7 +162,7 @@ class KnownIds:
     """Reads ids such as 101.0 in a file in the spelling of the answers to which it is joined.
 
     `pairs` are the workers and questions of the answers. An id such as 101.0 that is there only
-    as 101 is read as 101, unless `keeps`.
+    as 101 is read as 101, and the reverse, unless `keeps`.
     """
 
     def __init__(self, pairs: Iterable[tuple[str, str]], *, keeps: bool) -> None:
@@ -192,8 +192,14 @@ class KnownIds:
 
 
 def _read_known(typed: str, known: Collection[str]) -> str:
-    """Return an id without “.0” if only this form is known; else unchanged."""
+    """Return an id without “.0”, or with it, if only this form is known; else unchanged."""
     cleaned = typed.strip()
-    if is_decimal(cleaned) and cleaned not in known and cleaned[:-2] in known:
-        return cleaned[:-2]
-    return typed
+    if cleaned in known:
+        return typed
+    if is_decimal(cleaned):
+        other_forms = (cleaned[:-2],)
+    elif _WHOLE.fullmatch(cleaned):
+        other_forms = (f"{cleaned}.0", f"{cleaned},0")
+    else:
+        return typed
+    return next((form for form in other_forms if form in known), typed)

@@ -8,7 +8,7 @@ from pathlib import Path
 from evaluation.core.messages.console import build_minimum_type, build_number_type
 from evaluation.multiqa.files.field_mapping import READY
 from evaluation.multiqa.files.reading import STANDARD_COLUMNS, MultiqaColumns
-from evaluation.runs.run_types.answer_files import add_keep_thinking
+from evaluation.runs.run_types.answer_files import add_keep_as_typed, add_keep_thinking
 from evaluation.runs.run_types.kind import Evaluation, Study
 
 EVALUATE_EPILOG = """\
@@ -59,7 +59,7 @@ def add_mapping(parser: argparse.ArgumentParser) -> None:
 
 
 def add_crowd(parser: argparse.ArgumentParser) -> None:
-    """Add the argument ``--crowd``, a file of workers' answers to the items."""
+    """Add the argument ``--crowd``, a file of workers' answers to the items, and its switches."""
     parser.add_argument(
         "--crowd",
         type=Path,
@@ -67,6 +67,7 @@ def add_crowd(parser: argparse.ArgumentParser) -> None:
         help="people's answers to the items (worker, question, answer): replies are measured by "
         "their consensus too, and need no accepted answer for that",
     )
+    add_keep_as_typed(parser)
 
 
 def add_labelled_pairs(parser: argparse.ArgumentParser) -> None:

@@ -131,6 +131,8 @@ def evaluate(
         arguments["crowd"],
         arguments["keep_thinking"],
         arguments["labelled_pairs"],
+        arguments["keep_html"],
+        arguments["keep_ids"],
     )
     return format_evaluation(evaluate_files(request, progress), request.output)
 
@@ -145,7 +147,7 @@ def run_study(
     names = (
         *("items", "output", "columns", "crowd", "rewordings", "variants", "rewriter"),
         *("rewriter_tokens", "rewriter_key_variable", "meaning", "nli", "entailment"),
-        "labelled_pairs",
+        *("labelled_pairs", "keep_html", "keep_ids"),
     )
     request = MultiqaStudy(
         parameters=parameters.evaluation(),

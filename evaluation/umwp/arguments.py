@@ -6,7 +6,12 @@ import argparse
 from pathlib import Path
 
 from evaluation.core.messages.console import build_minimum_type
-from evaluation.runs.run_types.answer_files import WITHOUT_MODELS, add_columns, add_keep_thinking
+from evaluation.runs.run_types.answer_files import (
+    WITHOUT_MODELS,
+    add_columns,
+    add_keep_as_typed,
+    add_keep_thinking,
+)
 from evaluation.runs.run_types.kind import Evaluation, Study
 from evaluation.umwp.prompts import FORMS
 
@@ -53,6 +58,7 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--people", type=Path, metavar="FILE", help="what people answered to the problems")
     add_columns(parser, WITHOUT_MODELS)
+    add_keep_as_typed(parser)
     add(
         "--systems",
         type=Path,

@@ -44,6 +44,8 @@ def run_evaluate(
         arguments["columns"],
         arguments["systems"],
         arguments["keep_thinking"],
+        arguments["keep_html"],
+        arguments["keep_ids"],
     )
     return format_study_report(
         evaluate_umwp(request, progress, _render_chart), request.output, request.written

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from annotations.exchange import ColumnNames, InputError, OutputFolder
-from annotations.exchange.reading.answers import DEFAULT_COLUMNS, read_answers
+from annotations.exchange.reading.answers import DEFAULT_COLUMNS
 from annotations.exchange.reading.labelled_replies import read_labelled_replies
 from annotations.exchange.reading.reply_labels import read_reply_labels
 from annotations.exchange.reading.systems import read_systems
@@ -23,6 +23,7 @@ from annotations.exchange.records import AnswerStatus
 from evaluation.consensus.inputs import Progress
 from evaluation.consensus.signatures import collect_versions
 from evaluation.core.options import TERMINAL
+from evaluation.runs.files.answers import read_answers_to_items
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.files.metrics import (
     FILES,
@@ -97,8 +98,9 @@ class UmwpRequest:
 
     `templates` is None for the built-in templates. `labels` has annotators' labels whether a reply
     states that there is no answer, `unrelated` whether it has unrelated content. `people` has
-    workers' answers, with column names in `columns`; `systems` has the models' sizes. With
-    `keep_thinking`, the thinking part of a reply stays in its text.
+    workers' answers, with column names in `columns`; `keep_html` and `keep_ids` are its options.
+    `systems` has the models' sizes. With `keep_thinking`, the thinking part of a reply stays in
+    its text.
     """
 
     problems: Path
@@ -112,6 +114,8 @@ class UmwpRequest:
     columns: ColumnNames = DEFAULT_COLUMNS
     systems: Path | None = None
     keep_thinking: bool = False
+    keep_html: bool = False
+    keep_ids: bool = False
 
     @property
     def written(self) -> tuple[str, ...]:
@@ -152,6 +156,7 @@ def evaluate_umwp(
         hashes["systems"] = systems.sha256
     left_out = Exclusions()
     people: list[WordProblemReply] = []
+    people_warnings: list[str] = []
     if request.people is not None:
         if any(reply.system == PEOPLE for reply in replies.replies):
             raise InputError.single(
@@ -159,8 +164,11 @@ def evaluate_umwp(
                 f"a system has the name {PEOPLE}, as the row of people would be",
                 "Give the system another name.",
             )
-        answers = read_answers(request.people, request.columns)
-        hashes["people"] = answers.sha256
+        ids = [problem.id for problem in problems.problems]
+        keeps = {"keep_html": request.keep_html, "keep_ids": request.keep_ids}
+        answers = read_answers_to_items(request.people, request.columns, ids, **keeps)
+        hashes |= answers.build_hashes("people")
+        people_warnings = answers.warnings
         people = list(build_people_replies(answers.records, left_out))
     with OutputFolder(request.output) as folder:
         study = evaluate_replies(
@@ -172,9 +180,13 @@ def evaluate_umwp(
             progress,
             people,
         )
-        study.notes += replies.warnings
-        if request.people is not None:
-            _refuse_unknown_problems(request.people, study)
+        study.notes += [*replies.warnings, *people_warnings]
+        if request.people is not None and not study.people:
+            raise InputError.single(
+                str(request.people),
+                "there is no answer to any of the problems",
+                "The column question holds the ids of the problems; --columns gives its name.",
+            )
         study.exclusions.merge(left_out)
         draws = Draws(request.parameters.bootstrap, request.parameters.seed)
         labelled = {
@@ -198,16 +210,6 @@ def evaluate_umwp(
             if picture is not None and (drawn := picture(rows)):
                 folder.write_lines(CHART_FILE, [drawn])
     return study
-
-
-def _refuse_unknown_problems(path: Path, study: UmwpStudy) -> None:
-    """Raise `InputError` if no worker in the file `path` answered a known problem."""
-    if not study.people:
-        raise InputError.single(
-            str(path),
-            "there is no answer to any of the problems",
-            "The column question holds the ids of the problems; --columns gives its name.",
-        )
 
 
 def write_umwp(

@@ -85,8 +85,12 @@ class AnswerFile(_FileFacts):
 
     @property
     def hashes(self) -> dict[str, str]:
-        """Return SHA-256 hashes by name: of the file, and of options that changed its reading."""
-        hashes = {"answers": self.sha256}
+        """Return `build_hashes` with the file as the input `answers`."""
+        return self.build_hashes("answers")
+
+    def build_hashes(self, role: str) -> dict[str, str]:
+        """Return SHA-256 hashes by name: of the file (`role`), and of options of its reading."""
+        hashes = {role: self.sha256}
         if self.duplicates not in (None, Duplicates.REFUSE):
             hashes["duplicates"] = hashlib.sha256(self.duplicates.encode()).hexdigest()
         if self.keeps_html:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.exchange import InputError, OutputFolder, read_answers
+from annotations.exchange import AnswerFile, InputError, OutputFolder
 from annotations.exchange.header import Column
 from annotations.exchange.problems import Problems
+from annotations.exchange.reading.answers import DEFAULT_COLUMNS
 from annotations.exchange.reading.source import make_source
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.writing.folder import format_csv_line
@@ -50,6 +51,7 @@ from evaluation.multiqa.run.judging import (
     use_recorded_cosine,
 )
 from evaluation.multiqa.run.rows import CROWD, ITEM_COLUMNS
+from evaluation.runs.files.answers import read_answers_to_items
 from evaluation.runs.files.metrics import (
     FILES,
     ITEMS,
@@ -246,6 +248,8 @@ class MultiqaRequest:
     crowd: Path | None = None
     keep_thinking: bool = False
     labelled_pairs: Path | None = None
+    keep_html: bool = False
+    keep_ids: bool = False
 
 
 @dataclass(frozen=True)
@@ -277,9 +281,13 @@ def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) ->
         )
         hashes = {"items": items.sha256, "replies": replies.sha256}
         parameters, errors = tune_cosine(request.parameters, request.labelled_pairs, hashes)
-        crowd = None
+        crowd, crowd_warnings = None, []
         if request.crowd is not None:
-            answers, hashes["crowd"] = read_crowd(request.crowd, items.items, left_out)
+            answers, file = read_crowd(
+                request.crowd, items.items, left_out, request.keep_html, request.keep_ids
+            )
+            hashes |= file.build_hashes("crowd")
+            crowd_warnings = file.warnings
             crowd = score_by_crowd(items.items, replies.replies, answers, parameters, progress)
         result = evaluate(items.items, replies.replies, parameters, left_out, progress, errors)
         counts = {
@@ -287,7 +295,7 @@ def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) ->
             "reply_rows": replies.n_rows,
             **_count_replies(result),
         }
-        warnings = [*items.warnings, *replies.warnings]
+        warnings = [*items.warnings, *replies.warnings, *crowd_warnings]
         return write_tables(folder, result, counts, hashes, warnings, crowd=crowd)
 
 
@@ -405,15 +413,22 @@ def _summarize_reranking(result: MultiqaEvaluation) -> dict[str, Any]:
 
 
 def read_crowd(
-    path: Path, items: Sequence[MultiqaItem], left_out: Exclusions
-) -> tuple[Answers, str]:
-    """Return workers' answers to the items from a file, and the file's SHA-256.
+    path: Path,
+    items: Sequence[MultiqaItem],
+    left_out: Exclusions,
+    keep_html: bool,
+    keep_ids: bool,
+) -> tuple[Answers, AnswerFile]:
+    """Return workers' answers to the items from a file, and the file as it was read.
 
-    Answers to other questions are added to `left_out`. Raises `InputError` if the file cannot be
-    read or no answer with a text is to an item.
+    With `keep_html` and `keep_ids`, HTML and ids such as 101.0 stay as typed. Answers to other
+    questions are added to `left_out`. Raises `InputError` if the file cannot be read or no answer
+    with a text is to an item.
     """
-    file = read_answers(path)
     known = {item.item for item in items}
+    file = read_answers_to_items(
+        path, DEFAULT_COLUMNS, known, keep_html=keep_html, keep_ids=keep_ids
+    )
     records = []
     for record in file.records:
         if record.question in known:
@@ -425,4 +440,4 @@ def read_crowd(
     return Answers.from_rows(
         (record.row, record.worker, record.question, record.text, record.is_rejected)
         for record in records
-    ), file.sha256
+    ), file

@@ -81,6 +81,7 @@ class MultiqaStudy:
     meaning : the least cosine of a rewording to its question; 0 accepts any.
     nli, entailment : an entailment model, and the least probability in both directions.
     labelled_pairs : file of pairs that measure the cosine of a right answer, and tune it.
+    keep_html, keep_ids : whether HTML and ids such as 101.0 of `crowd` stay as typed.
     """
 
     items: Path
@@ -98,6 +99,8 @@ class MultiqaStudy:
     nli: str | None = None
     entailment: float = 0.5
     labelled_pairs: Path | None = None
+    keep_html: bool = False
+    keep_ids: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,8 +134,13 @@ def execute_study(request: MultiqaStudy, asking: AskSettings, progress: Progress
     parameters, errors = tune_cosine(request.parameters, request.labelled_pairs, hashes)
     left_out = Exclusions()
     answers: Answers | None = None
+    warnings = [*items.warnings]
     if request.crowd is not None:
-        answers, hashes["crowd"] = read_crowd(request.crowd, items.items, left_out)
+        answers, file = read_crowd(
+            request.crowd, items.items, left_out, request.keep_html, request.keep_ids
+        )
+        hashes |= file.build_hashes("crowd")
+        warnings += file.warnings
     answered_items = set(answers.questions) if answers else set()
     scorable = [
         number
@@ -189,7 +197,7 @@ def execute_study(request: MultiqaStudy, asking: AskSettings, progress: Progress
         "asked": steps,
     }
     with OutputFolder(request.output) as out:
-        evaluation = write_tables(out, result, counts, hashes, items.warnings, more, crowd=crowd)
+        evaluation = write_tables(out, result, counts, hashes, warnings, more, crowd=crowd)
         out.write_csv(
             REPLIES,
             REPLY_COLUMNS,

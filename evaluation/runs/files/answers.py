@@ -6,7 +6,8 @@ workers' and models' answers into columns to grade.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from annotations.exchange import AnswerFile, ColumnNames, InputError, ModelAnswe
 from annotations.exchange.markup import FormattingReader
 from annotations.exchange.presets.advice import add_export_hint
 from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.whole_ids import KnownIds
 from evaluation.consensus.inputs import Answers, Embedded, EmbedTexts, GradingInput, ModelAnswers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import SHORT, hash_file
@@ -129,17 +131,36 @@ AS_TYPED = {"keep_html": True, "keep_ids": True}
 
 
 def read_worker_answers(
-    path: Path, columns: ColumnNames, duplicates: Duplicates, *, keep_html: bool, keep_ids: bool
+    path: Path,
+    columns: ColumnNames,
+    duplicates: Duplicates | None,
+    *,
+    keep_html: bool,
+    keep_ids: bool,
 ) -> AnswerFile:
     """Return a file's worker answers; for another tool's export, the error names the import.
 
     As in `convert_answers`, answers lose the HTML of rich-text fields unless `keep_html`, and ids
-    such as 101.0 are read as 101 unless `keep_ids`.
+    such as 101.0 are read as 101 unless `keep_ids`. `duplicates` is None for a command that has no
+    such option.
     """
     try:
         return read_answers(path, columns, duplicates, FormattingReader(keep_html), keep_ids)
     except InputError as error:
         raise add_export_hint(error, path, CONVERT) from error
+
+
+def read_answers_to_items(
+    path: Path, columns: ColumnNames, items: Iterable[str], *, keep_html: bool, keep_ids: bool
+) -> AnswerFile:
+    """Return a file's worker answers to items of another file, in which `items` are the ids.
+
+    As `read_worker_answers`; a question 101 is read as 101.0, or the reverse, where the items have
+    this id only in the other form, unless `keep_ids`.
+    """
+    file = read_worker_answers(path, columns, None, keep_html=keep_html, keep_ids=keep_ids)
+    known = KnownIds((("", item) for item in items), keeps=keep_ids)
+    return replace(file, records=known.match(file.records))
 
 
 def load_precomputed(

@@ -24,6 +24,11 @@ def add_answers(parser: argparse.ArgumentParser) -> None:
         help="CSV, TSV, JSONL or XLSX with the columns worker, question and answer",
     )
     add_duplicates(parser)
+    add_keep_as_typed(parser)
+
+
+def add_keep_as_typed(parser: argparse.ArgumentParser) -> None:
+    """Add the switches that keep HTML in workers' answers and ids such as 101.0 as typed."""
     add_keep_html(parser)
     add_keep_ids(parser)
 

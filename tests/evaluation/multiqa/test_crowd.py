@@ -153,3 +153,29 @@ def test_a_study_asks_what_people_answered_even_without_a_key(crowd, tmp_path):
     assert (ran.code, ran.err) == (0, "")
     assert numbers(tmp_path)["crowd_score"]["n"] == "2"
     assert len(table(tmp_path / "out" / "replies.csv")) == 4
+
+
+@pytest.mark.parametrize("typed", ["101", "101.0"])
+def test_decimal_ids_of_the_crowd_are_those_of_the_items(evaluate, crowd, tmp_path, typed):
+    """`typed` is the id of the item; the crowd's file has the other spelling."""
+    other = {"101": "101.0", "101.0": "101"}[typed]
+    items = [{**ITEMS[0], "item": typed}]
+    replies = [(typed, *reply[1:]) for reply in REPLIES if reply[0] == "sun"]
+    names = ("worker", "question", "answer")
+
+    def read(question, *more):
+        people = [
+            {"worker": f"{number}.0", "question": question, "answer": f"<b>{text}</b>"}
+            for number, text in enumerate(SUN, 1)
+        ]
+        write(crowd, people, names)
+        ran = evaluate(*more, items=items, replies=replies)
+        return ran.code, numbers(tmp_path) if ran.code == 0 else ran.err
+
+    same_code, same = read(typed)
+    code, found = read(other)
+    assert (same_code, code) == (0, 0)
+    assert found["crowd_score"]["value"] == same["crowd_score"]["value"]
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert sum("HTML" in text for text in summary["warnings"]) == 1
+    assert read(other, "--keep-ids")[0] == 2

@@ -278,3 +278,32 @@ def test_without_the_options_nothing_more_is_written(tmp_path):
         "ablation.csv", "comparisons.csv", "items.csv", "metrics.csv", "pairs.csv", "summary.json",
     ]  # fmt: skip
     assert {row["metric"] for row in rows(tmp_path, "metrics.csv")} >= set(RATES)
+
+
+def test_decimal_ids_and_html_of_a_spreadsheet_are_read_as_in_evaluate_aqer(tmp_path):
+    workers = {"ann": "7", "ben": "8"}
+    plain = [(workers[worker], item, text) for worker, item, text in PEOPLE]
+    # pandas writes a column of ids with an empty cell as decimals.
+    decimal = [(f"{worker}.0", f"{item}.0", f"<p>{text}</p>") for worker, item, text in plain]
+    assert with_people(tmp_path, plain).code == 0
+    expected = rows(tmp_path, "people.csv"), metrics(tmp_path, system="people")
+    ran = with_people(tmp_path, decimal)
+    assert ran.code == 0, ran.err
+    assert (rows(tmp_path, "people.csv"), metrics(tmp_path, system="people")) == expected
+    # Two columns of ids and five answers with HTML: "<p></p>" is an empty answer.
+    warnings = json.loads((tmp_path / "out" / "summary.json").read_text())["warnings"]
+    assert sum("7.0" in text or "1.0" in text for text in warnings) == 2
+    assert sum("HTML" in text for text in warnings) == 1
+
+
+def test_kept_ids_of_people_match_no_problem_of_whole_numbers(tmp_path):
+    decimal = [("7.0", f"{item}.0", text) for item, text in ((1, "460"), (3, UNKNOWN))]
+    named = ("worker", "question", "answer")
+    ran = with_people(tmp_path, decimal, named, "--keep-ids")
+    assert ran.code == 2
+    assert places_of(ran.err)[0] == ("people.csv", None, None)
+    mixed = [*decimal, ("7", "1", "460"), ("7", "3", UNKNOWN)]
+    assert with_people(tmp_path, mixed, named, "--keep-ids").code == 0
+    assert excluded(tmp_path)["unknown_item"] == 2
+    hashes = json.loads((tmp_path / "out" / "summary.json").read_text())["input_hashes"]
+    assert "keep_ids" in hashes
