@@ -46,10 +46,10 @@ class UploadForm(forms.Form):
 
     file = forms.FileField(
         label="File",
-        help_text="CSV, TSV, JSON Lines (.jsonl) or Excel (.xlsx), at most "
-        f"{LARGEST // 1024**2} MB. The first row names the columns.",
+        help_text="CSV, TSV, JSON Lines (.jsonl) or Excel (.xlsx), also as .gz or as a .zip of one "
+        f"file, at most {LARGEST // 1024**2} MB. The first row names the columns.",
         error_messages={"required": "Choose a file.", "empty": "The file is empty."},
-        widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.jsonl,.ndjson,.xlsx"}),
+        widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.jsonl,.ndjson,.xlsx,.gz,.zip"}),
     )
     columns = forms.CharField(
         label="Column names in the file", required=False, max_length=2000, strip=True
@@ -118,10 +118,10 @@ class UploadForm(forms.Form):
         if kind.slug == WIZARD:
             file = self.fields["file"]
             file.help_text = (
-                "CSV, TSV, JSON, JSON Lines (.jsonl) or Excel (.xlsx), at most "
-                f"{LARGEST // 1024**2} MB."
+                "CSV, TSV, JSON, JSON Lines (.jsonl) or Excel (.xlsx), also as .gz or as a .zip of "
+                f"one file, at most {LARGEST // 1024**2} MB."
             )
-            file.widget.attrs["accept"] = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx"
+            file.widget.attrs["accept"] = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx,.gz,.zip"
         if kind.accept:
             file = self.fields["file"]
             file.help_text = f"{kind.accept.replace(',', ', ')}, at most {LARGEST // 1024**2} MB."

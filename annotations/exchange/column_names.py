@@ -186,7 +186,10 @@ REMARKS = re.compile(
     r"(survey|study|experiment|questionnaire|hit)\b"
     r"|(^|[._\d])(comments?|feedback|remarks?)(_?text)?$"
     r"|\b(alg[uú]n|otros?) comentarios?\b|\bdes (commentaires|remarques)\b|etwas mitteilen"
+    r"|(^|[-:–([?.]\s*|\bif )other\b\W.{0,40}(specify|describe|explain|text|which|name)( it)?\W*$"
     r"|\bother\b.{0,12}(please specify|specify|- text)\W*$"
+    r"|(^|\[)(other|sonstiges|autre|otro|anders|altro|outro)\]?$|\banders\b.{0,5}namelijk"
+    r"|[a-z\d][_.-]other([_.-]?(text|txt|specify|tekst))?$"
     r"|\b(sonstiges?|andere[rs]?)\b.{0,20}angeben"
     r"|\bautre\b.{0,12}précise|\botr[oa]\b.{0,20}especifi"
     r"|\bnog opmerkingen\b|\baltri commenti\b|\balgum comentário\b",

@@ -1,5 +1,7 @@
 """Importing answers from any file: sent once, its columns said, nothing lost on the way."""
 
+import io
+import zipfile
 from html import unescape
 
 import pytest
@@ -431,3 +433,15 @@ def test_personal_columns_are_named_before_anything_is_stored(wizard):
     wizard.confirm()
     extra = Response.objects.get(submission__worker__external_id="w0").extra
     assert extra == {"Name": "Ann 0 Lee"}
+
+
+def test_an_export_in_a_zip_archive_is_imported_like_its_only_file(wizard):
+    name, content = FILES["qualtrics"]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(name, content)
+    wizard.send("export.zip", packed.getvalue())
+    _, records = read("qualtrics")
+    assert wizard.shown <= {(r.worker, r.question, r.text) for r in records}
+    wizard.say("check")
+    assert wizard.upload.report["n_new"] == len(records)

@@ -1,18 +1,30 @@
-"""Source: where the bytes of a file come from, such as a path, memory or a storage."""
+"""Source: where the bytes of a file come from, such as a path, memory or a storage.
+
+A file compressed with gzip (`answers.csv.gz`), and the only file of a zip archive, are read without
+unpacking them first: survey tools pack their exports so.
+"""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
 import stat
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from annotations.exchange.problems import InputError
+
+PACKED = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".xlsx")
+"""Endings of the files that are read from an archive."""
+MOST_UNPACKED = 1 << 27
+"""Most bytes of a file in an archive: they are held in memory."""
 
 Stamp = tuple[int, int]
 """Size in bytes, and a number that changes with the content (0 for what cannot change)."""
@@ -79,7 +91,8 @@ def make_source(given: Readable) -> Source:
     if isinstance(given, Source):
         return given
     path = Path(given)
-    return Source(path.name, str(path), lambda: path.open("rb"), lambda: _read_stamp(path))
+    source = Source(path.name, str(path), lambda: path.open("rb"), lambda: _read_stamp(path))
+    return unpack_source(source)
 
 
 def make_bytes_source(name: str, content: bytes) -> Source:
@@ -89,7 +102,7 @@ def make_bytes_source(name: str, content: bytes) -> Source:
 
 def make_stored_source(name: str, opener: Callable[[], BinaryIO], size: int) -> Source:
     """Return a file in a storage (such as Django's) as a `Source` with this file name."""
-    return Source(name, name, opener, lambda: (size, 0))
+    return unpack_source(Source(name, name, opener, lambda: (size, 0)))
 
 
 def make_rows_source(name: str, rows: Iterable[Any]) -> Source:
@@ -98,6 +111,76 @@ def make_rows_source(name: str, rows: Iterable[Any]) -> Source:
     return make_bytes_source(
         f"{name}.jsonl", "".join(f"{line}\n" for line in lines).encode("ascii")
     )
+
+
+def unpack_source(source: Source) -> Source:
+    """Return the file that a .gz or .zip file holds as a `Source`; any other source unchanged.
+
+    Unchanged is also an archive of several files, with a password, damaged, with a file of another
+    kind than `PACKED` or of more than `MOST_UNPACKED` bytes. Folders and the hidden files that
+    macOS adds do not count. The hash of the new source is that of the unpacked bytes.
+    """
+    if source.suffix not in (".gz", ".zip"):
+        return source
+    find = _find_zip_member if source.suffix == ".zip" else _find_gzip_member
+    try:
+        name, size = find(source)
+    except (OSError, zipfile.BadZipFile, InputError, LookupError):
+        return source
+    if Path(name).suffix.lower() not in PACKED or size > MOST_UNPACKED:
+        return source
+
+    def open_unpacked() -> BinaryIO:
+        try:
+            with source.opener() as packed:
+                return BytesIO(_unpack(source.suffix, packed, name))
+        except (EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+            raise OSError(f"the archive is damaged: {error}") from error
+
+    def stamp_unpacked() -> Stamp:
+        packed_size, change = source.stamp()
+        return size, change or packed_size
+
+    place = f"{source.place} ({name})" if source.suffix == ".zip" else source.place
+    return replace(
+        source, name=Path(name).name, place=place, opener=open_unpacked, stamper=stamp_unpacked
+    )
+
+
+def _find_zip_member(source: Source) -> tuple[str, int]:
+    """Return (name, unpacked size) of a zip archive's only file; `LookupError` if there is none."""
+    with source.opener() as packed, zipfile.ZipFile(packed) as archive:
+        files = [
+            entry
+            for entry in archive.infolist()
+            if not entry.is_dir()
+            and not entry.filename.startswith("__MACOSX/")
+            and not Path(entry.filename).name.startswith(".")
+        ]
+    # The lowest bit is set if there is a password.
+    if len(files) != 1 or files[0].flag_bits & 1:
+        raise LookupError(source.name)
+    return files[0].filename, files[0].file_size
+
+
+def _find_gzip_member(source: Source) -> tuple[str, int]:
+    """Return (name without .gz, unpacked size) by the last four bytes of a gzip file."""
+    with source.opener() as packed:
+        packed.seek(-4, os.SEEK_END)
+        return source.name[: -len(".gz")], int.from_bytes(packed.read(4), "little")
+
+
+def _unpack(suffix: str, packed: BinaryIO, name: str) -> bytes:
+    """Return the unpacked bytes of a file; `OSError` if they are more than `MOST_UNPACKED`."""
+    if suffix == ".zip":
+        with zipfile.ZipFile(packed) as archive, archive.open(name) as member:
+            content = member.read(MOST_UNPACKED + 1)
+    else:
+        with gzip.GzipFile(fileobj=packed) as member:
+            content = member.read(MOST_UNPACKED + 1)
+    if len(content) > MOST_UNPACKED:
+        raise OSError(f"unpacked it has more than {MOST_UNPACKED:,} bytes: unpack it first")
+    return content
 
 
 def _read_stamp(path: Path) -> Stamp:

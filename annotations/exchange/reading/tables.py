@@ -24,7 +24,7 @@ INSTEAD = {
     ".ods": "Save it as .xlsx, or export it as CSV.",
     ".json": "Write JSON Lines: one object a line, in a file that ends in .jsonl.",
     ".gz": "Unpack it first.",
-    ".zip": "Unpack it first.",
+    ".zip": "Unpack it first: of archives, only those of one file in these formats are read.",
     ".txt": "If its cells are parted by commas or tabs, rename it to end in .csv or .tsv.",
 }
 
