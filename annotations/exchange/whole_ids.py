@@ -196,6 +196,7 @@ def _read_known(typed: str, known: Collection[str]) -> str:
     cleaned = typed.strip()
     if cleaned in known:
         return typed
+    other_forms: tuple[str, ...]
     if is_decimal(cleaned):
         other_forms = (cleaned[:-2],)
     elif _WHOLE.fullmatch(cleaned):
