@@ -72,7 +72,7 @@ local-model: $(STAMPS)/local  ## serve SmolLM2-135M on this machine until Ctrl-C
 	@$(BIN)/python manage.py local_model --port $(PORT)
 
 test: $(STAMPS)/test  ## the tests, in parallel (what needs missing data or services is skipped, with the reason)
-	$(BIN)/python -m pytest -m "not slow and not long" $(BESIDE)
+	$(BIN)/python -m pytest -m "not medium and not slow and not long" $(BESIDE)
 
 test-push: $(STAMPS)/test  ## what every push is tested by: also each address as each role, each page in Chromium, one killed process
 	$(BIN)/python -m pytest -m "not long" $(BESIDE)

@@ -39,6 +39,7 @@ def client(live_server, rana, monkeypatch):
         yield opened
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_answers_are_sent_graded_and_read(client, tmp_path, library) -> None:
     convert = pl.from_pandas if library == "polars" else lambda frame: frame

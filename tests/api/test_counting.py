@@ -101,6 +101,7 @@ def test_a_redis_that_is_stopped_refuses_nobody_and_is_counted_in_again(
     assert server.counted() == 1
 
 
+@pytest.mark.medium
 def test_a_redis_that_says_nothing_keeps_one_request_waiting_and_no_other(
     api, rana, server, counted_at
 ):

@@ -41,6 +41,7 @@ def ran(command, environment):
     return done.stdout
 
 
+@pytest.mark.medium
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_the_example_with_curl_runs(environment):
     printed = ran(["bash", "-euo", "pipefail", "-c", block("sh")], environment)
@@ -49,6 +50,7 @@ def test_the_example_with_curl_runs(environment):
     assert re.findall(r'"name":"(\w+)"', printed)[-1] == "dot"
 
 
+@pytest.mark.medium
 def test_the_example_in_python_runs(environment):
     lines = ran([sys.executable, "-c", block("python")], environment).splitlines()
     assert lines[:2] == ["8 new", "0 new, changed: False"]

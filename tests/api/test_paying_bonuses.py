@@ -246,6 +246,7 @@ def test_who_may_only_look_or_not_even_that_gets_nothing(desk):
     assert not BonusPayment.objects.exists()
 
 
+@pytest.mark.medium
 def test_queries_do_not_grow_with_people(desk):
     confirmed(desk)
     desk.post("lists/", 201)

@@ -38,6 +38,7 @@ def pairs_in(schemas):
                 yield name, before, key
 
 
+@pytest.mark.medium
 def test_the_schema_marks_each_old_key_and_describes_both_alike(openapi):  # noqa: F811
     schemas = openapi["components"]["schemas"]
     pairs = list(pairs_in(schemas))

@@ -33,6 +33,7 @@ def test_the_schema_is_valid_and_the_one_in_the_documents(tmp_path, monkeypatch)
     )
 
 
+@pytest.mark.medium
 def test_every_address_is_described(schema):
     namespace = get_resolver().namespace_dict["api"][1]
     names = {name for name in namespace.reverse_dict if isinstance(name, str)} - UNDESCRIBED

@@ -73,6 +73,7 @@ def test_what_is_no_further_language_is_refused_with_the_reason(rana, draft, lan
     assert draft.languages == []
 
 
+@pytest.mark.medium
 def test_texts_lists_and_ways_to_write_a_right_answer_are_stored(rana, arabic):
     read = rana.get(there(arabic, "ar/")).json()
     assert (read["version"], read["language"], read["direction"]) == (1, "ar", "rtl")

@@ -1,6 +1,9 @@
+import pytest
+
 from tests.benchmarks.asking import Load, against_bare_loop
 
 
+@pytest.mark.medium
 def test_both_ask_every_question_through_faults_and_a_row_compares_them():
     loads = (Load(5, 0.001, 0.1, 0.0), Load(2, 0.001, 0.0, 0.0))
     found = against_bare_loop(questions=30, loads=loads, runs=1)

@@ -36,6 +36,7 @@ def ask_all(chat, *systems):
     return recording.ask_all(get_chat(chat.spec), systems)
 
 
+@pytest.mark.medium
 def test_every_system_asks_every_question_and_the_answer_is_kept_as_it_came(chat):
     rows = ask_all(chat, BESIDE, FROM_MEMORY)
     questions = [question.id for question in demo.load_questions()]
@@ -47,6 +48,7 @@ def test_every_system_asks_every_question_and_the_answer_is_kept_as_it_came(chat
     }
 
 
+@pytest.mark.medium
 def test_the_passage_is_sent_only_to_the_system_that_reads_it(chat):
     ask_all(chat, BESIDE, FROM_MEMORY)
     text = {passage.id: passage.text for passage in demo.load_passages()}
@@ -68,6 +70,7 @@ def test_temperature_seed_and_the_limit_go_with_each_request(chat):
     assert request["cache_prompt"] is False
 
 
+@pytest.mark.medium
 def test_an_answer_cut_at_the_limit_says_so_and_one_without_words_is_empty(chat):
     chat.reply = lambda body: said("It went on and", "length")
     assert {row["finish_reason"] for row in ask_all(chat, BESIDE)} == {"length"}

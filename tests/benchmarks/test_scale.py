@@ -20,6 +20,7 @@ def run_code(code, **names):
     return names["result"]
 
 
+@pytest.mark.medium
 @pytest.mark.django_db
 def test_a_run_of_the_case_is_embedded_by_tasks_and_its_log_read(embedder, monkeypatch):
     from evaluation.runs.background.work import work_one_turn

@@ -44,6 +44,7 @@ def test_connections_have_timeouts_and_the_address_may_name_others(monkeypatch):
     assert settings._read_database()["OPTIONS"] == database_timeouts.OPTIONS
 
 
+@pytest.mark.medium
 def test_a_server_that_takes_the_connection_and_says_nothing_is_given_up():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]

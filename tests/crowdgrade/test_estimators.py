@@ -26,6 +26,7 @@ def build_data(n_workers: int = 7, n_tasks: int = 9, seed: int = 5) -> pd.DataFr
     return data.sample(frac=0.8, random_state=seed)
 
 
+@pytest.mark.medium
 def test_the_interface_is_that_of_rasa_and_hrrasa() -> None:
     aggregation = pytest.importorskip("crowdkit.aggregation")
     data = build_data()

@@ -50,6 +50,7 @@ def test_the_contents_page_names_every_document_once():
     assert sorted([*named, "index.md"]) == there
 
 
+@pytest.mark.medium
 def test_every_document_is_a_page_whose_links_lead_to_pages_and_their_headings(reader):
     pages = {slug: reader.get(reverse("admin:help-document", args=[slug]))
              for slug in documents.list_slugs()}  # fmt: skip

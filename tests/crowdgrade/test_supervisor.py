@@ -29,6 +29,7 @@ def child(code: str, log: Path) -> Child:
     return Child("the child", [sys.executable, "-c", code], os.environ, log)
 
 
+@pytest.mark.medium
 def test_a_child_that_dies_is_started_again_and_the_death_is_told(tmp_path):
     starts = tmp_path / "starts"
     code = f"open({str(starts)!r}, 'a').write('x'); raise SystemExit(3)"
@@ -48,6 +49,7 @@ def test_all_children_are_ended_when_it_is_over(tmp_path):
     assert process.process.poll() == -signal.SIGTERM
 
 
+@pytest.mark.medium
 def test_a_child_that_will_not_end_is_killed(tmp_path, monkeypatch):
     monkeypatch.setattr("crowdgrade.supervisor.SECONDS_TO_END", 0.5)
     ready = tmp_path / "ready"

@@ -54,6 +54,7 @@ def with_body(environment, start_response):
     return iter([b"he", b"llo"]) if environment["PATH_INFO"] == "/chunks" else [b"hello"]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("path", ["/", "/chunks"])
 def test_no_body_follows_the_head_on_a_connection_that_stays_open(serve, path):
     port = serve(with_body)
@@ -115,6 +116,7 @@ def test_a_newcomer_gets_in_where_others_hold_every_connection_half_open(serve):
         assert is_closed(held[0])
 
 
+@pytest.mark.medium
 def test_a_byte_now_and_then_does_not_keep_an_unfinished_request(serve, monkeypatch):
     monkeypatch.setattr(web_server, "HEAD_SECONDS", 1)
     port = serve(hello)
@@ -147,6 +149,7 @@ def test_maintenance_leaves_a_late_connection_open_until_the_round_is_over():
     running.close()
 
 
+@pytest.mark.medium
 def test_whoever_takes_nothing_of_an_answer_gives_the_thread_back(serve, monkeypatch):
     monkeypatch.setattr(web_server, "THREADS", 1)
     given_up = threading.Event()
@@ -180,6 +183,7 @@ def test_there_are_fewer_connections_where_the_process_may_open_few_files(monkey
     assert web_server._compute_max_connections() == 64  # 256 files, four for each connection
 
 
+@pytest.mark.medium
 def test_the_largest_upload_that_is_allowed_gets_through(serve, settings):
     """Also where UPLOAD_MB allows more than it does by default."""
     settings.UPLOAD_BYTES = settings.API_BULK_BYTES = 3_000_000
@@ -202,6 +206,7 @@ def test_the_largest_upload_that_is_allowed_gets_through(serve, settings):
     assert sent(5_000_000)[0] == 413
 
 
+@pytest.mark.medium
 def test_the_end_waits_for_what_was_asked_and_takes_nothing_new(serve):
     asked_for, may_answer = threading.Event(), threading.Event()
 
@@ -245,6 +250,7 @@ def test_the_end_does_not_wait_for_ever(serve, monkeypatch):
     over.set()
 
 
+@pytest.mark.medium
 def test_two_servers_share_a_port_and_one_of_them_suffices(monkeypatch):
     listening = web_server.listen("127.0.0.1", 0)
     port = listening[0].getsockname()[1]

@@ -283,6 +283,7 @@ CHECKS_OF_EVERY_VISIT = (
 )
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("whose", "roles"),
     [
@@ -380,6 +381,7 @@ def addresses(world):
     return found
 
 
+@pytest.mark.medium
 def test_changes_are_posted_with_a_token(circle):
     client = Client(enforce_csrf_checks=True)
     client.force_login(circle.people["rana"])
@@ -410,11 +412,13 @@ def test_the_overview_shows_what_is_ones_own(client, world):
     assert {c.number for c in client.get(reverse("admin:index")).context["counts"]} == {0}
 
 
+@pytest.mark.medium
 def test_no_address_holds_a_primary_key(addresses):
     for name, address in addresses.items():
         assert not any(part.isdecimal() for part in address.split("/")), (name, address)
 
 
+@pytest.mark.medium
 def test_the_notice_shows_wherever_the_answers_show(client, world, addresses):
     client.force_login(world.rana)
     shows = ["question-set", "question", "passages", "model-answers", "run", "results-run"]
@@ -423,6 +427,7 @@ def test_the_notice_shows_wherever_the_answers_show(client, world, addresses):
         assert f"Notice {MARK}" in client.get(addresses[name]).content.decode(), name
 
 
+@pytest.mark.medium
 def test_lists_ask_the_database_the_same_number_of_times_however_long_they_are(client, circle):
     from django.db import connection
     from django.test.utils import CaptureQueriesContext

@@ -77,6 +77,7 @@ def test_a_folded_section_with_an_error_opens(rana, tides):
     assert re.search(r'<details class="cg-fold" id="how" open>', page.content.decode())
 
 
+@pytest.mark.medium
 def test_a_set_is_published_answered_paused_and_closed(rana, tides):
     assert 'data-state="unpublished"' in rana.get(address(tides)).content.decode()
     page = publish(rana, tides, places=2, protocol="open")
@@ -108,6 +109,7 @@ def test_a_set_is_published_answered_paused_and_closed(rana, tides):
     assert rana.post(address(tides, "collecting-state"), {"state": "lost"}).status_code == 404
 
 
+@pytest.mark.medium
 def test_settings_that_will_not_do_are_told_beside_their_field(rana, tides):
     page = publish(rana, tides, places=3, answers_per_question=4)
     assert page.status_code == 400
@@ -126,6 +128,7 @@ def test_settings_that_will_not_do_are_told_beside_their_field(rana, tides):
     assert Collection.objects.get().places == 7
 
 
+@pytest.mark.medium
 def test_signed_links_come_as_a_file_and_lists_admit(rana, tides):
     publish(rana, tides, places=2, signed="on", listed_only="on")
     page = rana.post(address(tides, "collecting-ids"), {"ids": "ada\n=ben\nada", "do": "links"})
@@ -143,6 +146,7 @@ def test_signed_links_come_as_a_file_and_lists_admit(rana, tides):
     assert page.context["ids"].errors.as_data()["ids"][0].code == "required"
 
 
+@pytest.mark.medium
 def test_the_list_is_shown_and_people_are_taken_off_it(rana, tides):
     publish(rana, tides, places=2, listed_only="on")
     page = rana.get(address(tides, "collecting-listed"))
@@ -162,6 +166,7 @@ def test_the_list_is_shown_and_people_are_taken_off_it(rana, tides):
     assert [one.external_id for one in page.context["page"]] == ["<b>", "ben"]
 
 
+@pytest.mark.medium
 def test_counting_how_answers_are_written_is_a_setting_that_begins_before_anybody_does(rana, tides):
     page = rana.get(address(tides, "collecting-settings"))
     assert page.context["form"]["signals"].value() is True
@@ -186,6 +191,7 @@ def test_publishing_by_command_switches_it_off(tides):
     assert Collection.objects.get().signals
 
 
+@pytest.mark.medium
 def test_the_live_part_asks_as_often_for_a_crowd_as_for_a_few_and_is_paged(rana, tides):
     publish(rana, tides, places=1000)
     collection = Collection.objects.get()
@@ -204,6 +210,7 @@ def test_the_live_part_asks_as_often_for_a_crowd_as_for_a_few_and_is_paged(rana,
     assert rana.get(address(tides, "collecting-live") + "?after=nonsense").status_code in (400, 404)
 
 
+@pytest.mark.medium
 def test_closing_asks_first_and_stale_windows_change_nothing(rana, tides):
     publish(rana, tides, places=2, protocol="open")
     collection = Collection.objects.get()
@@ -220,6 +227,7 @@ def test_closing_asks_first_and_stale_windows_change_nothing(rana, tides):
     assert Collection.objects.get().state == "closed"
 
 
+@pytest.mark.medium
 def test_places_are_added_on_the_page_and_bad_numbers_are_told(rana, tides):
     publish(rana, tides, places=2)
     places = address(tides, "collecting-places")
@@ -253,6 +261,7 @@ def test_what_is_in_the_cost_and_what_is_not_stands_beside_it(rana, tides):
     assert numbers_in(notes["rejected"]) == ["1"]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("name", "n"), [("collecting-settings", 1), ("collecting-live", 1)])
 def test_settings_and_monitor_show_that_nobody_can_be_ranked(rana, tides, name, n):
     Question.objects.filter(external_id="cable1").delete()
@@ -265,6 +274,7 @@ def test_settings_and_monitor_show_that_nobody_can_be_ranked(rana, tides, name, 
     assert page.count('data-state="few_graded"') == n
 
 
+@pytest.mark.medium
 def test_settings_and_monitor_show_nothing_where_workers_can_be_ranked(rana, tides):
     publish(rana, tides, places=2, protocol="open")
     for name in ("collecting-settings", "collecting"):

@@ -8,6 +8,7 @@ from tests.annotations.exchange.presets.test_survey_tools import RIGHT
 from tests.desk.test_import_wizard import Wizard
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", FILES)
 def test_a_crooked_file_is_stored_as_it_is(client, rana, name):
     client.force_login(rana)

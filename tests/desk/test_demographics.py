@@ -71,6 +71,7 @@ def stored():
     return {(worker, question): (extra, rejected) for worker, question, extra, rejected in rows}
 
 
+@pytest.mark.medium
 def test_facts_are_joined_by_worker_after_preview_and_confirmation(answered):
     before = stored()
     updated = dict(Response.objects.values_list("pk", "updated_at"))
@@ -96,6 +97,7 @@ def test_facts_are_joined_by_worker_after_preview_and_confirmation(answered):
     assert not Worker.objects.filter(external_id=EVE).exists()
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("rule", "flagged"), [("apply", {BEN, CAI}), ("keep", set())])
 def test_statuses_are_asked_about_and_flag_answers_only_if_chosen(answered, rule, flagged):
     answered.send("demographics.csv", export(ben="REJECTED", cai="TIMED-OUT"))
@@ -110,6 +112,7 @@ def test_statuses_are_asked_about_and_flag_answers_only_if_chosen(answered, rule
     assert {worker for (worker, _), (_, is_rejected) in stored().items() if is_rejected} == flagged
 
 
+@pytest.mark.medium
 def test_the_same_file_again_changes_nothing_and_other_values_are_announced(answered):
     content = export(ben="APPROVED", cai="APPROVED")
     answered.send("demographics.csv", content)
@@ -125,6 +128,7 @@ def test_the_same_file_again_changes_nothing_and_other_values_are_announced(answ
     assert answered.upload.report["changed"] is False
 
 
+@pytest.mark.medium
 def test_before_the_answers_it_waits_and_names_what_it_is(join, question_set):
     text = join.send("demographics.csv", export(ben="APPROVED", cai="APPROVED"))
     assert 'data-state="no_answers"' in text
@@ -140,6 +144,7 @@ def test_before_the_answers_it_waits_and_names_what_it_is(join, question_set):
     assert join.counts["matched"] == 3
 
 
+@pytest.mark.medium
 def test_one_click_moves_it_to_the_set_in_which_the_participants_answered(answered, rana):
     empty = QuestionSet.objects.create(owner=rana, name="empty")
     answered_set, answered.set = answered.set, empty
@@ -153,6 +158,7 @@ def test_one_click_moves_it_to_the_set_in_which_the_participants_answered(answer
     assert answered.upload.question_set == answered_set
 
 
+@pytest.mark.medium
 def test_it_cannot_be_moved_to_a_set_of_somebody_else(answered, django_user_model):
     other = django_user_model.objects.create_user("other", password="-")
     foreign = QuestionSet.objects.create(owner=other, name="foreign")
@@ -164,6 +170,7 @@ def test_it_cannot_be_moved_to_a_set_of_somebody_else(answered, django_user_mode
     assert answered.upload.question_set == answered.set
 
 
+@pytest.mark.medium
 def test_participants_who_did_not_answer_here_are_named_as_such(answered):
     content = table(["Participant id", "Age", "Sex"], ["f" * 24, 30, "Male"])
     text = answered.send("demographics.csv", content)
@@ -173,6 +180,7 @@ def test_participants_who_did_not_answer_here_are_named_as_such(answered):
     assert answered.codes == ["participants_unmatched"]
 
 
+@pytest.mark.medium
 def test_roles_must_name_one_worker_column(answered):
     answered.send("demographics.csv", export(ben="APPROVED", cai="APPROVED"))
     answered.choose("check", {"Participant id": "ignore"})
@@ -183,6 +191,7 @@ def test_roles_must_name_one_worker_column(answered):
     assert answered.errors == {"__all__": ["role_twice"]}
 
 
+@pytest.mark.medium
 def test_a_discarded_file_has_no_page(answered):
     answered.send("demographics.csv", export(ben="APPROVED", cai="APPROVED"))
     answered.client.post(answered.address("upload-discard"))
@@ -190,6 +199,7 @@ def test_a_discarded_file_has_no_page(answered):
     assert answered.client.get(answered.address("import-demographics")).status_code == 404
 
 
+@pytest.mark.medium
 def test_answers_of_two_submissions_of_a_worker_get_the_facts(answered, rana, tmp_path):
     # The same id on another panel is another person, unless no panel is named.
     own = tmp_path / "own.csv"
@@ -204,6 +214,7 @@ def test_answers_of_two_submissions_of_a_worker_get_the_facts(answered, rana, tm
     assert by_panel["Prolific"]["Sex"] == "Female"
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("choice", "n_matched"), [({}, 3), ({"keep_ids": "on"}, 2)])
 def test_ids_with_decimals_are_joined_as_whole_numbers_unless_they_are_kept(
     join, choice, n_matched

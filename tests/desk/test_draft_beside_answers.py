@@ -60,6 +60,7 @@ def test_a_bad_file_is_told_with_its_lines_and_stores_nothing(client, rivers):
     assert rivers.versions.count() == 1
 
 
+@pytest.mark.medium
 def test_pages_show_the_newest_version_that_has_answers_and_the_draft_beside_it(client, rivers):
     send(client, rivers)
     confirm(client, rivers)
@@ -103,6 +104,7 @@ def test_a_draft_without_answers_is_discarded_after_a_question(client, rivers):
     assert rivers.versions.count() == 1
 
 
+@pytest.mark.medium
 def test_a_draft_on_which_something_hangs_stays(client, rivers, rana):
     send(client, rivers)
     confirm(client, rivers)

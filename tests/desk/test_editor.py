@@ -175,6 +175,7 @@ def test_what_cannot_be_stored_is_refused_and_still_stands_in_the_page(
     assert question(draft, "q1").text == "Where is river 1?"
 
 
+@pytest.mark.medium
 def test_of_two_who_edit_the_same_the_second_sees_the_first(desk, rivers, draft):
     there = at("editor-question", rivers, question(draft, "q1"))
     mine = fields_of(desk.get(there)) | {"text": "Mine?"}

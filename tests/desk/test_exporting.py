@@ -52,6 +52,7 @@ def test_each_form_of_the_page_leads_to_its_file(client, world, page):
         assert body(client.get(lead, {"format": "csv", "run": "latest"}))
 
 
+@pytest.mark.medium
 def test_a_download_is_an_attachment_that_uploads_to_the_same_answers(client, world):
     client.force_login(world.rana)
     answers = address(world, "answers", "answers")

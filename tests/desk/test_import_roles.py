@@ -32,6 +32,7 @@ w3,2026-03-04T09:00:00Z,2026-03-04T09:07:00Z,Gravity pulls it to the sea,Blue,a,
 """
 
 
+@pytest.mark.medium
 def test_each_role_of_a_column_is_chosen_and_stored_as_it_says(wizard):
     wizard.send("roles.csv", ROLES.encode())
     assert wizard.roles == {"ID": "worker", "Why do rivers run?": "answer"}
@@ -79,6 +80,7 @@ def test_columns_without_a_selector_keep_their_roles(wizard, monkeypatch):
     assert Response.objects.first().extra["Group"] == "a"
 
 
+@pytest.mark.medium
 def test_fields_of_crowd_elements_have_their_roles_although_they_are_no_columns(wizard):
     cells = [
         {"Answer.taskAnswers": json.dumps([{"why": f"The moon pulls {n}", "age": 30}])}
@@ -123,6 +125,7 @@ w2,It is the slope,The sun dries the water
 ONE_OR_ALL = ("duplicates=first", "duplicates-of=first=w1", "duplicates-of=first=w2")
 
 
+@pytest.mark.medium
 def test_problems_are_grouped_by_worker_with_the_row_and_the_choice(wizard):
     wizard.send("twice.csv", TWICE.encode())
     told = wizard.say("check")
@@ -146,6 +149,7 @@ def test_problems_are_grouped_by_worker_with_the_row_and_the_choice(wizard):
     assert set(texts.values_list("text", flat=True)) == {"It is gravity", "Fish bring the salt"}
 
 
+@pytest.mark.medium
 def test_a_choice_beside_a_worker_counts_for_that_worker_alone(wizard):
     content = TWICE.replace(",Nobody knows it", "w3,Nobody knows it").encode()
     wizard.send("twice.csv", content)
@@ -176,6 +180,7 @@ def test_a_choice_beside_a_worker_counts_for_that_worker_alone(wizard):
     }
 
 
+@pytest.mark.medium
 def test_another_worker_column_forgets_the_choices_for_workers(wizard):
     content = TWICE.replace("ID,", "ID,Seat,").replace("w1,", "w1,a,").replace("w2,", "w2,b,")
     wizard.send("twice.csv", content.replace(",Nobody knows it", "w3,c,Nobody knows it").encode())
@@ -189,6 +194,7 @@ def test_another_worker_column_forgets_the_choices_for_workers(wizard):
         assert wizard.upload.options["duplicates_of"] == {}
 
 
+@pytest.mark.medium
 def test_a_file_that_is_not_imported_yet_waits_on_the_page_of_its_set(wizard, question_set, otto):
     pages = [reverse(f"admin:{name}", args=[question_set.public_id]) for name in WAITING]
     wizard.send("rivers.csv", ROLES.encode())

@@ -95,6 +95,7 @@ def wizard(client, question_set):
     return Wizard(client, question_set)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", FILES)
 def test_every_known_file_comes_in_by_three_clicks(wizard, name):
     wizard.send(*FILES[name])
@@ -157,6 +158,7 @@ def test_the_form_shows_each_column_with_what_stands_in_it(wizard):
     assert "--" not in told.partition("<main")[2]
 
 
+@pytest.mark.medium
 def test_other_columns_are_shown_without_sending_the_file_again(wizard):
     wizard.send(*FILES["qualtrics"])
     others = {"PROLIFIC_PID": "ignore", "Q2": "extra", "Q3": "extra"}
@@ -186,6 +188,7 @@ def test_another_preset_proposes_other_columns(wizard):
     assert len(wizard.shown) == 3
 
 
+@pytest.mark.medium
 def test_a_file_with_bad_rows_stays_to_be_read_otherwise(wizard):
     content = exports.LONG + b"p1,tides,Another text,a\n,salt,Whose is it?,a\n"
     wizard.send("table.csv", content)
@@ -211,6 +214,7 @@ def test_a_file_with_bad_rows_stays_to_be_read_otherwise(wizard):
     ).text == "Another text"  # fmt: skip
 
 
+@pytest.mark.medium
 def test_a_checked_file_can_be_read_otherwise_still(wizard):
     wizard.send(*FILES["wide"])
     wizard.say("check")
@@ -285,6 +289,7 @@ def test_answers_in_another_language_are_warned_of_before_anything_is_graded(wiz
     assert "MiniLM" not in told
 
 
+@pytest.mark.medium
 def test_the_template_of_mechanical_turk_words_the_questions(wizard):
     wizard.send(*FILES["mturk"])
     wizard.say(question_template="50 $")
@@ -315,6 +320,7 @@ def test_the_wording_of_a_question_is_shown_beside_its_id(wizard):
     assert "What makes the sea salty? <span" in told
 
 
+@pytest.mark.medium
 def test_sheet_and_header_row_are_found_shown_and_chosen(wizard):
     source = workbook(Notes=NOTES, Answers=[*TITLE, *TABLE])
     told = wizard.send(source.name, source.open().read())
@@ -346,6 +352,7 @@ def test_people_as_columns_are_told_and_read_after_a_tick(wizard):
     assert set(Worker.objects.values_list("external_id", flat=True)) == set(TURNED["ids"][0][1:])
 
 
+@pytest.mark.medium
 def test_unfinished_responses_are_read_after_a_tick(wizard):
     source = survey(*TWO, row("cyd", "11", "04", (LATER[0], "", ""), finished="False"))
     wizard.send(source.name, source.open().read())
@@ -360,6 +367,7 @@ def test_unfinished_responses_are_read_after_a_tick(wizard):
     assert "keep_unfinished" not in wizard.page.context["form"].fields
 
 
+@pytest.mark.medium
 def test_html_and_decimals_are_shown_as_stored_and_html_stays_after_a_tick(wizard):
     rows = ["101.0,<p>Yeast &amp; sugar</p>", "102.0,a < b", "103.0,So that it rises"]
     content = "\n".join(["Participant ID,Why does bread rise?", *rows]).encode()
@@ -384,6 +392,7 @@ def test_html_and_decimals_are_shown_as_stored_and_html_stays_after_a_tick(wizar
     }
 
 
+@pytest.mark.medium
 def test_ids_with_and_without_decimals_are_named_and_kept_apart_after_a_tick(wizard):
     rows = ["101.0,Yeast makes gas", "101,It swells up", "102,So that it rises"]
     content = "\n".join(["Participant ID,Why does bread rise?", *rows]).encode()

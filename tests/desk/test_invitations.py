@@ -97,6 +97,7 @@ def test_every_model_whose_rows_can_wait_is_among_those_that_invite():
     assert {model.__name__ for model in models} == set(INVITATION_MODELS)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("role", ROLES)
 def test_an_account_that_never_signed_in_gets_nothing_until_it_accepts(world, role):
     assert is_only_invited(world.nina)

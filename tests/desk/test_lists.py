@@ -80,6 +80,7 @@ def found(three, name, **asked):
 EVERY_ORDER = [(name, sort) for name, of in LISTS.items() for sort in of.ORDERS]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("name", "sort"), EVERY_ORDER)
 def test_every_order_of_every_list_shows_all_rows_once_page_by_page(three, name, sort, monkeypatch):
     whole, said = found(three, name, sort=sort)
@@ -131,6 +132,7 @@ def test_a_head_that_sorts_says_so_and_turns_the_order_round(three, name):
     assert three.client.get(address(three, name), {"sort": "shoe-size"}).status_code == 404
 
 
+@pytest.mark.medium
 def test_runs_are_filtered_by_state_kind_and_set_and_a_bad_state_is_said(three):
     Run.objects.filter(name="ash").update(state="cancelled", finished_at=timezone.now())
 
@@ -161,6 +163,7 @@ def test_sets_are_filtered_by_whose_they_are_and_by_answers(three):
     assert names(answered="true") == set()
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("name", "sort"), [(name, sort) for name, of in BY_REST.items() for sort in of.ORDERS]
 )

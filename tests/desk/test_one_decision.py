@@ -78,6 +78,7 @@ def downloads(client, run, name):
     ]
 
 
+@pytest.mark.medium
 def test_28_accepted_and_3_excluded_in_triage_are_so_on_pay_people_and_in_one_list(rana, client):
     client.force_login(rana)
     run = world.finished(n_workers=31, n_questions=2, owner=rana)
@@ -99,6 +100,7 @@ def test_28_accepted_and_3_excluded_in_triage_are_so_on_pay_people_and_in_one_li
     assert len(content.split()) == 31
 
 
+@pytest.mark.medium
 def test_a_rejection_on_pay_people_excludes_and_rejects_in_triage(run, client):
     posted = {"do": "reject", "seen": "", **REJECTION}
     assert client.post(paying(run, "w001"), posted).status_code == 302
@@ -163,6 +165,7 @@ def test_neither_side_repeats_the_other(run):
     assert WorkerVerdict.objects.count() == Decision.objects.count() == 3
 
 
+@pytest.mark.medium
 def test_a_batch_is_in_the_log_and_taken_back_as_one(run):
     batch = batches.accept_undecided(run, run.owner, find_undecided(run).seen)
     assert {shown(run, f"w00{n}") for n in range(1, 7)} == {("accept", "approve")}
@@ -222,6 +225,7 @@ def test_a_viewer_sees_the_decision_of_pay_people_and_decides_on_neither_page(ru
     assert shown(run, "w001") == ("exclude+reject", "reject")
 
 
+@pytest.mark.medium
 def test_who_opened_one_page_is_told_what_was_decided_on_the_other(run, client):
     ledger.decide(submission("w001"), run.owner, "reject", **REJECTION)
     assert client.post(triage(run, "w001"), {"do": "accept", "seen": ""}).status_code == 409

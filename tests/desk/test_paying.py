@@ -46,6 +46,7 @@ def test_everybody_is_there_with_what_speaks_for_a_decision(crowd, client):
     assert shown.count('name="who"') == 9  # hal did not hand in
 
 
+@pytest.mark.medium
 def test_the_list_is_searched_filtered_and_sorted(crowd, client):
     def names(query):
         rows = client.get(link(crowd) + query).context["rows"]
@@ -63,6 +64,7 @@ def test_the_list_is_searched_filtered_and_sorted(crowd, client):
     assert "Select a valid choice" in text_of(client.get(link(crowd) + "?decided=perhaps"))
 
 
+@pytest.mark.medium
 def test_a_draft_made_from_the_evidence_is_there_and_can_be_sent(crowd, client):
     shown = client.get(of(crowd, "ben"))
     form = shown.context["form"]
@@ -153,6 +155,7 @@ def test_lists_are_those_of_the_command(crowd, client):
     assert client.get(link(crowd, "paying-list", "no-such-list")).status_code == 404
 
 
+@pytest.mark.medium
 def test_a_file_of_decisions_is_tried_first_and_bonuses_are_taken_once(crowd, client):
     Collection.objects.create(version=crowd[0], places=9, pay="1.00", currency="GBP")
     file = SimpleUploadedFile(

@@ -40,6 +40,7 @@ def text_of(response):
     return response.content.decode()
 
 
+@pytest.mark.medium
 def test_the_list_marks_who_wrote_back_and_is_filtered_by_it(ben, client):
     shown = text_of(client.get(desk(ben)))
     assert f"{WAITING}<strong>1</strong>" in shown
@@ -62,6 +63,7 @@ def test_what_they_wrote_is_on_their_page_as_text_alone(ben, client):
     assert "I &lt;b&gt;ticked&lt;/b&gt; often,<br>and it jumped." in shown
 
 
+@pytest.mark.medium
 def test_an_answer_approves_once_however_often_it_is_pressed(ben, client):
     sent = {"do": "answer-approve", "answer": "You are right."}
     response = client.post(page(ben), sent, follow=True)
@@ -115,6 +117,7 @@ def di(ben):
     return found.get()
 
 
+@pytest.mark.medium
 def test_what_somebody_of_a_file_wrote_elsewhere_is_noted_and_answered(di, client, rana):
     assert NOTE in text_of(client.get(page(di)))
     sent = {"do": "note-appeal", "written": "My <i>keyboard</i>\r\nstuck."}

@@ -55,6 +55,7 @@ def test_a_rule_is_tried_planned_confirmed_and_taken_once(desk, client):
     assert f'href="{files}"' in client.get(link).content.decode()
 
 
+@pytest.mark.medium
 def test_a_confirmed_bonus_of_who_is_rejected_since_is_told_and_in_no_list(desk, client, rana):
     version, link = desk
     found = client.get(link, RULE).context["found"]
@@ -113,6 +114,7 @@ def with_parts(version):
     version.submissions.filter(worker__external_id="ben").update(failed_checks=True)
 
 
+@pytest.mark.medium
 def test_parts_of_the_pay_are_planned_confirmed_and_taken_once(desk, client):
     version, link = desk
     set_id = version.question_set.public_id
@@ -156,6 +158,7 @@ def test_parts_of_the_pay_are_planned_confirmed_and_taken_once(desk, client):
     assert client.post(take, {"list": "log"}).status_code == 404
 
 
+@pytest.mark.medium
 def test_who_has_a_part_is_not_approved_with_the_others(desk, client):
     version, link = desk
     with_parts(version)
@@ -175,6 +178,7 @@ def test_who_has_a_part_is_not_approved_with_the_others(desk, client):
     assert describe_status("SCREENED OUT") in text
 
 
+@pytest.mark.medium
 def test_of_several_rounds_each_button_names_its_own(desk, client):
     _, link = desk
     for round_ in ("bonus", "second"):

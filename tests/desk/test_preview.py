@@ -75,6 +75,7 @@ def heading(page):
     return re.search("<h1>(.*?)</h1>", page)[1]
 
 
+@pytest.mark.medium
 def test_every_page_comes_as_workers_see_it(pages, rivers):
     shown = [pages("recall", step) for step in range(1, 9)]
     assert [heading(page) for page in shown] == [
@@ -113,6 +114,7 @@ def test_a_form_leads_on_and_practice_tells_of_what_was_typed(pages, rivers):
     assert "<script>" not in wrong
 
 
+@pytest.mark.medium
 def test_nothing_is_stored(pages, rivers):
     with CaptureQueriesContext(
         connection,
@@ -137,6 +139,7 @@ def test_without_a_question_there_is_nothing_to_preview(pages, rivers, client):
     assert client.get(f"{address}?version=9").status_code == 404
 
 
+@pytest.mark.medium
 def test_pages_beside_the_way_are_shown_too_and_lead_back(pages):
     for beside, title in BESIDE.items():
         shown = pages("recall", f"6&beside={beside}")
@@ -149,6 +152,7 @@ def test_pages_beside_the_way_are_shown_too_and_lead_back(pages):
     assert heading(pages("recall", "6&beside=<script>")) == "Questions"
 
 
+@pytest.mark.medium
 def test_buttons_lead_where_they_lead_for_workers(pages):
     assert "beside=no_consent" in pages("recall", 1, {"do": "decline"}).url
     unticked = pages("recall", 1, {"do": "agree"}).url
@@ -186,6 +190,7 @@ def test_ends_hold_neither_the_codes_of_the_panel_nor_a_way_out(pages, rivers):
     assert 'id="way-back"' in pages("recall", 8)
 
 
+@pytest.mark.medium
 def test_who_gets_a_part_of_the_questions_is_shown_a_part(pages, rivers):
     collecting.publish(rivers, places=4, questions_per_worker=1)
     assert 'data-graded="1" data-all="2"' in pages("open", 4)
@@ -231,6 +236,7 @@ def test_no_robot_lists_a_preview_and_one_that_follows_every_link_takes_no_place
     assert not Submission.objects.exists()
 
 
+@pytest.mark.medium
 def test_links_to_it_stand_on_the_set_and_on_its_collecting(client, rana, rivers):
     client.force_login(rana)
     there = reverse("admin:editor-preview", args=[rivers.public_id])

@@ -66,6 +66,7 @@ def test_lists_are_searched_and_paged(signed_in, rana):
     assert "No question set fits" in signed_in.get(address, {"q": "nothing"}).content.decode()
 
 
+@pytest.mark.medium
 def test_questions_that_share_a_position_are_listed_once_each_with_their_answers(signed_in, world):
     draft = world.set.draft()  # of the published version, with its two questions
     Question.objects.bulk_create(

@@ -246,6 +246,7 @@ def test_a_run_is_renamed_in_place_and_what_will_not_do_stays_in_the_form(signed
     assert world.run.name == "Harder"
 
 
+@pytest.mark.medium
 def test_lists_and_heads_call_a_run_by_its_name_or_by_what_differs(signed_in, world):
     def shown():
         pages = {

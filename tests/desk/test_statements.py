@@ -155,6 +155,7 @@ def test_nor_does_money_or_a_batch_or_a_check_make_more_of_them(client, rana, tm
     assert limits.keys() <= {name for name, n in large.items() if n > AIM}
 
 
+@pytest.mark.medium
 def test_a_question_with_hundreds_of_answers_takes_the_farthest_of_them_besides(client, rana):
     run = finished(NEAREST_SHOWN + FARTHEST_SHOWN + 10, n_questions=1, owner=rana)
     client.force_login(rana)

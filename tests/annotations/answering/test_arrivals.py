@@ -27,6 +27,7 @@ def waits(collection, address, now):
     return 0
 
 
+@pytest.mark.medium
 def test_as_many_as_the_rate_begin_at_once_and_then_one_after_the_other(book, settings):
     settings.LINK_RATE = "4/minute"
     here, there = "192.0.2.7", "192.0.2.8"

@@ -53,6 +53,7 @@ def weight(response):
     return len(response.content) + sum(file.stat().st_size for file in files), names
 
 
+@pytest.mark.medium
 def test_no_page_of_the_whole_walk_with_everything_on_reaches_60_kb(everything):
     text = "لا أعرف على وجه اليقين، لكن البحر أزرق. " * 25  # 1,000 characters
     ada, on_another_device = Browser(everything), Browser(everything)

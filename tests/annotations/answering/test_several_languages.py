@@ -362,6 +362,7 @@ def answered(made, worker, header, text):
         browser.press(text, **more)
 
 
+@pytest.mark.medium
 def test_before_grading_it_is_said_what_answers_in_several_languages_mean(made, client, rana):
     client.force_login(rana)
     address = reverse("admin:grade", args=[made.version.question_set.public_id])

@@ -64,6 +64,7 @@ def test_a_hundred_pages_by_programs_give_the_answers_with_times(
     assert (counts["places"], counts["taken"], counts["free"]) == (2, 2, 0)
 
 
+@pytest.mark.medium
 def test_in_recall_each_text_is_read_once_before_its_own_questions(live_server, tides):
     made = published(tides, live_server.url)
     walker = Walker(made.link, "ada")
@@ -75,6 +76,7 @@ def test_in_recall_each_text_is_read_once_before_its_own_questions(live_server, 
     assert texts[0] < asked[0]
 
 
+@pytest.mark.medium
 def test_the_progress_bar_counts_the_pages_that_were_answered(live_server, tides):
     ada = Walker(published(tides, live_server.url, protocol="open").link, "ada")
     ada.enter()
@@ -100,6 +102,7 @@ def test_in_the_open_protocol_the_text_stands_beside_its_questions(live_server, 
             assert (TELEGRAPH in page.words) == ("cable do" in page.words)
 
 
+@pytest.mark.medium
 def test_the_demo_set_is_answered_too(live_server, tmp_path):
     owner = User.objects.create_user("rana", is_staff=True)
     question_set = QuestionSet.objects.create(owner=owner, name="demo")
@@ -115,6 +118,7 @@ def test_the_demo_set_is_answered_too(live_server, tmp_path):
     assert Walker(link, "dan").walk() == ""
 
 
+@pytest.mark.medium
 def test_the_same_link_resumes_on_another_device_and_in_another_session(live_server, tides):
     made = published(tides, live_server.url, protocol="open")
     first = Walker(made.link, "ada", more="&SESSION_ID=s1&STUDY_ID=st")
@@ -132,6 +136,7 @@ def test_the_same_link_resumes_on_another_device_and_in_another_session(live_ser
     assert first.enter().code == made.collection.code_done
 
 
+@pytest.mark.medium
 def test_practice_tells_what_was_right_and_may_end_it(live_server, tides):
     version = tides.draft()
     for number in (1, 2):
@@ -155,6 +160,7 @@ def test_practice_tells_what_was_right_and_may_end_it(live_server, tides):
     assert any(page.right and all(page.right) for page in right.seen)
 
 
+@pytest.mark.medium
 def test_an_attention_check_and_choices_are_asked_among_the_others(live_server, tides):
     version = tides.draft()
     Question.objects.create(
@@ -192,6 +198,7 @@ CODES = {
 }
 
 
+@pytest.mark.medium
 def test_the_panel_its_codes_and_the_way_back_are_options_and_workers_get_them(live_server, tides):
     codes = [part for name, code in CODES.items() for part in (_option(name), code)]
     link = said(
@@ -242,6 +249,7 @@ def _option(name):
     return f"--{name.replace('_', '-')}"
 
 
+@pytest.mark.medium
 def test_another_parameter_names_the_worker(live_server, tides):
     link = said(
         *("publish", "tides", "--places", "1", "--worker-parameter", "who"),

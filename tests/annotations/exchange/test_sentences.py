@@ -57,6 +57,7 @@ def test_every_code_is_spelled():
     assert {one["code"] for one in SENTENCES["sentence"]} == set(PROBLEM_MESSAGES)
 
 
+@pytest.mark.medium
 def test_every_code_is_used_by_the_product(product):
     strings, _ = product
     assert set(PROBLEM_MESSAGES) - strings == set()

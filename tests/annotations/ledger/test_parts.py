@@ -251,6 +251,7 @@ def test_the_panel_screens_out_what_a_person_said_the_sum_of(lakes, fake, tmp_pa
     assert "0 planned" in payments()
 
 
+@pytest.mark.medium
 def test_one_request_screens_out_at_one_amount(lakes, fake):  # noqa: F811
     fake.add(5)
     later = lakes.submissions.filter(worker__external_id="p-2")
@@ -274,6 +275,7 @@ def test_what_a_list_took_the_panel_is_not_asked_for(lakes, fake, tmp_path):  # 
     assert not fake.requests
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("what", ["silence", "cut", (500, {}), (504, {})])
 def test_without_an_answer_it_is_unknown_and_never_sent_again(lakes, fake, what, tmp_path):  # noqa: F811
     fake.add(3)

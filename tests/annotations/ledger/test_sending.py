@@ -161,6 +161,7 @@ def test_a_sum_is_written_as_everywhere_else(lakes, total):
         call_command("payments", "lakes", "--send", "--by", "rana", "--total", total)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("path", ["bonus-payments/", "/pay/"])
 @pytest.mark.parametrize("what", ["silence", "cut", (500, {}), (504, {})])
 def test_without_an_answer_it_is_unknown_and_never_sent_again(lakes, fake, path, what):  # noqa: F811

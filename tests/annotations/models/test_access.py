@@ -231,6 +231,7 @@ def test_rows_are_changed_by_the_owner_the_team_and_operators(model, world):
         assert deletes == (changed(who) if who in ("rana", "otto", "olga") else set())
 
 
+@pytest.mark.medium
 def test_nobody_changes_what_they_do_not_see(world):
     for model, person in itertools.product(SCOPED, world.people.values()):
         seen = set(model.objects.visible_to(person))
@@ -322,6 +323,7 @@ def test_payments_are_for_those_who_work_on_the_set():
     assert BonusPayment.access.readers == EDITORS
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("model", SCOPED, ids=lambda model: model.__name__)
 def test_no_rule_is_looked_up_anew_for_each_row(model, world):
     if connection.vendor != "sqlite":

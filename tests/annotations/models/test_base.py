@@ -13,6 +13,7 @@ def test_public_ids_are_random_and_begin_with_the_time():
     assert len({i.int & (1 << 62) - 1 for i in ids}) == 1000
 
 
+@pytest.mark.medium
 @pytest.mark.django_db
 def test_migrations_and_models_agree():
     from django.core.management import call_command

@@ -75,6 +75,7 @@ def together(url, count, at_once, **more):
     return asyncio.run(asking())
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("more", [{}, {"vet": lambda _: True}])
 def test_as_many_connections_are_open_as_were_asked_for_over_several_pools(more):
     with fake_chat(lambda _: said("yes", delay=0.5)) as server:

@@ -185,7 +185,7 @@ def serving():
     server.daemon_threads = True
     server.fake = fake = Fake()
     fake.address = f"http://127.0.0.1:{server.server_port}/api/v1/"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield fake
     finally:

@@ -46,6 +46,7 @@ def test_each_function_declares_its_charts() -> None:
     assert set(CHARTS) == set(COMMANDS)
 
 
+@pytest.mark.medium
 def test_panels_are_drawn_with_a_mark_for_each_score() -> None:
     answers, models = read(DEMO / "answers.csv"), read(DEMO / "model_answers.csv")
     found = crowdgrade.panels(answers, models, **FAST)
@@ -68,6 +69,7 @@ def test_panels_are_drawn_with_a_mark_for_each_score() -> None:
     assert spread == pytest.approx((scores[0] - scores[1]) / (scores[0] - scores[3]), abs=0.01)
 
 
+@pytest.mark.medium
 def test_the_planner_draws_the_error_that_the_answers_let_expect() -> None:
     answers = read(DEMO / "answers.csv")
     found = crowdgrade.plan(answers, **FAST)

@@ -123,6 +123,7 @@ def test_other_names_of_columns_are_the_same(inputs: Path, tmp_path: Path) -> No
     assert_same_files(tmp_path / "a", of_command)
 
 
+@pytest.mark.medium
 def test_panels_and_plan_write_the_files_of_their_commands(inputs: Path, tmp_path: Path) -> None:
     crowd, models = inputs / "crowd.csv", inputs / "models.csv"
     for name, function in (("panels", crowdgrade.panels), ("plan", crowdgrade.plan)):

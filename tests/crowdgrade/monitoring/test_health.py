@@ -70,6 +70,7 @@ def test_a_check_that_hangs_is_a_timeout_and_delays_no_other(checks):
     assert found["broker"].seconds == 0.2
 
 
+@pytest.mark.medium
 def test_hanging_checks_take_at_most_the_threads_of_their_pool_and_none_of_the_others(checks):
     release = threading.Event()
     checks["broker"] = release.wait
@@ -115,6 +116,7 @@ def test_little_free_space_is_not_ready(settings, tmp_path):
         health.check_disk()
 
 
+@pytest.mark.medium
 def test_a_broker_that_takes_no_connection_fails(monkeypatch):
     monkeypatch.setattr(health, "current_app", Celery("there", broker="memory://"))
     health.check_broker()

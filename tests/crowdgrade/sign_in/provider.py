@@ -37,7 +37,7 @@ class Provider:
         self.answers, self.silent, self.released = {}, set(), threading.Event()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), build_handler(self))
         self.issuer = f"http://127.0.0.1:{self.server.server_port}/realms/lab"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
 
     def close(self):
         self.released.set()

@@ -200,6 +200,7 @@ def test_another_domain_is_refused(provider, email):
     assert (code_of(response), user_of(client)) == ("domain", None)
 
 
+@pytest.mark.medium
 def test_groups_decide_at_every_sign_in(provider, change):
     change(domains=frozenset(), groups=frozenset({"graders", "leads"}))
     assert code_of(sign_in(provider)[1]) == "group"
@@ -211,6 +212,7 @@ def test_groups_decide_at_every_sign_in(provider, change):
     assert events()[-1] == ("refused", "ada", "group")
 
 
+@pytest.mark.medium
 def test_with_domains_and_groups_both_must_fit(provider, change):
     change(groups=frozenset({"graders"}))
     assert code_of(sign_in(provider)[1]) == "group"
@@ -233,6 +235,7 @@ def test_an_address_takes_over_no_account_that_has_it(provider):
     assert new.is_superuser is False
 
 
+@pytest.mark.medium
 def test_a_switched_off_account_is_refused_with_its_reason(provider):
     sign_in(provider)
     User.objects.update(is_active=False)
@@ -305,6 +308,7 @@ def invitation(provider, change):
                        email="Ada@lab.org")  # fmt: skip
 
 
+@pytest.mark.medium
 def test_an_invitation_to_a_verified_address_opens_the_site_and_is_used(provider, invitation):
     link, _ = invitation
     client, _ = sign_in(provider)
@@ -355,6 +359,7 @@ def rana(provider):
     return client, account
 
 
+@pytest.mark.medium
 def test_an_account_is_linked_by_its_user_and_then_opened_by_the_provider(provider, rana):
     client, account = rana
     _, response = sign_in(provider, client, process="connect")
@@ -365,6 +370,7 @@ def test_an_account_is_linked_by_its_user_and_then_opened_by_the_provider(provid
     assert ("linked", "rana", "openid") in events()
 
 
+@pytest.mark.medium
 def test_an_identity_of_one_account_is_not_linked_with_another(provider, rana):
     sign_in(provider)
     client, account = rana
@@ -387,6 +393,7 @@ def test_linking_asks_for_the_password_some_minutes_after_the_sign_in(provider, 
     assert SocialAccount.objects.get().user == account
 
 
+@pytest.mark.medium
 def test_the_link_is_removed_but_not_as_the_last_way_to_sign_in(provider, rana):
     client, account = rana
     sign_in(provider, client, process="connect")

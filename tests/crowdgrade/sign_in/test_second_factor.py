@@ -271,6 +271,7 @@ def test_the_app_is_removed_after_the_user_confirms(secret, rana, clock, monkeyp
     assert "factor_off totp" in events()
 
 
+@pytest.mark.medium
 def test_a_sign_in_by_openid_asks_for_the_code_too(provider, clock):
     client, _ = sign_in(provider)
     User.objects.update(is_staff=True)

@@ -144,6 +144,7 @@ def test_every_remedy_is_compared_with_the_plain_run(crowd, output, tmp_path):
     assert "remedies:none" in summary_of(tmp_path / "plain")["signature"]
 
 
+@pytest.mark.medium
 def test_suggested_anchors_graded_by_an_expert_turn_an_inverted_ranking(
     output, tmp_path, rendered_messages
 ):

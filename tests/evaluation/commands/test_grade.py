@@ -56,6 +56,7 @@ def test_whom_people_excluded_is_left_out_unless_the_command_says_otherwise(tide
         assert Run.objects.latest("pk").parameters["exclude_workers"] == out
 
 
+@pytest.mark.medium
 def test_watching_ends_with_the_run_and_its_tables_name_every_worker(tides):
     call_command("grade", "tides", "--embedder=tfidf-char", "--bootstrap=20", "--no-wait")
     run = Run.objects.get()

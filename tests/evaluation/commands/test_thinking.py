@@ -123,6 +123,7 @@ def test_choices_and_extracts_are_read_the_same(tmp_path):
     assert "--keep-thinking" in ran.out
 
 
+@pytest.mark.medium
 @pytest.mark.model
 def test_problems_without_an_answer_are_noticed_the_same(tmp_path):
     problems = [

@@ -130,6 +130,7 @@ def test_without_answers_of_models_it_says_what_to_do(rivers):
     assert Message.from_stored(run.error) == Message("run.no_answer_of_a_model")
 
 
+@pytest.mark.medium
 def test_the_page_of_compared_models_leads_to_it(client, rivers):
     graded = AqerParameters(embedder="tfidf-word", bootstrap=0)
     assert done(rivers, graded, "aqer").state == "done"
@@ -144,6 +145,7 @@ def test_the_page_of_compared_models_leads_to_it(client, rivers):
     assert reverse("admin:results-run", args=[run.public_id]) in said
 
 
+@pytest.mark.medium
 def test_excluded_workers_are_not_read(rivers):
     out = Worker.objects.filter(submissions__version__question_set=rivers).first()
     everybody = done(rivers)

@@ -200,6 +200,7 @@ def test_the_device_and_assistive_technology_of_who_was_erased_are_emptied(river
     assert (kept.device, kept.assistive) == ("", False)
 
 
+@pytest.mark.medium
 def test_who_takes_their_own_answers_back_leaves_no_copies_either(rivers, zoe):
     version = rivers.latest_version()
     submission = zoe.submissions.get()

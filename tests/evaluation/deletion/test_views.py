@@ -156,6 +156,7 @@ def test_decisions_about_workers_stay_and_samples_for_experts_go_with_a_run(clie
     assert Run.objects.filter(pk=later.pk).exists()
 
 
+@pytest.mark.medium
 def test_a_set_goes_only_when_its_name_is_typed_and_what_hangs_on_it_is_told_first(
     client, rana, run
 ):

@@ -41,6 +41,7 @@ def table(client, run, name):
     return [{name: row[name] for name in row if name != "crowdgrade:defused"} for row in rows]
 
 
+@pytest.mark.medium
 def test_a_run_asks_and_records_what_the_study_on_files_does(
     question_set, small, world, client, rita, tmp_path
 ):
@@ -151,6 +152,7 @@ def test_texts_that_do_not_fit_the_items_are_refused_before_anything_is_asked(
     assert not world.server.bodies
 
 
+@pytest.mark.medium
 def test_other_texts_are_another_signature(question_set, small):
     signatures = {
         done(question_set, options([small], **more)).signature
@@ -166,6 +168,7 @@ def test_other_texts_are_another_signature(question_set, small):
     assert not any("Why?" in one or "\n" in one for one in signatures)
 
 
+@pytest.mark.medium
 def test_a_run_of_before_these_options_is_still_read(question_set, small):
     run = done(question_set, options([small]))
     for name in ("budget", "told", "follow_ups", "changed_wordings", "judge_instructions"):

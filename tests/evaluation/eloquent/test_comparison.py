@@ -56,6 +56,7 @@ def page(run, **asked):
     return f"{reverse('admin:results-reply-models', args=[run.public_id])}?{query}"
 
 
+@pytest.mark.medium
 def test_the_page_says_who_is_ahead_and_shows_the_texts_with_marks(client, run, rita):
     client.force_login(rita)
     response = client.get(page(run))
@@ -124,6 +125,7 @@ def test_differences_come_largest_first_and_in_pages(run):
     assert ([one.item for one in second.items], second.next) == (["001"], None)
 
 
+@pytest.mark.medium
 def test_texts_come_in_pages_and_for_one_model(client, run, rita, monkeypatch):
     monkeypatch.setattr("evaluation.eloquent.report.results.SETS_SHOWN", 1)
     client.force_login(rita)

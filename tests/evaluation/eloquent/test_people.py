@@ -75,6 +75,7 @@ def test_every_set_that_a_judge_sees_can_be_shown_and_nothing_tells_the_system(r
         assert [part["title"] for part in replies] == ["Reply 1", "Reply 2"]
 
 
+@pytest.mark.medium
 def test_the_order_of_replies_is_random_and_the_seeds(run):
     orders = set()
     for seed in range(12):
@@ -88,6 +89,7 @@ def test_the_order_of_replies_is_random_and_the_seeds(run):
     assert len(orders) == 2
 
 
+@pytest.mark.medium
 def test_an_expert_judges_blindly_one_set_after_the_other(client, run, rita):
     ed = User.objects.create_user("ed")
     Share.objects.create(question_set=run.version.question_set, user=ed, role="expert")
@@ -152,6 +154,7 @@ def test_where_only_people_judged_their_scores_make_the_sums(question_set, small
     assert build_report(run).apart == []
 
 
+@pytest.mark.medium
 def test_experts_are_compared_with_each_other_and_with_the_judge(run):
     judged(run, "ed", OF_ED)
     judged(run, "eve", OF_EVE)
@@ -174,6 +177,7 @@ def rows_of(data):
     return [{name: row[name] for name in row if name != "crowdgrade:defused"} for row in rows]
 
 
+@pytest.mark.medium
 def test_the_command_makes_the_same_numbers_of_what_is_taken_away(client, run, rita, tmp_path):
     judged(run, "ed", OF_ED)
     judged(run, "eve", OF_EVE)
@@ -216,6 +220,7 @@ def test_the_command_makes_the_same_numbers_of_what_is_taken_away(client, run, r
     assert sums == {"small": 6.5, "verbose-machine": 4.0}
 
 
+@pytest.mark.medium
 def test_the_pages_say_what_people_said(client, run, rita):
     client.force_login(rita)
     page = reverse("admin:results-run", args=[run.public_id])
@@ -230,6 +235,7 @@ def test_the_pages_say_what_people_said(client, run, rita):
     assert "human:ed" in texts.content.decode()
 
 
+@pytest.mark.medium
 def test_judgements_are_evaluated_once_until_somebody_says_something_else(run):
     ed = judged(run, "ed", OF_ED)
     first = load_findings_with_people(run)

@@ -114,6 +114,7 @@ def test_models_are_asked_and_judged_and_the_numbers_are_those_of_files(question
     assert reasons == ["fewer_than_2_variants"]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("more", "counts"),
     [
@@ -151,6 +152,7 @@ def test_replies_of_an_earlier_run_are_not_counted_as_requests(question_set, sma
     assert (found.requests, found.stored, found.cost) == (0, 5, 0)
 
 
+@pytest.mark.medium
 def test_a_turn_that_ends_early_leaves_its_replies_to_the_next_one(
     question_set, small, world, monkeypatch
 ):
@@ -175,6 +177,7 @@ def test_a_turn_that_ends_early_leaves_its_replies_to_the_next_one(
     assert value(run, "small", "sum") == 8.0
 
 
+@pytest.mark.medium
 def test_another_run_takes_over_what_was_replied_to_the_same_request(question_set, small, world):
     done(question_set, options([small]))
     before = len(world.server.bodies)
@@ -185,6 +188,7 @@ def test_another_run_takes_over_what_was_replied_to_the_same_request(question_se
     assert len(world.server.bodies) == before + 5
 
 
+@pytest.mark.medium
 def test_a_judge_is_asked_once_more_without_a_score(question_set, small, world):
     world.scores = ["They agree.", "Fine."]
     run = done(question_set, options([small], [small]))
@@ -259,6 +263,7 @@ def test_a_model_that_never_replies_fails_the_run_with_its_reason(question_set, 
     assert (told.code, "401" in told.values["reason"]) == ("run.no_model_replied", True)
 
 
+@pytest.mark.medium
 def test_the_pages_show_scores_with_a_picture_and_the_texts_worst_first(
     client, question_set, small, world, rita, monkeypatch
 ):
@@ -314,6 +319,7 @@ def start_page(question_set):
     return reverse("admin:start", args=[question_set.public_id, "eloquent"])
 
 
+@pytest.mark.medium
 def test_the_page_that_starts_it_takes_ticked_models(client, question_set, small, world, rita):
     client.force_login(rita)
     response = client.get(start_page(question_set))

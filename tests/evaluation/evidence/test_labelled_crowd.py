@@ -119,6 +119,7 @@ def test_the_interval_over_questions_is_as_wide_as_other_questions_spread():
     assert np.mean(widths) == pytest.approx(np.std(found, ddof=1), rel=0.3)
 
 
+@pytest.mark.medium
 def test_every_method_of_the_registry_has_a_row_also_where_it_cannot_be_computed():
     def missing(crowd):
         raise UnavailableError("no_such_model")

@@ -84,6 +84,7 @@ def rows(folder, name):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.medium
 def test_both_replies_of_a_model_are_scored_on_the_same_questions(study, tmp_path, server):
     ran = study()
     assert (ran.code, ran.err) == (0, "")
@@ -132,6 +133,7 @@ def test_both_replies_of_a_model_are_scored_on_the_same_questions(study, tmp_pat
     assert float(found["small", "f1"]["difference"]) < 0
 
 
+@pytest.mark.medium
 def test_the_prompts_agreement_is_over_models(study, tmp_path):
     study()
     found = {row["method"]: row for row in rows(tmp_path, "agreement.csv")}
@@ -141,6 +143,7 @@ def test_the_prompts_agreement_is_over_models(study, tmp_path):
     assert float(found["aqer"]["spearman"]) == pytest.approx(expected)
 
 
+@pytest.mark.medium
 def test_the_same_command_asks_nothing_again(study, server):
     study()
     before = len(server.bodies)

@@ -64,6 +64,7 @@ def test_before_starting_it_says_what_a_sample_will_tell(site, run):
     assert "no_experts" in states(said)
 
 
+@pytest.mark.medium
 def test_a_requester_asks_experts_and_they_find_it_on_their_first_page(site, run):
     ed, client = expert(run)
     home = reverse("admin:index")
@@ -105,6 +106,7 @@ def test_an_expert_sees_question_and_answer_and_not_whose_it_is_or_how_it_scored
         assert client.get(hidden).status_code == 404
 
 
+@pytest.mark.medium
 def test_half_steps_are_given_in_words_and_by_two_keys(site, run):
     ed, client = expert(run)
     ask(site, run, ed, count=3)
@@ -163,6 +165,7 @@ def test_the_reference_answer_is_shown_where_there_is_one(site, run):
         assert all(one in said for one in shown)
 
 
+@pytest.mark.medium
 def test_the_last_judgement_can_be_undone(site, run):
     ed, client = expert(run)
     ask(site, run, ed, count=3)
@@ -213,6 +216,7 @@ def ask_followed(site, run, *experts, **given):
     return site.get(page(run))
 
 
+@pytest.mark.medium
 def test_what_has_no_grade_can_be_taken_back_from_an_expert(site, run):
     ed, client = expert(run)
     ask(site, run, ed)
@@ -236,6 +240,7 @@ def test_who_judges_sees_what_came_only_after_the_last_answer(site, run, rana):
     assert 'id="came"' in text(site.get(page(run)))
 
 
+@pytest.mark.medium
 def test_decision_trust_and_print_say_what_experts_said(site, run):
     decision = reverse("admin:results-decision", args=[run.public_id])
     shown = site.get(decision)
@@ -340,6 +345,7 @@ def test_a_tenth_and_two_hundred_are_presets_and_the_step_can_be_changed(site, r
     assert codes_of(refused) == {"step": ["step_size"]}
 
 
+@pytest.mark.medium
 def test_a_third_is_asked_to_settle_from_the_page(site, run):
     (ed, of_ed), (eve, _) = expert(run, "ed"), expert(run, "eve")
     ask(site, run, ed, eve, count=5)

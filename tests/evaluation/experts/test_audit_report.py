@@ -36,6 +36,7 @@ def fact(run):
     return found
 
 
+@pytest.mark.medium
 def test_the_correlation_is_that_of_scores_and_mean_grades(run):
     ed, eve = expert(run, "ed")[0], expert(run, "eve")[0]
     audit = drawn(run, 24)

@@ -82,6 +82,7 @@ def address(made, name="collecting"):
     return reverse(f"admin:{name}", args=[made.version.question_set.public_id])
 
 
+@pytest.mark.medium
 def test_a_button_grades_the_answers_so_far_and_the_page_says_what_came(client, made):
     assert 'data-handed-in="0" data-fewest="3"' in page(client, made)
     hand_in(made, "ada", "ben")
@@ -117,6 +118,7 @@ def test_a_button_grades_the_answers_so_far_and_the_page_says_what_came(client, 
     assert all(f"<bdi>{row.name}</bdi>" in said for row in best)
 
 
+@pytest.mark.medium
 def test_it_does_not_count_for_its_set_before_people_choose_it(made):
     hand_in(made, "ada", "ben", "cleo")
     interims.start_interim(made.collection, made.version.question_set.owner_id)
@@ -125,6 +127,7 @@ def test_it_does_not_count_for_its_set_before_people_choose_it(made):
     assert not RunOfRecord.objects.exists()
 
 
+@pytest.mark.medium
 def test_by_itself_after_every_so_many_people_and_one_at_a_time(made):
     collecting.change(made.collection, grade_every=3)
     hand_in(made, "ada", "ben")
@@ -157,6 +160,7 @@ def test_one_that_failed_is_not_tried_again_before_more_people_came(made):
     assert found.may_grade
 
 
+@pytest.mark.medium
 def test_what_cannot_be_worked_out_stops_no_worker(made, monkeypatch):
     hand_in(made, "ada", "ben", "cleo")
     interims.start_interim(made.collection, made.version.question_set.owner_id)
@@ -166,6 +170,7 @@ def test_what_cannot_be_worked_out_stops_no_worker(made, monkeypatch):
     assert build_report(made.collection).headline is None
 
 
+@pytest.mark.medium
 def test_the_hint_says_nothing_of_few_answers_and_names_nobody(client, made):
     hand_in(made, "ada", "ben", "cleo")
     interims.start_interim(made.collection, made.version.question_set.owner_id)
@@ -186,6 +191,7 @@ def test_the_hint_says_nothing_of_few_answers_and_names_nobody(client, made):
     assert "0.05" in said
 
 
+@pytest.mark.medium
 def test_who_withdraws_is_gone_from_the_page(client, made):
     hand_in(made, "ada", "ben", "cleo", "dan")
     interims.start_interim(made.collection, made.version.question_set.owner_id)
@@ -200,6 +206,7 @@ def test_who_withdraws_is_gone_from_the_page(client, made):
     assert page(client, made)
 
 
+@pytest.mark.medium
 def test_it_goes_with_its_set(made):
     hand_in(made, "ada", "ben", "cleo")
     interims.start_interim(made.collection, made.version.question_set.owner_id)

@@ -134,6 +134,7 @@ def test_the_preview_shows_what_will_be_sent_and_counts_it(site, rivers, small, 
     assert not Run.objects.exists()
 
 
+@pytest.mark.medium
 def test_nothing_is_sent_that_was_not_shown(site, rivers, small):
     seen = post(site, rivers, small).context["seen"]
     changed = post(site, rivers, small, samples="50", do="ask", seen=seen)
@@ -197,6 +198,7 @@ def test_nobody_is_offered_the_models_of_another_requester(client, small):
     assert not Run.objects.exists()
 
 
+@pytest.mark.medium
 def test_the_page_of_the_run_shows_each_model_and_in_the_end_what_came(
     site, rivers, small, rana, chat
 ):
@@ -233,6 +235,7 @@ def test_the_page_of_the_run_shows_each_model_and_in_the_end_what_came(
     assert not asked[1].has_prices
 
 
+@pytest.mark.medium
 def test_a_run_that_is_paused_shows_how_far_each_model_is_and_goes_on(site, rivers, small, chat):
     run_page = ask(site, rivers, small).url
     run = Run.objects.get()
@@ -255,6 +258,7 @@ def test_the_part_of_the_page_that_its_script_asks_for_is_of_the_models_alone(si
     assert "<html" not in part
 
 
+@pytest.mark.medium
 def test_asking_again_in_the_same_way_sends_nothing(site, rivers, small, chat):
     ask(site, rivers, small)
     work()

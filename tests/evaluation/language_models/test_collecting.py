@@ -59,6 +59,7 @@ def test_every_question_gets_its_answer_and_all_that_was_said_is_kept(version, s
     assert len(chat.bodies) == REQUESTS
 
 
+@pytest.mark.medium
 def test_what_is_stored_is_never_asked_again_not_by_another_run_or_version_either(
     version, rana, small, chat
 ):
@@ -131,6 +132,7 @@ def test_parameters_of_the_model_are_sent_and_those_of_the_run_over_them(version
     assert not {"seed", "max_tokens"} & body.keys()
 
 
+@pytest.mark.medium
 def test_several_models_are_asked_at_the_same_time(version, rana):
     with fake_chat(lambda body: replace(said("yes"), delay=0.3)) as slow:
         models = [model(rana, f"m{n}", slow.spec.replace("small", f"m{n}")) for n in range(4)]
@@ -159,6 +161,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("what", FAULTS)
 def test_a_fault_is_a_clear_state_of_that_model_and_the_others_go_on(version, rana, small, what):
     reply, end, code = FAULTS[what]
@@ -177,6 +180,7 @@ def test_a_fault_is_a_clear_state_of_that_model_and_the_others_go_on(version, ra
     assert {row.status for row in stored} == {"error"}
 
 
+@pytest.mark.medium
 def test_a_server_that_is_down_gives_that_model_up(version, rana, small):
     with fake_chat() as gone:
         down = model(rana, "down", gone.spec)
@@ -296,6 +300,7 @@ def test_a_budget_needs_prices(version, rana, chat):
         queued(version, model(rana, "free", chat.spec), budget=1.0)
 
 
+@pytest.mark.medium
 def test_a_turn_ends_in_time_and_the_next_goes_on(version, rana):
     with fake_chat(lambda body: replace(said("yes"), delay=0.25)) as slow:
         run = queued(version, model(rana, "slow", slow.spec), concurrency=1)
@@ -315,6 +320,7 @@ def test_a_turn_ends_in_time_and_the_next_goes_on(version, rana):
     assert one.seconds >= REQUESTS * 0.25
 
 
+@pytest.mark.medium
 def test_a_model_that_was_given_up_stays_so_in_the_turns_of_the_others(version, rana):
     for n in (7, 8):
         Question.objects.create(version=version, external_id=f"r{n}", position=n, text=f"And {n}?")
@@ -337,6 +343,7 @@ def test_a_model_that_was_given_up_stays_so_in_the_turns_of_the_others(version, 
     assert (one.end, one.failures, other.answered) == ("given_up", 8, 8)
 
 
+@pytest.mark.medium
 def test_what_earlier_turns_spent_counts_against_the_budget(version, rana):
     with fake_chat(lambda body: replace(said("yes"), delay=0.25)) as slow:
         dear = model(rana, "dear", slow.spec, price_in=0.0, price_out=1e6)
@@ -351,6 +358,7 @@ def test_what_earlier_turns_spent_counts_against_the_budget(version, rana):
     assert one.reason == BUDGET_USED_UP
 
 
+@pytest.mark.medium
 def test_a_server_that_hangs_for_a_whole_turn_is_given_up(version, rana):
     with fake_chat(lambda body: replace(said("late"), delay=2.0)) as hanging:
         run = queued(version, model(rana, "hung", hanging.spec), timeout=0.2, attempts=5)
@@ -360,6 +368,7 @@ def test_a_server_that_hangs_for_a_whole_turn_is_given_up(version, rana):
     assert "no answer within 0.2 s" in one.reason
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("end", ["pause", "cancel"])
 def test_who_pauses_or_cancels_keeps_what_was_under_way(version, rana, end):
     with fake_chat(lambda body: replace(said("yes"), delay=0.2)) as slow:

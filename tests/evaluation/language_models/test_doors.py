@@ -207,6 +207,7 @@ def test_pages_of_a_run_that_asked_show_its_models_and_answers(client, rana, ver
     assert "small" in results
 
 
+@pytest.mark.medium
 def test_what_was_collected_is_graded_like_imported_answers_the_latest_asking_first(
     version, rana, small
 ):

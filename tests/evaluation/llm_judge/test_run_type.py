@@ -117,6 +117,7 @@ def test_a_judge_that_was_cut_off_is_not_asked_again_and_the_remedy_is_told(rive
     assert told == [{"count": 1, "names": "kind one", "raise": ""}]
 
 
+@pytest.mark.medium
 def test_the_form_counts_what_the_judge_will_be_asked(client, rivers, model, chat):
     client.force_login(rivers.owner)
     address = reverse("admin:start", args=[rivers.public_id, "judge"])
@@ -190,6 +191,7 @@ def test_another_run_asks_only_what_no_earlier_one_has_got(rivers, model, chat):
     assert run.summary["workers"]["tuned"]["mean"] is not None
 
 
+@pytest.mark.medium
 def test_unreadable_replies_are_asked_for_once_more_and_left_empty(client, rivers, model, chat):
     chat.reply = lambda body: said("A" if "Answer A: " in str(body) else "quite good")
     run = done(started(rivers, model, repeats=1, pairs=0))
@@ -252,6 +254,7 @@ def test_a_budget_ends_it(rivers, model, chat):
     assert told.values["left"] == DIFFERENT - len(chat.bodies)
 
 
+@pytest.mark.medium
 def test_answers_that_a_run_suggested_are_no_random_ones_and_it_says_so(rivers, model):
     judged = let_an_expert_judge(rivers)
     before = done(started(judged, model, repeats=1, pairs=0))
@@ -262,6 +265,7 @@ def test_answers_that_a_run_suggested_are_no_random_ones_and_it_says_so(rivers, 
     assert any(warning["code"] == "judge.chosen" for warning in after.warnings)
 
 
+@pytest.mark.medium
 def test_it_is_started_from_a_form_that_offers_ones_models(client, rivers, model):
     LanguageModel.objects.create(owner=rivers.owner, name="imported only")
     client.force_login(rivers.owner)
@@ -291,6 +295,7 @@ def test_without_a_model_the_form_says_where_to_register_one(client, rivers):
     assert 'name="judge"' not in shown
 
 
+@pytest.mark.medium
 def test_the_report_is_read_over_rest(rivers, model):
     api = APIClient()
     api.force_authenticate(rivers.owner)

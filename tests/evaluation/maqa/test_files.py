@@ -55,6 +55,7 @@ def test_scores_are_means_over_questions_of_means_over_their_replies(tmp_path):
     assert items["0"]["consistency"] == "0.0"
 
 
+@pytest.mark.medium
 def test_a_second_spelling_of_a_matched_answer_is_a_repetition(tmp_path):
     # Both spellings are one right answer. Two answers count, one of them right:
     # precision 1/2, not 1/3; recall 1/2. Without the wrong answer the set is exact.

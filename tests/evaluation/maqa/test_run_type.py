@@ -205,6 +205,7 @@ def test_choices_are_put_with_their_letters_which_will_do_as_answers(question_se
     assert last.answers == (("rose", "A", "A) rose"), ("blood", "C", "C) blood"))
 
 
+@pytest.mark.medium
 def test_models_are_asked_several_times_and_the_numbers_are_those_of_files(
     question_set, small, world, tmp_path
 ):
@@ -283,6 +284,7 @@ def test_a_set_without_any_right_answer_is_measured_too(client, rita, small):
     assert 'id="wrong"' not in shown.content.decode()
 
 
+@pytest.mark.medium
 def test_likeliest_words_are_asked_for_where_wanted(question_set, small, world):
     run = done(question_set, options([small], top_tokens=2, vocabulary=10))
     assert {body["top_logprobs"] for body in world.server.bodies} == {2}
@@ -298,6 +300,7 @@ def test_likeliest_words_are_asked_for_where_wanted(question_set, small, world):
     assert rows[0].max_softmax == pytest.approx(0.6)
 
 
+@pytest.mark.medium
 def test_models_are_compared_by_question(question_set, rita, small, world):
     other = registered(rita, "other", world.server.spec.replace("small", "other"))
     run = done(question_set, options([small, other]))
@@ -321,6 +324,7 @@ def test_a_run_without_a_model_or_a_question_is_not_started(question_set, rita, 
     assert told(empty, mine) == [("no_text", "")]
 
 
+@pytest.mark.medium
 def test_a_requester_uploads_a_list_starts_a_run_and_reads_it(client, rita, small, world):
     made = QuestionSet.objects.create(owner=rita, name="fresh")
     client.force_login(rita)

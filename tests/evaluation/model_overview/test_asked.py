@@ -23,6 +23,7 @@ def asked(rivers, settings):  # noqa: F811
     server.chat.close()
 
 
+@pytest.mark.medium
 def test_every_kind_that_tells_views_stands_beside_the_others(
     client,
     rivers,  # noqa: F811

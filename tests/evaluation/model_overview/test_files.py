@@ -96,6 +96,7 @@ def test_folders_are_put_together_by_models_and_questions(
     assert ", ".join(SIDES[one] for one in summary["missing"]).lower() in ran.out.lower()
 
 
+@pytest.mark.medium
 def test_the_same_as_over_the_database(graded, tmp_path, db, django_user_model, monkeypatch):
     from tests.evaluation.model_overview import test_run_type
     from tests.evaluation.model_overview.world import rivers_of

@@ -87,6 +87,7 @@ def table(client, run, name):
     return list(csv.DictReader(io.StringIO(b"".join(sent).decode("utf-8-sig"))))
 
 
+@pytest.mark.medium
 def test_numbers_of_all_runs_stand_beside_each_other(client, rivers, graded, seen):
     client.force_login(rivers.owner)
     rows = table(client, seen, "views")
@@ -195,6 +196,7 @@ def test_a_disagreement_is_the_distance_of_places_among_all_answers(client, rive
     assert float(farthest["disagreement"]) == pytest.approx(max(places) - min(places))
 
 
+@pytest.mark.medium
 def test_a_model_has_a_page_that_says_what_it_knows(client, rivers, seen, rendered_messages):
     client.force_login(rivers.owner)
     models = ViewsSummary.from_json(seen.summary).models
@@ -220,6 +222,7 @@ def test_a_model_has_a_page_that_says_what_it_knows(client, rivers, seen, render
     ).status_code == 404  # fmt: skip
 
 
+@pytest.mark.medium
 def test_sides_that_nobody_looked_from_are_offered_as_the_next_step(client, rivers, graded):
     run = done(rivers)
     client.force_login(rivers.owner)
@@ -233,6 +236,7 @@ def test_sides_that_nobody_looked_from_are_offered_as_the_next_step(client, rive
     assert 'id="no-chart"' in said
 
 
+@pytest.mark.medium
 def test_a_newer_run_is_told_and_older_runs_count_for_models_nobody_else_tells(
     client, rivers, graded
 ):  # fmt: skip
@@ -253,6 +257,7 @@ def test_a_newer_run_is_told_and_older_runs_count_for_models_nobody_else_tells(
     assert 'id="newer"' in page(client, "results-run", run=run.public_id)
 
 
+@pytest.mark.medium
 def test_two_gradings_are_never_mixed(client, rivers, graded):
     again = done(rivers, AqerParameters(embedder="tfidf-char", bootstrap=0), "aqer")
     run = done(rivers)
@@ -265,6 +270,7 @@ def test_two_gradings_are_never_mixed(client, rivers, graded):
     assert [one["run"] for one in run.summary["sources"]] == [str(again.public_id)]
 
 
+@pytest.mark.medium
 def test_every_answer_is_listed_page_by_page_and_by_model(client, rivers, seen, monkeypatch):
     client.force_login(rivers.owner)
     address = reverse("admin:results-views-answers", args=[seen.public_id])
@@ -329,6 +335,7 @@ def test_a_grading_without_models_is_told_when_it_runs(rivers):
     assert Message.from_stored(run.error) == Message("run.nothing_to_view")
 
 
+@pytest.mark.medium
 def test_the_page_of_the_set_and_of_a_model_lead_to_it(client, rivers, seen):
     client.force_login(rivers.owner)
     said = page(client, "question-set", set_id=rivers.public_id)
@@ -340,6 +347,7 @@ def test_the_page_of_the_set_and_of_a_model_lead_to_it(client, rivers, seen):
     assert reverse("admin:results-views-model", args=[seen.public_id, place]) in answers
 
 
+@pytest.mark.medium
 def test_the_same_seed_gives_the_same_numbers(rivers, seen):
     again = done(rivers)
     assert again.input_hash == seen.input_hash
@@ -359,6 +367,7 @@ def test_pages_take_few_queries_however_many_answers_there_are(
             page(client, name, run=seen.public_id, **ids)
 
 
+@pytest.mark.medium
 def test_only_who_sees_answers_sees_it(client, rivers, seen, django_user_model):
     users = django_user_model.objects
     outsider = users.create_user("otto", password="x", is_staff=True)

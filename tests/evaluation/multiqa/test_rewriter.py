@@ -1,5 +1,7 @@
 """The rewriter of a run in other words: what is checked, what failed, and what is asked anew."""
 
+import pytest
+
 from evaluation.core.messages.message import Message
 from evaluation.multiqa.storage.running import load_rewordings
 from tests.evaluation.core.backends.chat.fake import error, said
@@ -7,6 +9,7 @@ from tests.evaluation.multiqa.test_run_type import value
 from tests.evaluation.multiqa.world import done, options, replied, rivers
 
 
+@pytest.mark.medium
 def test_a_rewriter_is_asked_once_a_question_and_what_it_says_is_checked(world, good):
     rewriter = world.model("rewriter")
     run = done(rivers(world.owner, variants=False), options([good], rewriter))
@@ -24,6 +27,7 @@ def test_a_rewriter_is_asked_once_a_question_and_what_it_says_is_checked(world, 
     assert value(run, "good", "worst_case") == 1.0
 
 
+@pytest.mark.medium
 def test_a_rewriter_that_says_nothing_usable_fails_the_run_with_what_to_do(world, good):
     rewriter = world.model("rewriter")
     world.server.reply = lambda body: said("No.")
@@ -43,6 +47,7 @@ def test_a_rewriter_that_says_nothing_usable_fails_the_run_with_what_to_do(world
     assert (told.code, "401" in told.values["reason"]) == ("run.rewriter_not_asked", True)
 
 
+@pytest.mark.medium
 def test_after_a_failure_the_rewriter_is_asked_anew_and_a_kept_reply_is_taken_over(world, good):
     rewriter = world.model("rewriter")
     made = rivers(world.owner, variants=False)

@@ -189,6 +189,7 @@ def panels(draw):
     return Panel.build(answers, answers == np.array(key)[:, None], choices)
 
 
+@pytest.mark.medium
 @given(panels())
 @settings(max_examples=200, deadline=None)
 def test_the_worst_is_never_above_and_the_best_never_below_accuracy_and_plurality(panel):
@@ -200,6 +201,7 @@ def test_the_worst_is_never_above_and_the_best_never_below_accuracy_and_pluralit
     assert numbers["worst_case"] <= numbers["item_difficulty"] <= numbers["best_case"]
 
 
+@pytest.mark.medium
 @given(panels())
 @settings(max_examples=150, deadline=None)
 def test_every_number_is_that_of_the_loops(panel):
@@ -233,6 +235,7 @@ def test_every_number_is_that_of_the_loops(panel):
             assert together[name].value == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.medium
 @given(panels(), st.randoms(use_true_random=False))
 @settings(max_examples=100, deadline=None)
 def test_the_order_of_wordings_and_of_items_does_not_matter(panel, random):
@@ -341,6 +344,7 @@ def test_a_guesser_gives_as_many_answers_as_there_are_replies_with_a_vote():
     assert chance["accuracy"].value == pytest.approx(1 / 2)
 
 
+@pytest.mark.medium
 def test_alpha_as_in_the_paper_is_below_0_for_guesses_and_alpha_is_not():
     # An F of two independent variances: the mean of alpha is -2/(persons - 3). Persons are the 20
     # wordings in the paper's alpha (-2/17, standard error .03), the 200 questions in the other.

@@ -52,6 +52,7 @@ def value(run, system, metric, group=""):
     return rows[system, metric, group]
 
 
+@pytest.mark.medium
 def test_typed_wordings_are_asked_and_the_numbers_are_worked_out_by_hand(world, good, shaky):
     run = done(rivers(world.owner), options([good, shaky]))
     # Five questions in three wordings, to each of two models.
@@ -76,6 +77,7 @@ def test_typed_wordings_are_asked_and_the_numbers_are_worked_out_by_hand(world, 
     assert reasons == {"no_accepted_answer"}
 
 
+@pytest.mark.medium
 def test_people_measure_what_has_no_key(world, good, shaky):
     run = done(rivers(world.owner), options([good, shaky]))
     rows = {row.system: row for row in load_crowd(run)}
@@ -100,6 +102,7 @@ def table(client, run, name):
     return b"".join(got).decode("utf-8-sig")
 
 
+@pytest.mark.medium
 def test_evaluate_multiqa_on_the_exported_replies_gives_the_same_cells(
     client, world, good, shaky, tmp_path
 ):
@@ -148,6 +151,7 @@ def mixed(body):
     return replied(body)
 
 
+@pytest.mark.medium
 def test_a_run_goes_on_where_its_worker_was_lost_and_asks_nothing_twice(
     world, good, shaky, monkeypatch
 ):
@@ -191,6 +195,7 @@ def test_a_run_goes_on_where_its_worker_was_lost_and_asks_nothing_twice(
     assert run.summary["replies"] == 30
 
 
+@pytest.mark.medium
 def test_another_run_takes_over_every_reply(world, good):
     question_set = rivers(world.owner)
     first = done(question_set, options([good]))
@@ -255,6 +260,7 @@ def test_translations_and_unanswerable_questions_are_left_out_and_counted(world,
     assert not any("Welcher" in str(body) for body in world.server.bodies)
 
 
+@pytest.mark.medium
 def test_a_model_that_does_not_reply_is_an_error_of_its_own(world, good):
     question_set = rivers(world.owner)
     bad = world.model("broken")
@@ -292,6 +298,7 @@ def test_a_reply_that_was_cut_off_is_no_error_and_guessers_do_not_answer_it(worl
     )
 
 
+@pytest.mark.medium
 def test_the_pages_show_numbers_pictures_worst_questions_and_dropped_rewordings(
     client, world, good, shaky
 ):
@@ -339,6 +346,7 @@ def test_the_pages_show_numbers_pictures_worst_questions_and_dropped_rewordings(
     assert "good, shaky" in settings_page
 
 
+@pytest.mark.medium
 def test_the_form_says_what_will_be_asked_before_it_is(client, world, good):
     rewriter = world.model("rewriter")
     question_set = rivers(world.owner, variants=False)
@@ -395,6 +403,7 @@ def test_the_form_says_what_will_be_asked_before_it_is(client, world, good):
     assert refused.status_code == 400
 
 
+@pytest.mark.medium
 def test_over_rest_it_is_started_and_read(world, good):
     api = APIClient()
     api.force_authenticate(world.owner)

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from evaluation.multiqa.run import study
 from evaluation.multiqa.storage.running import load_rewordings
 from evaluation.runs.steps.checkpoints import Lane
@@ -19,6 +21,7 @@ from tests.evaluation.runs.background.embedding_server import EmbeddingServer
 from tests.evaluation.runs.background.lanes import work_in_two_lanes
 
 
+@pytest.mark.medium
 def test_a_second_attempt_at_rewording_ends_where_asking_and_computing_are_two_processes(
     world, good, monkeypatch
 ):
@@ -51,6 +54,7 @@ def test_a_second_attempt_at_rewording_ends_where_asking_and_computing_are_two_p
     assert len(world.bodies("good")) == 3 * len(QUESTIONS)
 
 
+@pytest.mark.medium
 def test_a_remote_embedder_of_the_crowd_is_asked_where_asking_and_computing_are_two_processes(
     world, good
 ):

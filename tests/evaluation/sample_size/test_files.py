@@ -28,6 +28,7 @@ def table(path):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.medium
 def test_it_writes_the_curve_its_pictures_and_the_sentence(files, tmp_path):
     answers, judgements = files
     out = tmp_path / "out"
@@ -68,6 +69,7 @@ def test_it_writes_the_curve_its_pictures_and_the_sentence(files, tmp_path):
     assert set(summary["input_hashes"]) == {"answers", "judgements"}
 
 
+@pytest.mark.medium
 def test_the_same_seed_gives_the_same_files(files, tmp_path):
     answers, _ = files
     for name in ("one", "two"):
@@ -83,6 +85,7 @@ def test_without_judgements_it_says_that_the_crowd_is_its_own_measure(files, tmp
     assert terminal_sentence("crowd_size.by_crowd", workers=9) in ran.out
 
 
+@pytest.mark.medium
 def test_grades_of_models_answers_in_the_file_of_judgements_are_left_out(
     files, tmp_path, told_problems
 ):

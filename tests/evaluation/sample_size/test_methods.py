@@ -41,6 +41,7 @@ def means(scores, labels):
     return found
 
 
+@pytest.mark.medium
 def test_the_whole_crowd_agrees_as_its_leave_one_out_scores_do(twelve):
     x, workers, questions, grades = twelve
     fitted = CrowdSize(**QUICK).fit(x, workers, questions, grades)
@@ -59,6 +60,7 @@ def test_the_whole_crowd_agrees_as_its_leave_one_out_scores_do(twelve):
     assert points(fitted, WORKERS, "crowd")[12].pearson == pytest.approx(1)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("more", [{}, {"leave_one_out": True, "similarity": "euclidean"}])
 def test_a_part_scores_everybody_as_if_the_others_had_no_vote(twelve, more):
     x, workers, questions, grades = twelve
@@ -106,6 +108,7 @@ def test_from_a_size_on_means_for_all_larger_ones_too():
     assert find_smallest_size(gap, 0.5) is None
 
 
+@pytest.mark.medium
 def test_without_judgements_the_crowd_is_compared_with_itself(twelve):
     x, workers, questions, _ = twelve
     fitted = CrowdSize(**QUICK).fit(x, workers, questions)
@@ -114,6 +117,7 @@ def test_without_judgements_the_crowd_is_compared_with_itself(twelve):
     assert all(verdict.full.value == 1 for verdict in fitted.verdicts_)
 
 
+@pytest.mark.medium
 def test_with_few_judged_workers_answers_are_compared(twelve):
     x, workers, questions, grades = twelve
     few = np.where(np.isin(workers, ["worker 0", "worker 5", "worker 9"]), grades, np.nan)
@@ -122,6 +126,7 @@ def test_with_few_judged_workers_answers_are_compared(twelve):
     assert "workers" not in {point.measure for point in fitted.points_}
 
 
+@pytest.mark.medium
 def test_grades_that_chance_could_give_name_no_number(twelve):
     x, workers, questions, grades = twelve
     wrong = np.where(np.isnan(grades), np.nan, -grades)
@@ -132,6 +137,7 @@ def test_grades_that_chance_could_give_name_no_number(twelve):
     assert verdict.reason == "no_correlation"
 
 
+@pytest.mark.medium
 def test_what_was_tried_is_not_tried_again(twelve, monkeypatch):
     x, workers, questions, grades = twelve
     whole = CrowdSize(**QUICK).fit(x, workers, questions, grades)

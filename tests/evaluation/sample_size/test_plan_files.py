@@ -24,6 +24,7 @@ def ran(tmp_path_factory):
     return found, output
 
 
+@pytest.mark.medium
 def test_the_files_agree_with_the_summary_and_the_terminal(ran):
     found, output = ran
     rows = table(output / "plan_questions.csv")

@@ -46,6 +46,7 @@ def done(question_set, parameters=QUICK):
     return run
 
 
+@pytest.mark.medium
 def test_the_page_says_how_many_are_enough_with_a_picture_and_the_numbers(
     client, judged, rendered_messages
 ):
@@ -77,6 +78,7 @@ def test_the_page_says_how_many_are_enough_with_a_picture_and_the_numbers(
     assert client.get(none).status_code == 404
 
 
+@pytest.mark.medium
 def test_the_report_is_read_over_rest(judged):
     api = APIClient()
     api.force_authenticate(judged.owner)
@@ -98,6 +100,7 @@ def test_the_report_is_read_over_rest(judged):
     assert {point["by"] for point in found["points"]} == {"workers", "questions"}
 
 
+@pytest.mark.medium
 def test_a_run_goes_on_in_the_next_turn_with_what_it_tried(rivers, monkeypatch):
     run = runs.queue_run(rivers.latest_version(), rivers.owner_id, QUICK, "crowd-size")
     ticks = iter(range(10_000))

@@ -118,6 +118,7 @@ def test_a_folder_of_evaluate_aqer_is_exported_with_facts(tmp_path):
     assert (refused.code, target.exists()) == (2, True)
 
 
+@pytest.mark.medium
 def test_a_run_or_a_set_is_named_by_the_command(tides, tmp_path):
     run = graded(tides, embedder="tfidf-word")
     for source in (str(run.public_id), "tides"):

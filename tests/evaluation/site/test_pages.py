@@ -242,6 +242,7 @@ def _scripts(text):
         yield tag, "src=" in tag
 
 
+@pytest.mark.medium
 def test_lists_come_in_pages_that_follow_each_other(site, rana):
     run = world.finished(n_workers=120, n_questions=1, n_models=0, owner=rana)
     address, seen = page("results-people", run), []

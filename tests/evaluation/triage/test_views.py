@@ -150,6 +150,7 @@ def test_a_decision_leads_to_the_next_of_whom_nobody_decided(site, copied):
     assert f": {REASONS['copied'].briefly}</span>" in page
 
 
+@pytest.mark.medium
 def test_after_the_last_one_comes_the_queue(site, copied):
     for name in ("w002", "w016", "w017", "w018", "w019"):
         site.post(at(copied, name), {"do": "accept"})
@@ -300,6 +301,7 @@ def confirmed(site, run, **query):
     }
 
 
+@pytest.mark.medium
 def test_everybody_else_is_accepted_after_it_is_said_how_many_and_who_is_not(site, copied):
     site.post(at(copied, "w019"), {"do": "look"})
     queue = site.get(queue_link(copied)).content.decode()

@@ -194,6 +194,7 @@ def test_a_step_is_the_first_that_there_is_reason_for(run):
     assert build_decision(run).step is Step.GRADE_AGAIN
 
 
+@pytest.mark.medium
 def test_models_that_answered_later_are_added_by_a_run_of_the_same_settings(site, run):
     run.parameters = {**run.parameters, "seed": 5}
     run.save()
@@ -313,6 +314,7 @@ def test_the_page_takes_a_constant_number_of_queries(
         shown(site, run)
 
 
+@pytest.mark.medium
 def test_it_says_which_run_exports_use(site, run):
     def said():
         return re.search(r'data-record="([^"]+)"', shown(site, run))[1]

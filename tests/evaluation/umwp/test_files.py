@@ -286,6 +286,7 @@ def test_the_published_problems_have_the_counts_of_the_paper_s_half(tmp_path, da
     assert (found["f1"][0], found["answer_accuracy"][0], found["pairs"][0]) == (1, 1, 1)
 
 
+@pytest.mark.medium
 @pytest.mark.model
 def test_with_the_default_encoder_numbers_are_answers_and_doubts_are_not(tmp_path):
     replies = [

@@ -86,6 +86,7 @@ def test_a_similarity_out_of_range_is_told(tmp_path):
     assert "no number above 0" in ran.err
 
 
+@pytest.mark.medium
 @pytest.mark.data
 def test_the_shared_half_has_three_texts_with_both_labels(tmp_path, data_folder):
     path = data_folder / "umwp" / "StandardDataset.odd_ids.jsonl"

@@ -59,6 +59,7 @@ def labelled(run, who, words, judging=LABELS):
     return user
 
 
+@pytest.mark.medium
 def test_people_stand_in_a_run_beside_the_models(question_set, small, large):
     answered(question_set)
     Response.objects.filter(submission__worker__external_id="ben", text="2").update(rejected=True)
@@ -80,6 +81,7 @@ def test_people_stand_in_a_run_beside_the_models(question_set, small, large):
     assert [row["worker"] for row in table(run, "people")] == ["ann", "ann", "ben"]
 
 
+@pytest.mark.medium
 def test_a_run_names_people_among_its_inputs(question_set, small):
     before = done(question_set, options(small))
     assert build_people_report(before).benchmark == []
@@ -166,6 +168,7 @@ def test_labels_are_compared_with_each_other_and_with_the_classifier(
     assert build_people_report(run).between.value == pytest.approx(1)
 
 
+@pytest.mark.medium
 def test_unrelated_content_is_labelled_on_a_page_of_its_own(question_set, small):
     run = done(question_set, options(small))
     assert build_people_report(run).unrelated == []
@@ -184,6 +187,7 @@ def test_unrelated_content_is_labelled_on_a_page_of_its_own(question_set, small)
     assert (row["metric"], row["value"], row["n"]) == ("unrelated_content", pytest.approx(0.2), 5)
 
 
+@pytest.mark.medium
 def test_a_label_can_be_corrected(question_set, small):
     run = done(question_set, options(small))
     user = labelled(run, "cy", {"1": "yes"})
@@ -195,6 +199,7 @@ def test_a_label_can_be_corrected(question_set, small):
     assert [given.label for given in HumanJudgement.objects.filter(expert=user)] == ["no"]
 
 
+@pytest.mark.medium
 def test_the_sample_holds_what_the_classifier_says_in_its_shares(question_set, small):
     version = question_set.latest_version()
     for number in range(30):
@@ -212,6 +217,7 @@ def test_the_sample_holds_what_the_classifier_says_in_its_shares(question_set, s
     assert [one.key for one in draw_sample(run, LABELS, 14, 3)] == later[:14]
 
 
+@pytest.mark.medium
 def test_the_page_says_what_is_there_and_what_is_missing(question_set, small):
     run = done(question_set, options(small))
     client = Client()

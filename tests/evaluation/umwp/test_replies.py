@@ -85,6 +85,7 @@ def test_the_form_counts_questions_that_are_no_math_before_the_start(rita, quest
     assert numbers_of(describe_questions(question_set.latest_version()).words) == [3, 2]
 
 
+@pytest.mark.medium
 def test_people_are_counted_without_any_label(client, rita, small, large, chemist):
     made = science(rita, None)
     lines = ["worker,question,answer", "ann,q0,CO2", f"ann,q1,{UNKNOWN}", "ben,q0,oxygen"]
@@ -104,6 +105,7 @@ def test_people_are_counted_without_any_label(client, rita, small, large, chemis
     assert (b'id="no-people"' in page, b'data-state="no_labels"' in page) == (False, True)
 
 
+@pytest.mark.medium
 def test_rows_that_hold_no_number_are_hidden_and_said_to_be(client, rita, small, large, chemist):
     run = done(science(rita), options(small, large, instruction=True))
     report = build_noticing_report(run)

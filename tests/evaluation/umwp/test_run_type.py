@@ -37,6 +37,7 @@ def test_models_are_asked_and_the_numbers_are_those_by_hand(question_set, small,
     assert "|encoder:TfidfVectorizer(analyzer='char_wb'" in run.signature
 
 
+@pytest.mark.medium
 def test_the_numbers_of_a_run_are_those_of_files_cell_by_cell(
     question_set, small, large, server, tmp_path
 ):
@@ -97,6 +98,7 @@ def test_models_are_compared_on_the_questions_of_both(question_set, small, large
     assert (answered["n"], answered["only_system"], answered["only_other"]) == (3, 1, 0)
 
 
+@pytest.mark.medium
 def test_questions_of_which_nobody_knows_are_asked_and_count_in_nothing(
     question_set, small, large, server
 ):
@@ -160,6 +162,7 @@ def test_each_model_and_question_is_told_to_the_page_of_all_views(question_set, 
     assert viewed["notices"].number({"answerable": "", "taken_as": "unanswerable"}) is None
 
 
+@pytest.mark.medium
 def test_another_turn_goes_on_and_another_run_asks_nothing_twice(
     question_set, small, server, monkeypatch
 ):
@@ -238,6 +241,7 @@ def test_replies_are_counted_by_what_came_on_the_run_s_page_too(
     assert 'data-state="errors"' in page
 
 
+@pytest.mark.medium
 def test_what_will_be_asked_is_foreseen_and_what_is_there_is_not_asked(question_set, small, server):
     version, rita = question_set.latest_version(), question_set.owner
     both = options(small, instruction=True, max_tokens=100)

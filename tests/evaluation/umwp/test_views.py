@@ -20,6 +20,7 @@ from tests.evaluation.runs.run_types.texts import numbers_of
 from tests.evaluation.umwp.world import PROBLEMS, QUICK, UNKNOWN, done, lines, options, said_by
 
 
+@pytest.mark.medium
 def test_the_page_tells_who_notices_and_what_the_numbers_mean(
     client, question_set, small, large, rita
 ):
@@ -47,6 +48,7 @@ def test_the_page_tells_who_notices_and_what_the_numbers_mean(
         assert header.count(",") > 3, name
 
 
+@pytest.mark.medium
 def test_the_replies_stand_wrong_ones_first_with_why_they_were_taken_so(
     client, question_set, small, large, rita
 ):
@@ -117,6 +119,7 @@ def test_the_api_starts_a_run_and_tells_what_it_found(question_set, small, rita)
     assert found["categories"][0]["name"] == "key information missing"
 
 
+@pytest.mark.medium
 def test_the_page_that_starts_it_takes_a_file_and_ticked_models(client, rita, small, server):
     made = QuestionSet.objects.create(owner=rita, name="empty")
     start = reverse("admin:start", args=[made.public_id, "umwp"])

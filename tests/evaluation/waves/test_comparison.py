@@ -77,6 +77,7 @@ def mean_of(run, name):
     return sum(scores) / len(scores)
 
 
+@pytest.mark.medium
 def test_people_of_both_are_compared_by_their_own_means(waves):
     before, after = waves
     people = build_report(before, after).people
@@ -95,6 +96,7 @@ def test_people_of_both_are_compared_by_their_own_means(waves):
     assert people.retest.interval.low == pytest.approx(found.interval.low)
 
 
+@pytest.mark.medium
 def test_the_question_whose_year_changed_says_so(waves):
     report = build_report(*waves)
     by_name = {one.name: one for one in report.questions}
@@ -109,6 +111,7 @@ def test_the_question_whose_year_changed_says_so(waves):
     assert (by_name["cable"].n_before, by_name["cable"].n_after) == (10, 10)
 
 
+@pytest.mark.medium
 def test_distances_are_those_of_the_exemplary_answers(waves):
     """Vectors by hand: of the ship a right angle, of the cable the same, none of why."""
     before, after = waves
@@ -132,6 +135,7 @@ def test_distances_are_those_of_the_exemplary_answers(waves):
     assert (report.n_moved, report.n_measured) == (1, 2)
 
 
+@pytest.mark.medium
 def test_models_whose_answers_came_along_are_scored_by_the_new_crowd(waves):
     before, after = waves
     models = build_report(before, after).models
@@ -149,6 +153,7 @@ def test_models_whose_answers_came_along_are_scored_by_the_new_crowd(waves):
     assert models.rank_correlation is None  # of two models it would be 1 or -1
 
 
+@pytest.mark.medium
 def test_by_spelling_answers_of_both_are_counted_together_to_test_what_moved(spelled, site):
     report = build_report(*spelled)
     assert (report.comparable, report.by_spelling) == (False, True)
@@ -188,6 +193,7 @@ def test_by_spelling_answers_of_both_are_counted_together_to_test_what_moved(spe
     assert float(rows["ship"]["adjusted_p_value"]) > 0.05
 
 
+@pytest.mark.medium
 def test_a_test_is_kept_until_an_answer_is_taken_back(spelled, monkeypatch):
     before, after = spelled
     first = compute_shifts(before, after)
@@ -201,6 +207,7 @@ def test_a_test_is_kept_until_an_answer_is_taken_back(spelled, monkeypatch):
     assert {one.moved_beyond_chance for one in report.questions} == {None}
 
 
+@pytest.mark.medium
 def test_who_does_not_vote_is_not_tested(spelled):
     before, after = spelled
     out = ("kim", "lou", "max")
@@ -213,6 +220,7 @@ def test_who_does_not_vote_is_not_tested(spelled):
     assert cable != compute_shifts(before, after)["cable"]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("limit", "most"), [("MOST_BY_WORDS", 59), ("MOST_OF_ONE_BY_WORDS", 19)])
 def test_what_would_take_long_is_not_tested(spelled, site, monkeypatch, limit, most):
     monkeypatch.setattr(f"evaluation.waves.storage.{limit}", most)
@@ -223,6 +231,7 @@ def test_what_would_take_long_is_not_tested(spelled, site, monkeypatch, limit, m
     assert "tested" not in states(page)
 
 
+@pytest.mark.medium
 def test_runs_that_were_graded_otherwise_have_no_distances(waves, site):
     before, after = waves
     Run.objects.filter(pk=after.pk).update(parameters=after.parameters | {"similarity": "jaccard"})
@@ -236,6 +245,7 @@ def test_runs_that_were_graded_otherwise_have_no_distances(waves, site):
     assert build_report(before, after).untested == "otherwise"
 
 
+@pytest.mark.medium
 def test_the_page_says_it_in_words_and_the_files_have_all(site, waves):
     _, after = waves
     page = html(site, address(after))
@@ -254,6 +264,7 @@ def test_the_page_says_it_in_words_and_the_files_have_all(site, waves):
     assert models["Big"]["n_same_answers"] == models["Big"]["n_answers"] == "2"
 
 
+@pytest.mark.medium
 def test_only_a_wave_has_the_page_among_its_tabs(site, waves):
     before, after = waves
     assert f'href="{address(after)}"' in html(site, address(after, "people"))
@@ -264,6 +275,7 @@ def test_only_a_wave_has_the_page_among_its_tabs(site, waves):
     assert site.get(address(before, "table", name="waves-people")).status_code == 404
 
 
+@pytest.mark.medium
 def test_who_may_not_see_the_earlier_wave_sees_nothing_of_it(client, waves):
     before, after = waves
     otto = User.objects.create(username="otto", is_staff=True)
@@ -276,6 +288,7 @@ def test_who_may_not_see_the_earlier_wave_sees_nothing_of_it(client, waves):
     assert client.get(place).status_code == 404
 
 
+@pytest.mark.medium
 def test_the_page_takes_a_constant_number_of_queries(site, waves, django_assert_max_num_queries):
     with django_assert_max_num_queries(46):
         site.get(address(waves[1]))
@@ -283,6 +296,7 @@ def test_the_page_takes_a_constant_number_of_queries(site, waves, django_assert_
         site.get(address(waves[1]))
 
 
+@pytest.mark.medium
 def test_a_wave_is_made_on_a_page(site, waves):
     before, _ = waves
     place = reverse("admin:new-wave", args=[before.version.question_set.public_id])
@@ -304,6 +318,7 @@ def test_a_wave_is_made_on_a_page(site, waves):
     assert not Response.objects.filter(submission__version__question_set=made).exists()
 
 
+@pytest.mark.medium
 def test_rest_tells_the_same(rana, waves):
     rest = Api(rana).get
     before, after = waves

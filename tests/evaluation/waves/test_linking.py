@@ -47,6 +47,7 @@ def months(rana, tmp_path):
     return graded(march), april
 
 
+@pytest.mark.medium
 def test_last_months_models_against_this_months_people_by_command(months):
     march, april = months
     call_command("link_wave", april.name, earlier=march.version.question_set.name, with_models=True)
@@ -70,6 +71,7 @@ def test_last_months_models_against_this_months_people_by_command(months):
     assert ranks["Small"][0] == 2
 
 
+@pytest.mark.medium
 def test_sets_are_linked_compared_and_unlinked_on_a_page(months, site):
     march, april = months
     of_march = march.version.question_set
@@ -121,6 +123,7 @@ def test_sets_are_linked_compared_and_unlinked_on_a_page(months, site):
     assert "nothing_changed" in states(again.content.decode())
 
 
+@pytest.mark.medium
 def test_rest_links_copies_and_unlinks(months, rana):
     march, april = months
     rest = Api(rana)
@@ -142,6 +145,7 @@ def test_rest_links_copies_and_unlinks(months, rana):
     assert rest.ask("DELETE", place).status_code == 409
 
 
+@pytest.mark.medium
 def test_a_set_of_another_owner_is_not_offered_and_not_linked(months, site, rana):
     march, april = months
     otto = world.version(world.user("otto", is_staff=True), "lakes").question_set
@@ -169,6 +173,7 @@ def tara(months, rana):
     return user
 
 
+@pytest.mark.medium
 def test_what_models_said_in_a_wave_that_somebody_does_not_see_is_not_copied(months, tara, client):
     march, april = months
     of_march = march.version.question_set
@@ -188,6 +193,7 @@ def test_what_models_said_in_a_wave_that_somebody_does_not_see_is_not_copied(mon
     assert not LLMResponse.objects.filter(question__version__question_set=april).exists()
 
 
+@pytest.mark.medium
 def test_who_judges_the_wave_before_blindly_gets_nothing_of_what_models_said(months, tara, client):
     march, april = months
     march.version.question_set.shares.create(user=tara, role="expert")
@@ -209,6 +215,7 @@ def test_who_judges_the_wave_before_blindly_gets_nothing_of_what_models_said(mon
     assert (level, numbers(notice)) == ("success", [2, 2])
 
 
+@pytest.mark.medium
 def test_the_name_of_a_wave_that_somebody_does_not_see_is_not_told(months, tara, client):
     _, april = months
     mine = world.version(april.owner, "May").question_set
@@ -232,6 +239,7 @@ def test_the_name_of_a_wave_that_somebody_does_not_see_is_not_told(months, tara,
     assert "“cables”" not in text_of(done) + rest.content.decode() + text_of(gone)
 
 
+@pytest.mark.medium
 def test_who_links_two_sets_that_somebody_else_links_meanwhile_is_told(months, site, monkeypatch):
     march, april = months
     of_march = march.version.question_set
@@ -253,6 +261,7 @@ def test_who_links_two_sets_that_somebody_else_links_meanwhile_is_told(months, s
     assert "cables" in element_text(page, "linked")
 
 
+@pytest.mark.medium
 def test_a_model_without_a_scored_answer_to_a_common_question_is_not_the_same(months, site):
     march, april = months
     link(april, march.version.question_set)

@@ -234,6 +234,7 @@ def test_an_id_that_is_too_long_is_told(rivers, tmp_path):
     assert faults(error) == [(3, "question", "id_too_long"), (2, "worker", "id_too_long")]
 
 
+@pytest.mark.medium
 def test_many_workers_are_found_again(rivers, tmp_path):
     rows = "".join(f"w{i},r{j},answer {i}\n" for i in range(1300) for j in (1, 2))
     path = write(tmp_path, HEADER + rows)

@@ -262,6 +262,7 @@ def test_a_large_file_of_objects_is_read_the_same_in_a_process_of_its_own(
     assert next(iter(mapped.questions.values())).text == wording
 
 
+@pytest.mark.medium
 def test_a_process_tells_bad_lines_of_json_lines_with_their_numbers(elsewhere):
     name, content = lines("a.jsonl", HUB_ENTRIES)
     with pytest.raises(InputError) as caught:

@@ -33,6 +33,7 @@ def intact(tmp_path_factory):
     return {".csv": CSV, ".tsv": CSV, ".jsonl": JSONL, ".xlsx": book.read_bytes()}
 
 
+@pytest.mark.medium
 @settings(deadline=None, max_examples=150)
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".xlsx"])
 @given(changes=CHANGES)

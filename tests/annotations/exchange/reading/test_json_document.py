@@ -36,12 +36,14 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.medium
 @given(VALUES, st.sampled_from([None, 1]))
 def test_whatever_the_standard_library_writes_is_read_as_it_was(value, indent):
     assert read(json.dumps([value], indent=indent)).value == [value]
     assert read(json.dumps([value], ensure_ascii=False)).value == [value]
 
 
+@pytest.mark.medium
 @given(VALUES, st.integers(0, 200), st.sampled_from(list('{}[]:,"\\x1.')))
 def test_it_refuses_what_the_standard_library_refuses(value, at, letter):
     text = json.dumps([value])

@@ -83,6 +83,7 @@ def rows(file):
     return [(one.question, one.asking.sample, one.text, one.status.value) for one in file.records]
 
 
+@pytest.mark.medium
 def test_a_zipped_log_and_a_json_log_give_the_same_answers():
     samples = [sample("r1", choice("north")), sample(2, choice("south"))]
     zipped = inspect_zip(*samples)
@@ -261,6 +262,7 @@ def test_samples_of_lm_evaluation_harness_need_the_name_of_their_model():
     assert (asking.prompt, asking.parameters) == ("Where?", {"until": [], "do_sample": False})
 
 
+@pytest.mark.medium
 def test_the_results_beside_the_samples_name_the_model(tmp_path):
     time = datetime(2026, 11, 28).isoformat()
     (tmp_path / f"results_{time}.json").write_text('{"results": {}, "model_name": "org/small"}')

@@ -307,6 +307,7 @@ def test_json_is_indented_readable_and_takes_numpy_scalars(tmp_path):
     assert json.loads(text)["ü"] == 0.5
 
 
+@pytest.mark.medium
 @settings(deadline=None)
 @given(
     st.lists(

@@ -34,6 +34,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("tables")
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("kind", FORMATS)
 @settings(max_examples=60)
 @given(rows=st.lists(st.tuples(texts, texts), min_size=1, max_size=4))

@@ -60,6 +60,7 @@ def calls(name, *rooms):
                     yield node.args
 
 
+@pytest.mark.medium
 def test_every_warning_has_words_and_no_words_are_left_over():
     made = {
         arguments[0].value
@@ -148,6 +149,7 @@ def test_every_reason_has_words(words, made):
     assert found <= words.keys()
 
 
+@pytest.mark.medium
 def test_every_refusal_of_a_remedy_has_words():
     made = {
         arguments[0].value for arguments in calls("RemedyError", "consensus", "grading", "flow")

@@ -62,6 +62,7 @@ OUT = st.one_of(
 )
 
 
+@pytest.mark.medium
 @settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.fixed_dictionaries({}, optional=VALID))
 def test_valid_values_are_the_same_object_through_every_door(values):
@@ -73,6 +74,7 @@ def test_valid_values_are_the_same_object_through_every_door(values):
     assert EveryOption.from_dict(expected.as_dict()) == expected
 
 
+@pytest.mark.medium
 @settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(OUT)
 def test_a_value_out_of_bounds_is_refused_by_every_door_with_one_code(out):

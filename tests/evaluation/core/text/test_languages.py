@@ -77,6 +77,7 @@ def test_a_missing_library_is_said(monkeypatch):
     assert "pip install py3langid" in warning.values["why"]
 
 
+@pytest.mark.medium
 def test_no_false_alarm_on_two_public_data_sets(data_folder):
     with (data_folder / "mohler2011" / "answers.csv").open(encoding="utf-8", newline="") as file:
         mohler = [row["answer"].replace("<br>", " ") for row in csv.DictReader(file)]

@@ -39,6 +39,7 @@ def test_every_level_has_every_method_with_both_truths(folder):
     assert summary_of(folder)["seeds"] == [1003, 1003]
 
 
+@pytest.mark.medium
 def test_a_picture_stands_beside_each_test(folder):
     for test in TESTS:
         picture = (folder / f"{test.name.replace('.', '')}.svg").read_text()

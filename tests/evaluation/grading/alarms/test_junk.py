@@ -184,6 +184,7 @@ def test_many_answers_to_a_question_are_sampled(monkeypatch, n_alike, is_named, 
     assert (looked_at(rows, vectors).repeated is not None) == is_named
 
 
+@pytest.mark.medium
 def test_no_student_of_beetle_repeats_and_who_pastes_one_sentence_is_named(data_folder):
     students = load_labelled_beetle(data_folder)
     worker, names = encode_labels(students.workers)

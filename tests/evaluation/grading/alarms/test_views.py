@@ -67,6 +67,7 @@ def test_a_run_that_never_looked_is_not_called_silent(site, run):
     assert "alarms_not_looked" in states(said)
 
 
+@pytest.mark.medium
 def test_an_alarm_stands_where_those_it_names_are_shown(site, run):
     alarm(run, workers=["w001", "w002"])
     alarm(run, kind="two_camps", questions=["r3"], statistic=0.25, threshold=0.15)
@@ -129,6 +130,7 @@ def test_evidence_stands_side_by_side_and_texts_stay_texts(site, run):
     assert f"“{LABELS['collapse_copies']}”" in said
 
 
+@pytest.mark.medium
 def test_many_texts_come_in_pages(site, run):
     questions = [f"r{i}" for i in range(1, 13)]
     made = alarm(run, workers=["w001"], pairs=[(q, "w001", "model 0") for q in questions])

@@ -131,6 +131,7 @@ def test_a_worker_and_a_model_are_told_with_where_they_contradict_the_crowd(site
     assert "on 1 of 1" in shown(site, compared)
 
 
+@pytest.mark.medium
 def test_the_queue_has_them_beside_the_names_and_its_order_does_not_change(site, run):
     queue = address(run, "triage") + "?who=everybody"
     page = site.get(queue)
@@ -148,6 +149,7 @@ def test_the_queue_has_them_beside_the_names_and_its_order_does_not_change(site,
     assert [row.row.name for row in site.get(queue).context["rows"]] == before
 
 
+@pytest.mark.medium
 def test_a_run_without_facts_shows_nothing_and_asks_the_database_nothing(site, rana, tmp_path):
     asked = fact_world.asked(rana, tmp_path)
     without = fact_world.graded(asked, facts=False)
@@ -243,6 +245,7 @@ def test_pages_ask_as_often_for_many_questions_and_answers_as_for_few(
         assert len(list(report.rows())) == 3
 
 
+@pytest.mark.medium
 def test_pages_of_many_questions_are_no_larger_than_those_of_some(client, django_user_model):
     """A list ends after 50 rows, with facts as without them."""
 

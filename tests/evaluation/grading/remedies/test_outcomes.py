@@ -66,6 +66,7 @@ def page(site, run, name="results-decision", **more):
     ).content.decode()
 
 
+@pytest.mark.medium
 def test_collapsing_the_group_turns_the_alarm_green_by_itself(site, version):
     before = graded(version)
     assert build_outcomes_report(before) is None
@@ -96,6 +97,7 @@ def test_collapsing_the_group_turns_the_alarm_green_by_itself(site, version):
     assert "answered" in states(page(site, after, "results-alarm", place=0))
 
 
+@pytest.mark.medium
 def test_an_answered_alarm_that_somebody_opens_again_rings_again(site, version):
     run = graded(version, collapse_copies=True)
     alarm = run.alarms.get(kind="copies")
@@ -106,6 +108,7 @@ def test_an_answered_alarm_that_somebody_opens_again_rings_again(site, version):
     assert select_list_rows(Run.objects.filter(pk=run.pk)).get().n_alarms == 2
 
 
+@pytest.mark.medium
 def test_the_alarms_of_the_excluded_are_gone_and_named(site, version):
     before = graded(version)
     save_review(before.alarms.get(kind="copies"), before.owner, "examined", "Same wording.")
@@ -124,6 +127,7 @@ def test_the_alarms_of_the_excluded_are_gone_and_named(site, version):
     assert before_it.endswith(": examined, “Same wording.”")
 
 
+@pytest.mark.medium
 def test_an_alarm_that_other_settings_do_not_have_is_told_of_the_run_before(version):
     before = graded(version)
     after = graded(version, before, embedder="tfidf-char")
@@ -134,6 +138,7 @@ def test_an_alarm_that_other_settings_do_not_have_is_told_of_the_run_before(vers
     assert gone <= {"outcome.settings", "outcome.unchecked"}
 
 
+@pytest.mark.medium
 def test_the_form_of_an_alarm_collapses_that_group_and_keeps_those_before(site, version):
     run = graded(version)
     Run.objects.filter(pk=run.pk).update(
@@ -183,6 +188,7 @@ def test_members_that_will_not_do_are_refused_before_a_run_is_started(
     assert not Run.objects.exists()
 
 
+@pytest.mark.medium
 def test_rest_tells_what_became_of_each_alarm(site, version):
     before = graded(version)
     after = graded(version, before, collapse_copies=True)
@@ -233,6 +239,7 @@ def by_words(run):
     return row
 
 
+@pytest.mark.medium
 def test_a_run_by_words_takes_a_side_and_says_that_experts_settle_it(client, two_ways):
     before, after = two_ways
     (alarm,) = before.alarms.filter(kind="grader_disagreement")
@@ -247,6 +254,7 @@ def test_a_run_by_words_takes_a_side_and_says_that_experts_settle_it(client, two
     assert reverse("admin:results-audit", args=[after.public_id]) in cards[: cards.index("</ul>")]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("at", [0, 1])
 def test_experts_who_agree_with_the_run_by_words_settle_it_wherever_they_were_asked(two_ways, at):
     after = two_ways[1]
@@ -259,6 +267,7 @@ def test_experts_who_agree_with_the_run_by_words_settle_it_wherever_they_were_as
     assert build_outcomes_report(after).n_left == 0
 
 
+@pytest.mark.medium
 def test_experts_who_agree_with_the_run_before_leave_it_open_and_say_so(two_ways):
     before, after = two_ways
     judged_like(before, 30)
@@ -269,6 +278,7 @@ def test_experts_who_agree_with_the_run_before_leave_it_open_and_say_so(two_ways
     assert values["before"] > values["correlation"]
 
 
+@pytest.mark.medium
 def test_a_few_grades_settle_nothing(two_ways):
     _, after = two_ways
     judged_like(after, 10)
@@ -278,6 +288,7 @@ def test_a_few_grades_settle_nothing(two_ways):
     assert (row.outcome.values["count"], row.outcome.values["fewest"]) == (10, 20)
 
 
+@pytest.mark.medium
 def test_grades_that_go_with_neither_run_settle_nothing(two_ways):
     _, after = two_ways
     judged_like(after, 30)
@@ -292,6 +303,7 @@ def test_grades_that_go_with_neither_run_settle_nothing(two_ways):
     assert abs(values["before"]) < 0.5
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("before", "settled"), [(0.7, True), (None, True), (0.8, False), (0.85, False)]
 )

@@ -86,6 +86,7 @@ def right(response):
     return max(0.0, float(5 * x @ y / np.linalg.norm(x) / np.linalg.norm(y)))
 
 
+@pytest.mark.medium
 def test_experts_judgements_turn_an_inverted_ranking(version):
     first = graded(version, suggest_anchors=6)
     assert (first.state, first.error) == ("done", "")

@@ -85,6 +85,7 @@ def test_answers_of_models_that_came_later_change_nothing_of_it(tides):
     assert build_what_if(run, quinn).reason == "changed"
 
 
+@pytest.mark.medium
 def test_who_would_move_is_told_by_ranks_among_the_others(tides):
     run = graded(tides)
     quinn = worker_of(run, "Quinn")
@@ -99,6 +100,7 @@ def test_who_would_move_is_told_by_ranks_among_the_others(tides):
         assert mover.moved == mover.place_before - mover.place_after != 0
 
 
+@pytest.mark.medium
 def test_where_it_is_not_quick_or_not_what_a_run_would_find_the_reason_stands_there(
     tides, monkeypatch
 ):

@@ -42,6 +42,7 @@ def numbers(stored, columns):
     return np.frombuffer(bytes(stored), dtype="<f4").reshape(-1, columns)
 
 
+@pytest.mark.medium
 def test_the_consensus_is_at_the_weighted_mean_of_the_places_at_every_iteration(graded):
     run = graded(embedder="tfidf-char")
     kept = {
@@ -61,6 +62,7 @@ def test_the_consensus_is_at_the_weighted_mean_of_the_places_at_every_iteration(
     assert run.summary["map"]["is_mean"] is True
 
 
+@pytest.mark.medium
 def test_the_last_weights_and_grades_are_those_of_the_run(graded):
     run = graded(embedder="tfidf-char")
     for row in WorkerGrade.objects.filter(run=run):
@@ -69,11 +71,13 @@ def test_the_last_weights_and_grades_are_those_of_the_run(graded):
         assert np.isnan(numbers(row.grades, 1)[0, 0])
 
 
+@pytest.mark.medium
 def test_a_majority_is_no_mean_and_the_run_says_so(graded):
     run = graded(embedder="bow", aggregation="majority")
     assert run.summary["map"]["is_mean"] is False
 
 
+@pytest.mark.medium
 def test_models_answers_have_places_where_they_have_a_text(graded):
     run = graded(embedder="tfidf-char")
     rows = LLMAnswerScore.objects.filter(run=run).values_list("place", "llm_response__status")
@@ -94,6 +98,7 @@ def test_every_pair_of_models_is_compared(graded):
         assert pair.adjusted_p_value >= pair.p_value
 
 
+@pytest.mark.medium
 def test_the_overview_holds_every_answer_that_has_a_score(graded):
     run = graded(embedder="tfidf-char")
     data = RunData.objects.get(run=run, name="heat-map").data

@@ -104,6 +104,7 @@ def test_a_turn_stores_its_draws_and_a_task_of_each_other_chunk(run, version):
     assert {type(value) for task in tasks for value in task.payload.values()} == {str, int, list}
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     "options",
     [
@@ -229,6 +230,7 @@ def test_a_task_of_a_run_that_was_ended_or_begun_again_stores_nothing(
     assert not RunTask.objects.filter(run=run, run_attempt=1, payload__isnull=False).exists()
 
 
+@pytest.mark.medium
 def test_a_killed_process_s_task_is_taken_over_and_its_own_end_changes_nothing(
     run, version, monkeypatch
 ):
@@ -255,6 +257,7 @@ def test_a_killed_process_s_task_is_taken_over_and_its_own_end_changes_nothing(
     assert read_grades(run) == grade_in_one_turn(version, **OPTIONS)
 
 
+@pytest.mark.medium
 def test_a_paused_run_goes_on_with_the_chunks_that_are_missing(run, version):
     # Tasks are in an order of their own: the stored chunks are not the first ones.
     for _ in range(2):
@@ -274,6 +277,7 @@ def test_a_paused_run_goes_on_with_the_chunks_that_are_missing(run, version):
     assert read_grades(run) == grade_in_one_turn(version, **OPTIONS)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("change", ["answers", "vectors", "version"])
 def test_tasks_of_other_answers_compute_nothing_and_the_turn_draws_itself(
     run, version, monkeypatch, change

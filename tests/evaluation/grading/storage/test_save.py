@@ -120,6 +120,7 @@ def both(version):
     return run, *computed(run)
 
 
+@pytest.mark.medium
 def test_a_worker_has_its_numbers_the_way_there_and_the_interval_of_its_rank(both):
     run, grading, maps = both
     aqer = grading.graded.aqer
@@ -149,6 +150,7 @@ def test_a_worker_has_its_numbers_the_way_there_and_the_interval_of_its_rank(bot
     assert len({row.rank_low for row in ranked}) > 2
 
 
+@pytest.mark.medium
 def test_a_worker_without_a_text_has_a_row_without_numbers(both):
     run, grading, _ = both
     row = run.worker_grades.get(worker__external_id="silas")
@@ -172,6 +174,7 @@ def test_a_worker_without_a_text_has_a_row_without_numbers(both):
     assert reasons == {(column, 1) for column in columns}
 
 
+@pytest.mark.medium
 def test_a_question_has_its_exemplary_answer_its_place_and_its_camps(both):
     run, grading, maps = both
     aqer, camps = grading.graded.aqer, grading.alarms.camps
@@ -204,6 +207,7 @@ def test_a_question_has_its_exemplary_answer_its_place_and_its_camps(both):
     assert rows["r2"].own_share > rows["r2"].run_share > 0
 
 
+@pytest.mark.medium
 def test_a_question_that_nobody_answered_has_a_row_without_an_exemplary_answer(both):
     run, _, _ = both
     row = run.exemplary_answers.get(question__external_id="r8")
@@ -212,6 +216,7 @@ def test_a_question_that_nobody_answered_has_a_row_without_an_exemplary_answer(b
     assert row.n_answers == 0
 
 
+@pytest.mark.medium
 def test_an_answer_has_its_scores_and_its_place(both):
     run, grading, maps = both
     aqer = grading.graded.aqer
@@ -227,6 +232,7 @@ def test_an_answer_has_its_scores_and_its_place(both):
         np.testing.assert_array_equal(floats(row.place), maps.places[at])
 
 
+@pytest.mark.medium
 def test_a_model_has_its_scores_its_answers_and_its_pairs(both):
     run, grading, maps = both
     found = grading.graded.models
@@ -272,6 +278,7 @@ def test_a_model_has_its_scores_its_answers_and_its_pairs(both):
         assert row.smallest_detectable == pair.smallest_detectable
 
 
+@pytest.mark.medium
 def test_the_summary_counts_what_went_in_and_says_how_far_the_draws_agree(both):
     run, grading, maps = both
     summary = read_summary(run)
@@ -304,6 +311,7 @@ def test_the_summary_counts_what_went_in_and_says_how_far_the_draws_agree(both):
     assert summary.remedies is None
 
 
+@pytest.mark.medium
 def test_reasons_say_how_many_cells_are_empty_and_name_none(both):
     run, grading, _ = both
     results = grading.results()
@@ -322,6 +330,7 @@ def test_reasons_say_how_many_cells_are_empty_and_name_none(both):
     assert len(run.reasons) > 10
 
 
+@pytest.mark.medium
 def test_a_run_without_draws_and_models_has_no_ranks_intervals_and_no_rows_of_models(version):
     LLMResponse.objects.all().delete()
     run = graded(version, bootstrap=0)
@@ -334,6 +343,7 @@ def test_a_run_without_draws_and_models_has_no_ranks_intervals_and_no_rows_of_mo
     assert not run.llm_comparisons.exists()
 
 
+@pytest.mark.medium
 def test_the_vectors_of_an_exemplary_answer_are_kept_up_to_their_greatest_width(
     version, monkeypatch
 ):
@@ -344,6 +354,7 @@ def test_the_vectors_of_an_exemplary_answer_are_kept_up_to_their_greatest_width(
     assert not wide.exemplary_answers.exclude(vector=None, dimension=None).exists()
 
 
+@pytest.mark.medium
 def test_a_run_that_is_computed_again_has_the_same_rows_once(version, monkeypatch):
     monkeypatch.setattr(save, "BATCH", 5)
     run = graded(version, bootstrap=4)
@@ -377,6 +388,7 @@ def test_a_run_that_is_computed_again_has_the_same_rows_once(version, monkeypatc
     assert RunData.objects.get(run=run).name == "heat-map"
 
 
+@pytest.mark.medium
 def test_what_remedies_did_is_told_by_public_ids(version):
     out = Worker.objects.get(external_id="ada")
     run = graded(version, bootstrap=0, exclude_workers=(str(out.public_id),), camps=True)
@@ -403,6 +415,7 @@ def test_what_remedies_did_is_told_by_public_ids(version):
     assert len(compared.movers) > 0
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("suggest", [3])
 def test_suggested_answers_are_kept_by_their_keys(version, suggest, monkeypatch):
     found = partial(np.array, dtype=np.int64)
@@ -417,6 +430,7 @@ def test_suggested_answers_are_kept_by_their_keys(version, suggest, monkeypatch)
     assert kept.count == 3
 
 
+@pytest.mark.medium
 def test_nothing_is_written_if_the_claim_is_lost(version):
     from evaluation.runs.background.leases import LeaseLostError
     from evaluation.runs.steps.checkpoints import Turn
@@ -435,6 +449,7 @@ def test_nothing_is_written_if_the_claim_is_lost(version):
     assert sorted(run.worker_grades.values_list("pk")) != before
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("bootstrap", [0, 20])
 def test_a_grading_of_two_people_is_stored_without_ranks_and_its_pages_open(
     version, client, bootstrap
@@ -453,6 +468,7 @@ def test_a_grading_of_two_people_is_stored_without_ranks_and_its_pages_open(
     assert {page: client.get(page).status_code for page in pages} == dict.fromkeys(pages, 200)
 
 
+@pytest.mark.medium
 def test_question_contrast_is_stored_for_workers_answers_and_models(both):
     run, grading, _ = both
     found = grading.graded.aqer.contrasts_

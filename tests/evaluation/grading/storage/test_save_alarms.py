@@ -63,6 +63,7 @@ def graded(version, **parameters):
     return run
 
 
+@pytest.mark.medium
 def test_an_alarm_names_its_workers_and_shows_their_answers(version):
     run = graded(version)
     alarm = run.alarms.get(kind="copies")
@@ -96,6 +97,7 @@ def test_every_check_stands_in_the_summary_with_its_reason(version):
     assert checks["grader_disagreement"]["reason"] == "graded_by_words_already"
 
 
+@pytest.mark.medium
 def test_a_run_that_is_computed_again_has_its_alarms_once(version):
     run = graded(version)
     before = list(run.alarms.values_list("kind", "statistic"))
@@ -105,6 +107,7 @@ def test_a_run_that_is_computed_again_has_its_alarms_once(version):
     assert Alarm.objects.count() == len(before)
 
 
+@pytest.mark.medium
 def test_without_an_excluded_worker_the_answers_shown_are_still_those_of_the_alarm(version):
     out = Worker.objects.filter(external_id__in=["ada", "ben"])
     run = graded(version, exclude_workers=tuple(str(worker.public_id) for worker in out))
@@ -114,6 +117,7 @@ def test_without_an_excluded_worker_the_answers_shown_are_still_those_of_the_ala
     assert {response.submission.worker.external_id for response in shown} <= {"cy", "dee"}
 
 
+@pytest.mark.medium
 def test_an_excluded_worker_is_no_part_of_the_crowd_that_alarms_look_at(version):
     copied = Worker.objects.get(external_id="dee")
     run = graded(version, exclude_workers=(str(copied.public_id),))
@@ -131,6 +135,7 @@ def test_an_excluded_worker_is_no_part_of_the_crowd_that_alarms_look_at(version)
     assert graded(version, weight_cap=0.5).alarms.filter(kind="copies").exists()
 
 
+@pytest.mark.medium
 def test_a_group_that_votes_as_one_is_answered_by_the_run_itself(version):
     run = graded(version, collapse_copies=True, collapse_workers=("cy",))
     alarm = run.alarms.get(kind="copies")
@@ -144,6 +149,7 @@ def test_a_group_that_votes_as_one_is_answered_by_the_run_itself(version):
     assert (before.state, before.answered, before.outcome) == ("open", False, None)
 
 
+@pytest.mark.medium
 def test_who_was_first_by_the_times_of_the_answers_is_told(version):
     for response in Response.objects.select_related("submission__worker"):
         late = response.submission.worker.external_id == "cy"

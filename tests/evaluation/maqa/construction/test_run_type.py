@@ -116,6 +116,7 @@ def run(version, models):
     return done(version, options(models))
 
 
+@pytest.mark.medium
 def test_each_candidate_says_where_it_left_and_why(run):
     rows = {row.question: row for row in read_table(run, CANDIDATES)}
     stages = {row.question: (row.stage, row.reason, row.verdict) for row in rows.values()}
@@ -139,6 +140,7 @@ def test_each_candidate_says_where_it_left_and_why(run):
     ]
 
 
+@pytest.mark.medium
 def test_a_failed_batch_is_asked_again_and_never_reused(version, models, world):
     world.replies["topic: primes"] = [error(400, "bad"), "Still nothing."]
     run = done(version, options(models))
@@ -157,6 +159,7 @@ def test_a_failed_batch_is_asked_again_and_never_reused(version, models, world):
     assert stages["Which seas touch Germany?"] == "duplicate"
 
 
+@pytest.mark.medium
 def test_an_unread_verdict_is_asked_for_by_the_next_run(version, models, world, run):
     CandidateQuestion.objects.all().delete()
     world.replies["divide 6"] = [RIGHT]
@@ -247,6 +250,7 @@ def candidate(text):
     return CandidateQuestion.objects.get(text=text)
 
 
+@pytest.mark.medium
 def test_two_people_accept_edit_or_reject_and_the_set_is_evaluated(
     client, rita, version, people, tmp_path
 ):
@@ -304,6 +308,7 @@ def test_two_people_accept_edit_or_reject_and_the_set_is_evaluated(
     assert (float(scores["precision"]), float(scores["recall"])) == (1, 1)
 
 
+@pytest.mark.medium
 def test_one_rejection_rejects_with_its_reason(client, people):
     seas = candidate("Which seas touch Germany?")
     check(client, people["vic"], seas, verdict="accept")
@@ -314,6 +319,7 @@ def test_one_rejection_rejects_with_its_reason(client, people):
     assert (summary.checked, summary.agreed) == (1, 0)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("sent", "field"),
     [
@@ -336,6 +342,7 @@ def test_a_verdict_that_lacks_something_changes_nothing(client, people, sent, fi
     assert (seas.revision, seas.votes.count()) == (1, 0)
 
 
+@pytest.mark.medium
 def test_a_vote_on_a_text_that_was_edited_meanwhile_is_not_stored(client, people):
     seas = candidate("Which seas touch Germany?")
     check(client, people["vic"], seas, verdict="edit", text="Which two seas touch Germany?")
@@ -349,6 +356,7 @@ def test_a_vote_on_a_text_that_was_edited_meanwhile_is_not_stored(client, people
     ]
 
 
+@pytest.mark.medium
 def test_a_candidate_accepted_after_the_preview_does_not_slip_in(client, rita, version, people):
     seas, primes = candidate("Which seas touch Germany?"), candidate("Which primes divide 6?")
     for name in people:
@@ -367,6 +375,7 @@ def test_a_candidate_accepted_after_the_preview_does_not_slip_in(client, rita, v
     assert QuestionSet.objects.get(name="new").latest_version().questions.count() == 2
 
 
+@pytest.mark.medium
 def test_nobody_votes_twice_or_after_the_decision(client, people, django_user_model):
     seas = candidate("Which seas touch Germany?")
     check(client, people["vic"], seas, verdict="reject", reason="wrong")
@@ -381,6 +390,7 @@ def test_nobody_votes_twice_or_after_the_decision(client, people, django_user_mo
     assert seas.state == "accepted"
 
 
+@pytest.mark.medium
 def test_only_validators_check_and_only_those_with_rights_see_the_list(
     client, version, people, django_user_model
 ):
@@ -405,6 +415,7 @@ def test_only_validators_check_and_only_those_with_rights_see_the_list(
     assert "openai:" not in page.content.decode()
 
 
+@pytest.mark.medium
 def test_a_project_of_a_draft_gives_writers_nothing_to_change(rita, version, run):
     project = CandidateQuestion.objects.first().project
     version.questions.create(external_id="1", text="How many?", answerable=True)
@@ -413,6 +424,7 @@ def test_a_project_of_a_draft_gives_writers_nothing_to_change(rita, version, run
     assert caught.value.code == "not_published"
 
 
+@pytest.mark.medium
 def test_the_pages_of_the_run_and_of_an_empty_set(client, rita, version, models, run):
     client.force_login(rita)
     page = client.get(reverse("admin:results-run", args=[run.public_id]))

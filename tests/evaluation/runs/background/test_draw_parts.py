@@ -85,6 +85,7 @@ def test_draws_of_other_answers_are_thrown_away(version):
     assert after.input_hash != before
 
 
+@pytest.mark.medium
 def test_a_part_is_split_where_the_database_would_not_take_it_whole(version, monkeypatch):
     monkeypatch.setattr(draws, "LARGEST", 5 * 8 * 4)  # four draws of five workers
     run = queue(version)

@@ -326,6 +326,7 @@ def test_a_process_that_is_stopped_leaves_its_task_to_the_next_without_a_crash(r
     assert RunTask.objects.get(pk=claim.task_id).crashes == 0
 
 
+@pytest.mark.medium
 def test_texts_that_another_run_stored_meanwhile_are_not_embedded_again(version, embedder):
     for _ in range(2):
         queue(version)
@@ -338,6 +339,7 @@ def test_texts_that_another_run_stored_meanwhile_are_not_embedded_again(version,
     assert sum(RunTask.objects.values_list("work", flat=True)) == TEXTS * 42
 
 
+@pytest.mark.medium
 def test_a_small_run_waits_for_no_more_than_two_tasks_of_fifty_runs_of_another(embedder):
     rita, otto = (User.objects.create(username=name) for name in ("rita", "otto"))
     large = make_version(rita, "colours")

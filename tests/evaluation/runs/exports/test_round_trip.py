@@ -115,6 +115,7 @@ def store(owner, worker, questions, cells, times):
     return rivers
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("kind", FORMATS)
 def test_answers_with_their_times_and_flags(kind, tmp_path):
     @few()

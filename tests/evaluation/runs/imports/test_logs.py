@@ -66,6 +66,7 @@ def test_the_command_names_the_model(rivers, tmp_path):
     assert LanguageModel.objects.get().name == "small"
 
 
+@pytest.mark.medium
 def test_a_log_is_uploaded_after_a_preview(site, rivers, settings, tmp_path):
     settings.UPLOADS = tmp_path / "uploads"
     address = reverse("admin:upload", args=[rivers.public_id, "model-answers"])

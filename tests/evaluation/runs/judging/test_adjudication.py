@@ -90,6 +90,7 @@ def test_a_third_sees_both_grades_by_size_and_nobodys_name(run, audit, people):
         ask_to_settle(audit, mo.pk)
 
 
+@pytest.mark.medium
 def test_the_settled_grade_counts_and_else_the_mean(run, audit, people):
     keys = list(audit.items.order_by("place").values_list("response_id", flat=True))
     assert compute_mean_judgements(run.version) == {keys[0]: 2.75, keys[1]: 3.5, keys[2]: 4}
@@ -113,6 +114,7 @@ def test_the_settled_grade_counts_and_else_the_mean(run, audit, people):
     ]
 
 
+@pytest.mark.medium
 def test_what_is_taken_back_from_a_third_can_be_asked_of_another(run, audit, people):
     ask_to_settle(audit, people[2].pk)
     assert build_audit_report(run).n_settling == 2

@@ -180,6 +180,7 @@ def test_asking_twice_changes_nothing(site, run):
     assert JudgementRequest.objects.count() == 2
 
 
+@pytest.mark.medium
 def test_two_experts_and_a_program_are_compared(run):
     judged(run, "ed", {"ann": 4, "ben": 5})
     judged(run, "eve", {"ann": 2, "ben": 5})

@@ -133,6 +133,7 @@ def start_by_rest(site, api, question_set, options):
 STARTS = {"form": (start_by_form, 302, 200), "REST": (start_by_rest, 202, 400)}
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("name", GRADED)
 def test_a_poor_crowd_is_graded_with_its_warnings_and_reasons(

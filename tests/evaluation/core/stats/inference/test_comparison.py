@@ -146,6 +146,7 @@ def test_permuting_the_models_permutes_the_results(order, seed):
     assert {r.model: r.rank for r in rank_by_significance(after, permuted)} == ranks
 
 
+@pytest.mark.medium
 def test_holm_keeps_the_family_wise_error_rate():
     # Five equal models, 200 times: a false significance in about 5% of them (standard error 1.5%).
     rng = np.random.default_rng(5)

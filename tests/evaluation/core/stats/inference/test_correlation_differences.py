@@ -116,6 +116,7 @@ def test_what_cannot_be_compared_says_why():
         compare_correlations(a, b, truth)
 
 
+@pytest.mark.medium
 def test_the_interval_of_a_correlation_is_scipys():
     truth, (a,) = crowd([0.7], seed=3, workers=30)
     found = compute_mean_correlation(a, truth, seed=1)

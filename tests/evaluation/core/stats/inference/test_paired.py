@@ -261,6 +261,7 @@ def test_from_30_questions_the_statistic_is_the_sum_and_p_agrees_with_scipy(some
         assert expected == pytest.approx(scipys.pvalue)
 
 
+@pytest.mark.medium
 def test_monte_carlo_p_is_near_the_exact_one_and_never_zero():
     rng = np.random.default_rng(6)
     a = np.append(rng.normal(0.5, 1, size=18), np.zeros(12))
@@ -291,6 +292,7 @@ def test_drawn_signs_agree_with_all_of_them_below_30_questions():
     assert near.method == "studentised-sign-flip-exact"
 
 
+@pytest.mark.medium
 def test_permutation_test_keeps_its_level():
     # Under the null hypothesis p < .05 in 5% of 1000 samples: standard error .0069.
     rng = np.random.default_rng(7)

@@ -58,6 +58,7 @@ def test_each_coefficient_is_of_the_ratings_that_it_can_use():
         assert getattr(found, f"alpha_{level}").value == pytest.approx(expected)
 
 
+@pytest.mark.medium
 def test_the_same_draws_give_the_same_intervals_and_a_rater_without_ratings_none():
     ratings, of = three(), np.arange(60) // 3
     again = compute_panel_agreement(np.column_stack([ratings, np.full(60, np.nan)]), of)

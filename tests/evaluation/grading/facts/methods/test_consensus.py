@@ -28,6 +28,7 @@ def verdicts(found, *values, bound=0, **options):
     return [one.verdict for one in judged]
 
 
+@pytest.mark.medium
 def test_wilsons_interval_is_that_of_scipy_to_the_last_digit():
     for n in range(1, 40):
         for k in range(n + 1):

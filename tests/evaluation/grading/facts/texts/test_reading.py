@@ -122,6 +122,7 @@ def test_one_misspelling_of_a_short_name_is_another_name():
     assert keys == {"oslo", "osla"}
 
 
+@pytest.mark.medium
 @settings(max_examples=300, deadline=None)
 @given(
     st.lists(

@@ -3,6 +3,8 @@
 import asyncio
 import time
 
+import pytest
+
 from evaluation.runs.flow.asking.pace import Pace
 
 STEP = 0.05
@@ -39,6 +41,7 @@ def take_turns(paces, each):
     return sorted(times)
 
 
+@pytest.mark.medium
 def test_two_paces_with_shared_turns_send_no_more_than_one_of_them():
     shared = Shared()
     times = take_turns([Pace(A_MINUTE, reserve=shared.reserve) for _ in range(2)], each=10)
@@ -50,6 +53,7 @@ def test_two_paces_with_shared_turns_send_no_more_than_one_of_them():
     assert 2 <= len(shared.counts) < 10
 
 
+@pytest.mark.medium
 def test_turns_that_a_pace_did_not_use_in_their_time_are_not_sent_beside_those_of_others():
     shared = Shared()
     late, other = (Pace(A_MINUTE, reserve=shared.reserve) for _ in range(2))

@@ -124,6 +124,7 @@ def test_too_few_answers_end_the_run_with_the_reason(rivers):
     assert run.error == f"{told[:1].upper()}{told[1:]}."
 
 
+@pytest.mark.medium
 def test_a_turn_whose_time_is_up_goes_on_where_it_was(graded, monkeypatch):
     whole = done(graded)
     over = iter([False, True])
@@ -175,6 +176,7 @@ def test_the_results_show_every_method_and_the_table_is_taken_away(site, graded)
     assert [row["method"] for row in rows] == ["aqer", "f1", "tfidf_char", "discrimination"]
 
 
+@pytest.mark.medium
 def test_the_trust_page_of_a_grading_says_it_and_before_that_where_to_upload(
     site, graded, tmp_path
 ):
@@ -197,6 +199,7 @@ def test_the_trust_page_of_a_grading_says_it_and_before_that_where_to_upload(
     assert reverse("admin:results-run", args=[run.public_id]) in after
 
 
+@pytest.mark.medium
 def test_rest_starts_it_and_reads_the_report(graded):
     api = APIClient()
     api.force_authenticate(graded.owner)

@@ -206,6 +206,7 @@ def test_an_error_is_final_in_its_run_and_asked_again_in_the_next(run, chat):
     assert (found["a", 0].text, found["b", 0].text) == ("yes", "now")
 
 
+@pytest.mark.medium
 def test_a_turn_that_is_over_keeps_what_came_and_the_next_asks_the_rest(run, chat, monkeypatch):
     monkeypatch.setattr(in_turns, "AT_ONCE", 2)
     chat.reply = lambda body: said("yes", delay=0.1)
