@@ -145,7 +145,9 @@ def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTri
         keep_html=request.keep_html,
         keep_ids=request.keep_ids,
     )
-    inputs = select_graded_answers(request.parameters.grading(), convert_answers(answers))
+    inputs = select_graded_answers(
+        request.parameters.build_grading_parameters(), convert_answers(answers)
+    )
     check_not_empty(answers, inputs)
     hashes = answers.hashes
     grades: dict[Any, float] = {}
@@ -261,7 +263,7 @@ def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePla
             answers=request.answers,
             models=request.models,
             columns=request.columns,
-            parameters=request.parameters.grading(),
+            parameters=request.parameters.build_grading_parameters(),
             output=request.output,
             duplicates=request.duplicates,
             keep_html=request.keep_html,
@@ -285,7 +287,7 @@ def _list_questions(request: PlanRequest, file: FileGrading) -> list[GradedQuest
     )
     cosine = request.parameters.similarity == "cosine"
     questions = []
-    for row in grading.results().exemplars():
+    for row in grading.results().iterate_exemplars():
         if row.n_answers:
             mean = means[row.question]
             # The forecast of the error is defined for cosines only.

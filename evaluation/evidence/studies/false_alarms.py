@@ -127,7 +127,7 @@ def inspect_resample(crowd: RealCrowd, resample: Resample) -> Inspection:
     workers = crowd.workers[rows] if resample.workers is None else resample.workers
     questions, vectors = crowd.questions[rows], crowd.vectors[rows]
     parameters = AqerParameters(embedder=crowd.embedder, bootstrap=DRAWS)
-    aqer = parameters.estimator().fit(vectors, workers, questions)
+    aqer = parameters.build_estimator().fit(vectors, workers, questions)
     texts = [crowd.texts[row] for row in rows.tolist()]
     answers = GradedAnswers(texts, workers.tolist(), questions.tolist(), vectors)
     return Inspection.from_alarms(detect_alarms(parameters, aqer, answers))

@@ -198,7 +198,7 @@ def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
 
 def _build_columns(inputs: GradingInput) -> AnswerColumns:
     """Return the answers of workers and models as columns, with the questions' texts."""
-    answered, model_answers = inputs.answered, inputs.models and inputs.models.with_text()
+    answered, model_answers = inputs.answered, inputs.models and inputs.models.select_with_text()
     return AnswerColumns(
         [*answered.workers, *(model_answers.models if model_answers else ())],
         [True] * len(answered) + [False] * len(model_answers or ()),

@@ -403,7 +403,7 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
     with folder.open("exemplars.npz") as file:
         aqer = grading.graded.aqer
         answered = np.flatnonzero(aqer.n_workers_of_question_)
-        names, vectors = aqer.questions_[answered].tolist(), aqer.exemplars()[answered]
+        names, vectors = aqer.questions_[answered].tolist(), aqer.compute_exemplars()[answered]
         write_exemplars(file, names, vectors, _choose_float_type(grading))
     models = add_agreement(MODEL, results.model_scores(), facts, undefined)
     models = _add_cells(models, results.model_contrasts())
@@ -449,7 +449,7 @@ def _iterate_anchor_rows(grading: Grading, rows: Sequence[int]) -> Iterator[tupl
 def _iterate_exemplar_rows(grading: Grading, results: Results) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of exemplars.csv: each question's nearest answer and dispersion."""
     answers = grading.inputs.answered
-    for row in results.exemplars():
+    for row in results.iterate_exemplars():
         answer_row = row.nearest
         nearest = (
             (None, None)

@@ -120,7 +120,7 @@ def _build_movers(stored: Sequence[aqer_summary.Mover]) -> list[Mover]:
 def _find_plain_run(run: Run) -> UUID | None:
     """Return the newest run with the same options but no remedies; None if there is none."""
     try:
-        plain_parameters = read_parameters(run.parameters).without_remedies()
+        plain_parameters = read_parameters(run.parameters).reset_remedies()
     except RunInputError:  # it is of another version of the platform
         return None
     others = (

@@ -235,7 +235,7 @@ class _RemedyFlow:
     def grade_without_remedies(self, initial_scores: Floats | None) -> AQER:
         """Return the grading without remedies and without bootstrap draws, for comparison."""
         # Draws change no grade and no rank, and only these are compared.
-        estimator = replace(self.parameters.without_remedies(), bootstrap=0).estimator()
+        estimator = replace(self.parameters.reset_remedies(), bootstrap=0).build_estimator()
         vectors = self.outside.plain_vectors
         return estimator.fit(
             self.vectors if vectors is None else vectors,
@@ -344,7 +344,7 @@ class _RemedyFlow:
         draws: int | None = None,
     ) -> AQER:
         """Return AQER fitted with the given voters, voting rules and camps on questions."""
-        values = self.parameters.of_estimator()
+        values = self.parameters.list_estimator_options()
         if draws is not None:
             values["n_draws"] = draws
         common = (self.vectors, self.workers, self.questions, initial_scores, progress, draw_store)

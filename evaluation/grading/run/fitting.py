@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import (
-    Embedded,
+    EmbeddedAnswers,
     EmbedTexts,
     GradingInput,
     Progress,
@@ -81,7 +81,7 @@ def grade_vectors(
         )
         aqer, plain, report = remedied_grading.aqer, remedied_grading.plain, remedied_grading.report
     else:
-        aqer = parameters.estimator().fit(
+        aqer = parameters.build_estimator().fit(
             *columns, initial_scores, report_draws, draw_store, question_groups=question_groups
         )
     if models is None:
@@ -97,7 +97,7 @@ def compute_aqer_scores(
     grading_input: GradingInput,
     embed_texts: EmbedTexts | None = None,
     progress: Progress | None = None,
-) -> tuple[Floats, Floats, Embedded]:
+) -> tuple[Floats, Floats, EmbeddedAnswers]:
     """Return workers' leave-one-out scores, models' scores, and the answers' vectors.
 
     The scores are (N,) over `given.answered`, NaN for the only answer to a question, and (R,) over

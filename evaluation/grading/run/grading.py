@@ -15,7 +15,7 @@ import numpy as np
 from annotations.exchange import AnswerStatus
 from evaluation.consensus import AQER, ModelScores
 from evaluation.consensus.inputs import (
-    Embedded,
+    EmbeddedAnswers,
     EmbedTexts,
     GradingInput,
     ModelAnswers,
@@ -62,7 +62,7 @@ class Grading:
     """
 
     inputs: GradingInput
-    embedded: Embedded
+    embedded: EmbeddedAnswers
     graded: Graded
     alarms: Alarms
     known_facts: CrowdFacts | None = None
@@ -141,7 +141,7 @@ class Grading:
                 inputs.answered.texts,
                 inputs.parameters.embedder,
                 inputs.n_rejected,
-                0 if inputs.models is None else len(inputs.models.only_cut_off()),
+                0 if inputs.models is None else len(inputs.models.find_models_only_cut_off()),
             ),
             *filter(None, [check_length(self.length)]),
             *build_model_warnings(inputs.models),
@@ -187,7 +187,9 @@ def grade_answers(
     """
     parameters = grading_input.parameters
     # Loaded first, so that a missing model fails before anything is computed.
-    entailment_model = ContradictionModel.load(parameters.nli) if parameters.reads_meaning else None
+    entailment_model = (
+        ContradictionModel.load(parameters.nli) if parameters.has_contradiction_check else None
+    )
     embedded = embed_graded_answers(
         grading_input, embed_texts or partial(embed, parameters, progress=progress)
     )
@@ -270,7 +272,7 @@ def _add_meaning(
     return replace(grading, known_facts=facts)
 
 
-def _build_columns(grading_input: GradingInput, embedded: Embedded) -> GradedAnswers:
+def _build_columns(grading_input: GradingInput, embedded: EmbeddedAnswers) -> GradedAnswers:
     """Return the answers of workers and models with their vectors, as columns."""
     answers, model_answers, models = grading_input.answered, grading_input.models, None
     if model_answers is not None:
@@ -293,7 +295,7 @@ def _list_question_groups(grading_input: GradingInput) -> list[str] | None:
     )
 
 
-def _build_outside(grading_input: GradingInput, embedded: Embedded) -> OutsideInformation:
+def _build_outside(grading_input: GradingInput, embedded: EmbeddedAnswers) -> OutsideInformation:
     """Return the inputs of the remedies: texts, times, excluded workers and experts' grades."""
     return OutsideInformation(
         texts=grading_input.answered.texts,
@@ -378,7 +380,7 @@ def build_model_warnings(model_answers: ModelAnswers | None) -> list[Message]:
         return []
     statuses = Counter(model_answers.statuses)
     cut_off = {"count": statuses[AnswerStatus.CUT_OFF]}
-    cut_off["models"] = len(model_answers.with_status(AnswerStatus.CUT_OFF))
+    cut_off["models"] = len(model_answers.find_models_with_status(AnswerStatus.CUT_OFF))
     return list(
         _filter_counted(
             Message("model_replies_cut_off", cut_off),

@@ -95,7 +95,7 @@ def map_answers(grading: Grading, progress: Progress) -> Maps:
             "unit_length": is_unit_length(vectors),
             "iterations": history.iterations,
             "n_workers": len(aqer.workers_),
-            "is_mean": _is_mean(paths[:, -1, :2], run_projection(aqer.exemplars())),
+            "is_mean": _is_mean(paths[:, -1, :2], run_projection(aqer.compute_exemplars())),
         },
     )
 

@@ -368,7 +368,7 @@ class Results:
             ]
             yield AnswerRow(worker, question, *cells)
 
-    def exemplars(self) -> Iterator[ExemplarRow]:
+    def iterate_exemplars(self) -> Iterator[ExemplarRow]:
         """Yield a row for every question, including questions without an answer."""
         aqer = self.aqer
         code_of = {question: code for code, question in enumerate(aqer.questions_.tolist())}
@@ -391,7 +391,9 @@ class Results:
         scores = self.models
         if scores is None:
             return
-        cut_off = set() if self.inputs.models is None else self.inputs.models.only_cut_off()
+        cut_off = (
+            set() if self.inputs.models is None else self.inputs.models.find_models_only_cut_off()
+        )
         for code, model in enumerate(scores.models.tolist()):
             missing_reason = scores.reasons[code]
             if missing_reason == "missing_answers" and model in cut_off:

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.consensus.inputs import Embedded, EmbedTexts, GradingInput, embed
+from evaluation.consensus.inputs import EmbeddedAnswers, EmbedTexts, GradingInput, embed
 from evaluation.consensus.methods.resampling import Bootstrap
 from evaluation.consensus.methods.scale import RemedyError
 from evaluation.consensus.signatures import collect_versions, combine_hashes
@@ -70,11 +70,11 @@ class DrawParts:
             divisible=grading_input.parameters.init != "entailment",
         )
 
-    def begin(self, bootstrap: Bootstrap) -> None:
+    def begin_bootstrap(self, bootstrap: Bootstrap) -> None:
         """Set the bootstrap whose chunks of draws may be stored as tasks."""
         self._bootstrap = bootstrap
 
-    def earlier(self) -> tuple[Floats, Floats] | None:
+    def read_stored_draws(self) -> tuple[Floats, Floats] | None:
         """Return raw scores and votes of the stored draws, one column per draw; None without draws.
 
         Both are (M, k) for the first k draws.
@@ -92,7 +92,7 @@ class DrawParts:
         raw, votes = (np.hstack(columns) for columns in zip(*parts, strict=True))
         return raw, votes
 
-    def keep(self, raw: Floats, votes: Floats) -> None:
+    def store_draws(self, raw: Floats, votes: Floats) -> None:
         """Store new draws every 30 seconds and when the turn's time is over.
 
         `raw` and `votes` (M, k) hold all draws so far. If many are missing, tasks are stored that
@@ -180,7 +180,7 @@ def hash_input(grading_input: GradingInput) -> str:
     """Return the hash that identifies draws: of answers, options and version of the code."""
     # Draws of another version of the code may follow other rules, and must not be joined to new
     # ones.
-    return combine_hashes([grading_input.hash(), collect_versions()["crowdgrade"]])
+    return combine_hashes([grading_input.compute_hash(), collect_versions()["crowdgrade"]])
 
 
 def store_part(run_id: int, input_hash: str, first: int, raw: Floats, votes: Floats) -> None:
@@ -221,14 +221,14 @@ class _ChangedError(Exception):
 class _Preparation:
     """Draw store that ends a fit before its first draw, by raising `_PreparedError`."""
 
-    def begin(self, bootstrap: Bootstrap) -> None:
+    def begin_bootstrap(self, bootstrap: Bootstrap) -> None:
         """Raise `_PreparedError` with the bootstrap."""
         raise _PreparedError(bootstrap)
 
-    def earlier(self) -> None:
+    def read_stored_draws(self) -> None:
         """Return None; never reached."""
 
-    def keep(self, raw: Floats, votes: Floats) -> None:
+    def store_draws(self, raw: Floats, votes: Floats) -> None:
         """Do nothing; never reached."""
 
 
@@ -253,7 +253,7 @@ def compute_task_draws(turn: Turn, task: RunTask) -> None:
         number, left = left[0], left[1:]
         columns = bootstrap.draws.chunks[number]
         began = turn.clock()
-        raw, votes = bootstrap.compute(number)
+        raw, votes = bootstrap.compute_chunk(number)
         seconds = turn.clock() - began
         n_draws = raw.shape[1]
         with turn.open_fenced_transaction():
@@ -291,7 +291,7 @@ def _choose_vectors(inputs: GradingInput, version_id: int | None) -> EmbedTexts:
         return partial(embed, inputs.parameters)
     version = EmbedderVersion.objects.get(pk=version_id)
 
-    def load(answers: Sequence[str], of_models: Sequence[str] | None) -> Embedded:
+    def load(answers: Sequence[str], of_models: Sequence[str] | None) -> EmbeddedAnswers:
         vectors = load_vectors_of_texts(version, [*answers, *(of_models or ())])
         if vectors is None:
             raise _ChangedError
@@ -303,6 +303,6 @@ def _choose_vectors(inputs: GradingInput, version_id: int | None) -> EmbedTexts:
             version.precision,
             version.dimension,
         )
-        return Embedded(vectors[:n], None if of_models is None else vectors[n:], info)
+        return EmbeddedAnswers(vectors[:n], None if of_models is None else vectors[n:], info)
 
     return load

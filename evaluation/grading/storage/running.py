@@ -22,7 +22,7 @@ from django.db.models import Count
 
 from annotations.models import Response, Worker
 from annotations.query_plans import refresh_statistics
-from evaluation.consensus.inputs import Embedded, GradingInput, Progress, embed
+from evaluation.consensus.inputs import EmbeddedAnswers, GradingInput, Progress, embed
 from evaluation.consensus.methods.scale import RemedyError
 from evaluation.core.backends import BackendError
 from evaluation.core.stats.grams import Vectors
@@ -48,7 +48,7 @@ def grade_run(turn: Turn) -> None:
     inputs = load_inputs(turn.run_id)
     draws = DrawParts.from_input(inputs, turn)
 
-    def embed_in_turn(answers: Sequence[str], of_models: Sequence[str] | None) -> Embedded:
+    def embed_in_turn(answers: Sequence[str], of_models: Sequence[str] | None) -> EmbeddedAnswers:
         embedded = embed_texts(inputs.parameters, turn, answers, of_models)
         # Tasks of the draws read the vectors of this version of the embedder.
         draws.info = embedded.info
@@ -98,10 +98,10 @@ def read_graded_input(run: Run) -> GradingInput:
         raise NotAtOnceError("changed") from None
     # Models may have answered since: runs that know it are compared by the hash without models.
     if known := read_summary(run).people_hash:
-        same = inputs.people_hash() == known
+        same = inputs.compute_workers_hash() == known
     else:
         # An older run has the whole hash only: it is compared with its own models' answers.
-        same = _select_scored_models(run, inputs).hash() == run.input_hash
+        same = _select_scored_models(run, inputs).compute_hash() == run.input_hash
     if not same:
         raise NotAtOnceError("changed")
     return replace(inputs, models=None)
@@ -112,7 +112,7 @@ def _select_scored_models(run: Run, grading_input: GradingInput) -> GradingInput
     if grading_input.models is None:
         return grading_input
     scored = set(LLMAnswerScore.objects.filter(run=run).values_list("llm_response_id", flat=True))
-    models = grading_input.models.select(key in scored for key in grading_input.models.keys)
+    models = grading_input.models.select_rows(key in scored for key in grading_input.models.keys)
     return replace(grading_input, models=models if len(models) else None)
 
 

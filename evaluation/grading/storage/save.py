@@ -167,7 +167,7 @@ def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
     run, results = turn.run_id, grading.results()
     facts = FactRows(run, grading.facts)
     # Made before the transaction, in which the run's row is locked.
-    input_hash = grading.inputs.hash()
+    input_hash = grading.inputs.compute_hash()
     # One transaction for everything: a page never shows grades without their alarms, and a turn
     # that has lost its claim leaves no row.
     with turn.open_fenced_transaction():
@@ -205,7 +205,7 @@ def _build_summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary
         {
             **grading.summary(),
             "version": VERSION,
-            "people_hash": inputs.people_hash(),
+            "people_hash": inputs.compute_workers_hash(),
             "draw_agreement": compute_median_agreement(aqer),
             "counts": Counts(
                 answers=len(inputs.answered),
@@ -305,10 +305,10 @@ def _iterate_exemplary_answers(
     aqer, keys, camps = grading.graded.aqer, grading.inputs.answered.keys, grading.alarms.camps
     means, facts_of_question = compute_question_means(grading), facts.build_question_states()
     # Sparse or wide exemplary answers (bags of words) are not stored.
-    exemplars = aqer.exemplars()
+    exemplars = aqer.compute_exemplars()
     is_stored = exemplars.shape[1] <= WIDEST_KEPT and isinstance(exemplars, np.ndarray)
     code_of_question = {question: index for index, question in enumerate(aqer.questions_.tolist())}
-    for row in results.exemplars():
+    for row in results.iterate_exemplars():
         vector = path = mean_score = own_share = run_share = None
         if row.question in code_of_question:
             index = code_of_question[row.question]

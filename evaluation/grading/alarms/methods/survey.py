@@ -99,7 +99,7 @@ def compute_leverage(aqer: AQER) -> RankingStatistic:
         copies = np.ones((m, len(left_out)))
         copies[left_out, np.arange(len(left_out))] = 0.0
         start = copies if electorate_start is None else copies * electorate_start[:, None]
-        raw = aqer.restarted(start / start.sum(axis=0), copies)
+        raw = aqer.compute_restarted_raw(start / start.sum(axis=0), copies)
         for code, column in zip(left_out.tolist(), raw.T, strict=True):
             # The worker who is left out still has a score, from the vote of the others: it says
             # nothing of how steady their order is.
@@ -122,7 +122,7 @@ def compute_start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> RankingS
     for index, camp in enumerate(camps):
         # Both starts side by side: one column of weights each, in one pass.
         start[camp, index] = 1.0 / len(camp)
-    raw = aqer.restarted(start)
+    raw = aqer.compute_restarted_raw(start)
     correlation = spearman(raw[:, 0], raw[:, 1])
     return RankingStatistic(correlation, OPEN, None if correlation is not None else "no_spread")
 

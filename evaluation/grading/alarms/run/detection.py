@@ -184,8 +184,8 @@ def choose_crowd(
     answers = select_rows(
         answers, np.flatnonzero([worker not in excluded for worker in answers.workers])
     )
-    plain = replace(parameters.without_remedies(), bootstrap=0, init="equal", nli=None)
-    aqer = plain.estimator().fit(
+    plain = replace(parameters.reset_remedies(), bootstrap=0, init="equal", nli=None)
+    aqer = plain.build_estimator().fit(
         answers.vectors, build_labels(answers.workers), build_labels(answers.questions)
     )
     return aqer, answers
@@ -342,13 +342,13 @@ def _compute_other_raw(
     except BackendError:
         return None, "no_words"
     grader = replace(
-        parameters.without_remedies(),
+        parameters.reset_remedies(),
         similarity="cosine",
         aggregation="mean",
         init="equal",
         nli=None,
         bootstrap=0,
-    ).estimator()
+    ).build_estimator()
     worker_codes = encode_labels(np.array(answers.workers, dtype=object))[0]
     question_codes = encode_labels(np.array(answers.questions, dtype=object))[0]
     electorate = aqer.fitted_.crowd.rules.electorate

@@ -163,7 +163,7 @@ def _iterate_questions(
     read_by: ReadBy | None = None,
 ) -> Iterator[_ExtractedQuestion]:
     """Yield each answered question with the facts extracted from its answers."""
-    model_answers = None if models is None else models.with_text()
+    model_answers = None if models is None else models.select_with_text()
     all_texts = [*answers.texts, *(model_answers.texts if model_answers else ())]
     reader = Reader(all_texts if read_by is None else [])
     for question, question_rows in _group_rows(answers, model_answers).items():

@@ -206,7 +206,7 @@ def _collect_questions(
             text, votes = answers.texts[row], worker not in excluded
             answer = _Answer(WORKER, worker, answers.keys[row], text, votes, row)
             questions_with_answers[question].answers.append(answer)
-    model_answers = None if models is None else models.with_text()
+    model_answers = None if models is None else models.select_with_text()
     for row, question in enumerate(model_answers.questions if model_answers else ()):
         assert model_answers is not None
         if question in questions_with_answers:

@@ -15,7 +15,7 @@ from evaluation.consensus.methods.fitted import FittedCrowd
 from evaluation.consensus.methods.fixed_point import WorkerMeans
 from evaluation.consensus.methods.question_contrast import Contrasts
 from evaluation.consensus.methods.resampling import DrawnVotes, compute_score_intervals
-from evaluation.consensus.methods.targets import Targets, build_targets
+from evaluation.consensus.methods.targets import ComparedAnswers, build_compared_answers
 from evaluation.consensus.methods.votes import build_vote
 from evaluation.core.stats.cells import (
     Cells,
@@ -74,7 +74,7 @@ class NonVoters:
         self._vectors, self._rows, self._without = vectors, rows, without
         self._worker, self._question = worker, question
         self._n_workers = int(worker.max(initial=-1)) + 1
-        self._parts: list[tuple[Integers, Targets]] = []
+        self._parts: list[tuple[Integers, ComparedAnswers]] = []
         of_voters = None if camps is None else camps[voting]
         for unit in np.unique(without).tolist():
             mine = np.flatnonzero((without == unit) & (question >= 0))
@@ -89,7 +89,7 @@ class NonVoters:
         own_rows: Integers,
         unit: int,
         camps: Integers | None,
-    ) -> tuple[Integers, Targets] | None:
+    ) -> tuple[Integers, ComparedAnswers] | None:
         """Return rows of a unit's answers, and exemplary answers without it; None if none exist."""
         voters = self._voters
         vote, of_voters = voters.vote, voters.answer_vectors
@@ -115,7 +115,7 @@ class NonVoters:
             others = others.select_rows(cells.row[other_cells])
             vote = build_vote(of_voters, others, voters.similarity, voters.aggregation, camps)
         chosen = vectors[rows[own_rows]]  # type: ignore[index]
-        return own_rows, build_targets(vote, of_voters, chosen, question_codes)
+        return own_rows, build_compared_answers(vote, of_voters, chosen, question_codes)
 
     def compute_similarities(self, votes: Floats) -> Floats:
         """Return each answer's similarity to the exemplary answer, one column per set of votes.
@@ -124,15 +124,15 @@ class NonVoters:
         """
         out = np.full((len(self._question), votes.shape[1]), np.nan)
         for mine, targets in self._parts:
-            out[mine] = targets.similarity(votes)
+            out[mine] = targets.compute_similarities(votes)
         return out
 
     def compute_contrasts(self) -> Contrasts:
         """Return the question contrast of each answer, without the vote of its own unit."""
         voters, n = self._voters, (len(self._rows), self._n_workers)
         if voters.contrast_obstacle is not None:
-            return Contrasts.undefined(*n, voters.contrast_obstacle)
-        out = Contrasts.undefined(*n, "no_exemplar")
+            return Contrasts.build_undefined(*n, voters.contrast_obstacle)
+        out = Contrasts.build_undefined(*n, "no_exemplar")
         for unit in np.unique(self._without).tolist():
             exemplars = voters.build_exemplars(None if unit < 0 else unit)
             mine = np.flatnonzero((self._without == unit) & (self._question >= 0))
@@ -144,7 +144,7 @@ class NonVoters:
                 self._question[mine],
                 len(owners),
             )
-            out.fill(mine, owners, others, np.arange(len(owners)))
+            out.copy_contrasts(mine, owners, others, np.arange(len(owners)))
         return out
 
     def compute_scores(self, *, by_contrast: bool = False) -> BystanderScores:
@@ -159,7 +159,7 @@ class NonVoters:
             return self._compute_contrast_scores(voters.drawn)
         vote, rules = voters.vote, voters.rules
         means = WorkerMeans(vote.cells, rules)
-        of_voters = vote.similarity(voters.previous, leave_one_out=rules.leave_one_out)
+        of_voters = vote.compute_similarities(voters.previous, leave_one_out=rules.leave_one_out)
         effects, weight = means.compute_question_effects(of_voters)
         scores = self.compute_similarities(voters.previous)
         raw = self._compute_means(scores, effects, weight)
@@ -222,7 +222,7 @@ class NonVoters:
             effects, weight = np.zeros_like(times), np.ones_like(times)
             if adjusted:
                 means = WorkerMeans(vote.cells, rules, times[vote.cells.question])
-                scores = vote.similarity(votes, leave_one_out=rules.leave_one_out)
+                scores = vote.compute_similarities(votes, leave_one_out=rules.leave_one_out)
                 effects, weight = means.compute_question_effects(scores)
             # A draw takes questions several times or not at all: `times` is how often.
             out[:, columns] = self._compute_means(

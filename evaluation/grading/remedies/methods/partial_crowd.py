@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from evaluation.consensus.methods.estimator import AQER
-from evaluation.consensus.methods.fitted import DISCONNECTED, Fitted, FittedCrowd
+from evaluation.consensus.methods.fitted import DISCONNECTED, FitResult, FittedCrowd
 from evaluation.consensus.methods.fixed_point import scale_to_grades
 from evaluation.consensus.methods.question_contrast import Contrasts
 from evaluation.consensus.methods.resampling import DrawStore, Progress, map_to_grades
@@ -20,7 +20,7 @@ from evaluation.consensus.methods.scale import (
     FEWEST_ANSWERERS,
     FEWEST_QUESTIONS,
     Electorate,
-    number_groups,
+    number_connected_groups,
     rank_within_groups,
 )
 from evaluation.consensus.methods.votes import convert_vectors
@@ -33,7 +33,7 @@ EXCLUDED = "excluded"
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartialCrowdFit(Fitted):
+class PartialCrowdFit(FitResult):
     """A fitted AQER estimator in which some answers have no vote.
 
     Attributes
@@ -65,12 +65,12 @@ class PartialCrowdFit(Fitted):
         """
         return [EXCLUDED if out else None for out in self.units.excluded.tolist()]
 
-    def exemplars(self) -> Vectors:
+    def compute_exemplars(self) -> Vectors:
         """Return the exemplary answer of each question, from the voters only; NaN without votes.
 
         Shape (Q, d). Sparse ones are zero there.
         """
-        voter_exemplars = self.voters.exemplars()
+        voter_exemplars = self.voters.compute_exemplars()
         if sparse.issparse(voter_exemplars):
             ones = np.ones(len(self.asked))
             shape = (len(self.questions), len(self.asked))
@@ -105,12 +105,12 @@ class PartialCrowdFit(Fitted):
     @cached_property
     def contrasts(self) -> Contrasts:
         """Question contrast of all answers and workers, each compared as for its raw score."""
-        out = Contrasts.undefined(int(self.n_answers.sum()), len(self.workers), "no_exemplar")
+        out = Contrasts.build_undefined(int(self.n_answers.sum()), len(self.workers), "no_exemplar")
         members, voters = np.flatnonzero(self.voting), self.voters.contrasts
-        out.fill(self.units.rows, members, voters, self.units.of_worker[members])
+        out.copy_contrasts(self.units.rows, members, voters, self.units.of_worker[members])
         of_others = self.bystanders.compute_contrasts()
         everybody = np.arange(len(self.bystander_workers))
-        out.fill(self.others, self.bystander_workers, of_others, everybody)
+        out.copy_contrasts(self.others, self.bystander_workers, of_others, everybody)
         return out
 
     @cached_property
@@ -294,7 +294,7 @@ def _add_bystanders(
     weights = voters.weights / np.maximum(size, 1)
     is_ranked = supported & ~excluded & (voters.reason != DISCONNECTED)
     cells = Cells.from_codes(worker, asked_codes, m, len(questions))
-    groups = number_groups(cells, ~excluded)
+    groups = number_connected_groups(cells, ~excluded)
     return PartialCrowdFit(
         workers=worker_labels,
         questions=questions,

@@ -290,10 +290,10 @@ def test_draws_and_first_scores_reach_the_run_and_draws_not_its_candidates():
     found = grade_with_remedies(
         started, *columns, OutsideInformation(), first, lambda *of: told.append(of)
     )
-    alone = started.estimator().fit(*columns, first, electorate=Electorate(cap=0.3))
+    alone = started.build_estimator().fit(*columns, first, electorate=Electorate(cap=0.3))
     np.testing.assert_allclose(found.aqer.raw_, alone.raw_)
     np.testing.assert_allclose(
         found.plain.raw_,
-        replace(started, weight_cap=None, bootstrap=0).estimator().fit(*columns, first).raw_,
+        replace(started, weight_cap=None, bootstrap=0).build_estimator().fit(*columns, first).raw_,
     )
     assert told[-1] == (6, 6)

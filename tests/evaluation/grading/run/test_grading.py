@@ -7,7 +7,12 @@ import pytest
 
 from annotations.exchange import AnswerStatus
 from evaluation.consensus import AQER
-from evaluation.consensus.inputs import Answers, Embedded, ModelAnswers, select_graded_answers
+from evaluation.consensus.inputs import (
+    Answers,
+    EmbeddedAnswers,
+    ModelAnswers,
+    select_graded_answers,
+)
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import collect_versions
 from evaluation.core.backends import EmbedderInfo
@@ -46,7 +51,7 @@ def given(models=True, **parameters):
 def graded(chosen=None, progress=None, kept=None, embedded=None, **parameters):
     def embed(texts, of_models):
         made = None if of_models is None else OF_MODELS
-        return Embedded(CROWD.vectors, made, INFO, [CUT])
+        return EmbeddedAnswers(CROWD.vectors, made, INFO, [CUT])
 
     chosen = given(**parameters) if chosen is None else chosen
     return grade_answers(chosen, embed, progress, kept)
@@ -96,7 +101,7 @@ def test_without_another_way_texts_are_embedded_as_the_parameters_say(monkeypatc
 
     def embed(parameters, texts, of_models, progress=None):
         asked.append((parameters.embedder, list(texts)[:1], list(of_models), progress))
-        return Embedded(CROWD.vectors, OF_MODELS, INFO)
+        return EmbeddedAnswers(CROWD.vectors, OF_MODELS, INFO)
 
     def progress(*of):
         pass
@@ -112,13 +117,13 @@ class Draws:
     def __init__(self):
         self.widths = []
 
-    def begin(self, bootstrap):
+    def begin_bootstrap(self, bootstrap):
         pass
 
-    def earlier(self):
+    def read_stored_draws(self):
         return None
 
-    def keep(self, raw, votes):
+    def store_draws(self, raw, votes):
         self.widths.append(raw.shape[1])
 
 

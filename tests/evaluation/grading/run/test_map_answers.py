@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from annotations.exchange import AnswerStatus
-from evaluation.consensus.inputs import Answers, Embedded, ModelAnswers, select_graded_answers
+from evaluation.consensus.inputs import (
+    Answers,
+    EmbeddedAnswers,
+    ModelAnswers,
+    select_graded_answers,
+)
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends import EmbedderInfo
 from evaluation.grading.run.grading import grade_answers
@@ -45,7 +50,7 @@ def graded(models=True, answers=ANSWERS, vectors=VECTORS, **parameters):
         asked, Answers.from_rows(answers), ModelAnswers.from_rows(MODELS) if models else None
     )
     return grade_answers(
-        given, lambda texts, spoken: Embedded(vectors, OF_MODELS if models else None, INFO)
+        given, lambda texts, spoken: EmbeddedAnswers(vectors, OF_MODELS if models else None, INFO)
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.consensus.inputs import Answers, Embedded, select_graded_answers
+from evaluation.consensus.inputs import Answers, EmbeddedAnswers, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.simulation import (
@@ -47,7 +47,7 @@ def graded(crowd, vectors, *, times=None, excluded=(), collapsed=(), experts=(),
     ]
     given = select_graded_answers(parameters, Answers.from_rows(rows))
     given = replace(given, excluded=excluded, collapsed=collapsed, anchors=list(experts))
-    return grade_answers(given, lambda answers, models: Embedded(vectors, None, INFO))
+    return grade_answers(given, lambda answers, models: EmbeddedAnswers(vectors, None, INFO))
 
 
 def told(alarms):

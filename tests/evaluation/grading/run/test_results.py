@@ -150,7 +150,7 @@ def test_every_worker_and_model_has_a_question_contrast_or_a_reason():
 def test_every_question_has_a_row_also_one_that_nobody_answered():
     grading = graded()
     of = grading.results()
-    rows = {row.question: row for row in of.exemplars()}
+    rows = {row.question: row for row in of.iterate_exemplars()}
     assert [(name, row.n_answers) for name, row in rows.items()] == [
         ("q1", 5), ("q2", 4), ("q3", 4), ("q4", 4), ("q5", 4), ("only", 1), ("nobody", 0),
     ]  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 from django.urls import reverse
 
 from annotations.models import Question, Response, Worker
-from evaluation.consensus.inputs import Embedded
+from evaluation.consensus.inputs import EmbeddedAnswers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends import EmbedderInfo
 from evaluation.core.stats.statistics.descriptive import spearman
@@ -104,7 +104,7 @@ def computed(run):
 
     def embedded(answers, of_models):
         made = None if of_models is None else OfWords().embed(of_models)
-        return Embedded(OfWords().embed(answers), made, INFO)
+        return EmbeddedAnswers(OfWords().embed(answers), made, INFO)
 
     grading = grade_answers(load_inputs(run.pk), embedded)
     return grading, map_answers(grading, lambda *_: None)
@@ -185,7 +185,9 @@ def test_a_question_has_its_exemplary_answer_its_place_and_its_camps(both):
         assert row.nearest_response_id == grading.inputs.answered.keys[aqer.nearest_[at]]
         assert row.dispersion == aqer.dispersion_[at]
         assert row.dimension == 24
-        np.testing.assert_array_equal(floats(row.vector), aqer.exemplars()[at].astype("<f4"))
+        np.testing.assert_array_equal(
+            floats(row.vector), aqer.compute_exemplars()[at].astype("<f4")
+        )
         np.testing.assert_array_equal(floats(row.path).reshape(-1, 4), maps.paths[at])
         shares = (maps.own_share[at], maps.run_share[at])
         for stored, share in zip((row.own_share, row.run_share), shares, strict=True):
@@ -308,7 +310,7 @@ def test_reasons_say_how_many_cells_are_empty_and_name_none(both):
     run, grading, _ = both
     results = grading.results()
     for rows in (
-        results.workers(), results.exemplars(), results.answered(), results.model_scores(),
+        results.workers(), results.iterate_exemplars(), results.answered(), results.model_scores(),
         results.model_answers(), results.worker_contrasts(), results.model_contrasts(),
         results.worker_rank_bounds(),
     ):  # fmt: skip

@@ -93,14 +93,14 @@ def test_a_run_restarted_from_equal_weights_is_the_run():
     crowd = simulate(build_honest_groups(9), 6, 20, 0)
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions, leave_one_out=True)
     equal = np.full((9, 1), 1 / 9)
-    assert aqer.restarted(equal)[:, 0] == pytest.approx(aqer.raw_, abs=1e-15)
+    assert aqer.compute_restarted_raw(equal)[:, 0] == pytest.approx(aqer.raw_, abs=1e-15)
 
 
 def test_started_from_each_camp_a_run_ends_in_that_camp():
     crowd = simulate(build_correlated_weak_groups(0.7), 10, 300, 0)
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions)
     weak = (np.arange(20) < 10).astype(float)
-    raw = aqer.restarted(np.stack([weak, 1 - weak], axis=1) / 10)
+    raw = aqer.compute_restarted_raw(np.stack([weak, 1 - weak], axis=1) / 10)
     assert raw[:10, 0].min() > raw[10:, 0].max()
     assert raw[:10, 1].max() < raw[10:, 1].min()
 
