@@ -102,6 +102,6 @@ EVALUATE = Evaluation(
     description="Grade workers by their free-text answers, without an answer key.",
     epilog=EPILOG,
     add_arguments=add_arguments,
-    run="evaluation.grading.commands.grade",
+    run="evaluation.grading.commands.grade_from_arguments",
     groups={REMEDIES: COMPARED},
 )

@@ -18,7 +18,7 @@ from evaluation.core.messages.console import format_table, remove_control_charac
 from evaluation.core.messages.message import Message, format_count
 from evaluation.core.messages.reasons import WHY_EMPTY
 from evaluation.core.options import TERMINAL
-from evaluation.grading.alarms.messages import RESULTS, format_needs
+from evaluation.grading.alarms.messages import RESULTS, format_needed_data
 from evaluation.grading.alarms.run.detection import Alarm
 from evaluation.grading.facts.run.reading import count_facts
 from evaluation.grading.files.grading import GradingRequest, grade_file
@@ -92,7 +92,7 @@ class GradingRows:
 def format_file_report(graded: FileGrading, output: Path) -> str:
     """Return the terminal text of a grading of files, with the name of the output folder."""
     grading = graded.grading
-    aqer, results = grading.graded.aqer, grading.results()
+    aqer, results = grading.graded.aqer, grading.build_results()
     is_voter = [status != EXCLUDED for status in aqer.out_of_ranking_]
     text = format_grading(
         GradingRows(
@@ -101,10 +101,10 @@ def format_file_report(graded: FileGrading, output: Path) -> str:
             n_questions=len(aqer.questions_),
             n_iterations=aqer.n_iter_,
             score_name=grading.inputs.parameters.score_name,
-            workers=results.workers(),
-            models=results.model_scores(),
+            workers=results.iterate_workers(),
+            models=results.iterate_models(),
             remedies=grading.inputs.parameters.remedies,
-            changes=grading.changes(),
+            changes=grading.compute_changes(),
             ceiling=aqer.ceiling_,
             alarms=grading.alarms.found,
             checks=grading.alarms.checks,
@@ -112,7 +112,7 @@ def format_file_report(graded: FileGrading, output: Path) -> str:
             warnings=graded.warnings,
             facts=None if grading.facts is None else count_facts(grading.facts),
             rest=lambda table: f"in {table}.csv",
-            groups=results.groups(),
+            groups=results.list_groups(),
         )
     )
     return f"{text}\n\nTables: {output}"
@@ -210,7 +210,7 @@ def _format_changes(grading_rows: GradingRows) -> str:
     if changes.spearman is None:
         return f"{text}no correlation (fewer than 2 workers, or no spread)"
     text += f"rank correlation (Spearman) {changes.spearman:.3f} over {changes.n} workers"
-    movers = changes.movers()
+    movers = changes.list_movers()
     if not movers:
         return f"{text}; no rank changed"
     header = ("worker", "plain rank", "rank", "change", "plain grade", "grade")
@@ -264,7 +264,7 @@ def format_checks(checks: Iterable[CheckResult]) -> str:
     """Return one line per check result, with the names of its checks; "" without checks."""
     names: dict[str, list[str]] = {}
     for check in checks:
-        lacking = f" ({format_needs(check.check, check.reason)})" if check.needed else ""
+        lacking = f" ({format_needed_data(check.check, check.reason)})" if check.needed else ""
         names.setdefault(check.result, []).append(f"{check.check}{lacking}")
     lines = [
         f"Checks, {word.lower()}: {', '.join(names[result])}"
@@ -326,7 +326,9 @@ def _build_facts_model(arguments: Mapping[str, Any]) -> AskSettings | None:
     )
 
 
-def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
+def grade_from_arguments(
+    parameters: AqerParameters, arguments: Mapping[str, Any], progress: Progress
+) -> str:
     """Grade the files in the arguments, write the result tables, and return the report text."""
     request = GradingRequest(
         answers=arguments["answers"],

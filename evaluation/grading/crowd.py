@@ -48,7 +48,7 @@ class GradedCrowd:
 
 
 @dataclass(frozen=True)
-class OutsideInformation:
+class RemedyInputs:
     """Inputs of the remedies: excluded workers, answer times, experts' grades and plain texts.
 
     Attributes
@@ -76,27 +76,29 @@ class OutsideInformation:
 NAMED = 1000
 
 
-class Undefined:
+class EmptyCellReasons:
     """Collects the reasons why cells of the result tables are empty, by table and column."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, str], tuple[list[Any], list[int]]] = {}
 
-    def value(self, number: float, table: str, column: str, row: object, reason: str) -> Any:
+    def convert_number(
+        self, number: float, table: str, column: str, row: object, reason: str
+    ) -> Any:
         """Return the number; for NaN return None and record the reason for the empty cell."""
         if not math.isnan(number):
             return float(number)
-        self.note(table, column, row, reason)
+        self.add_reason(table, column, row, reason)
         return None
 
-    def note(self, table: str, column: str, row: object, reason: str) -> None:
+    def add_reason(self, table: str, column: str, row: object, reason: str) -> None:
         """Record why the cell of this row and column is empty; `row` is the id of its row."""
         rows, count = self._found.setdefault((table, column, reason), ([], [0]))
         count[0] += 1
         if len(rows) < NAMED:
             rows.append(row)
 
-    def as_list(self) -> list[dict[str, Any]]:
+    def list_reasons(self) -> list[dict[str, Any]]:
         """Return one entry per table, column and reason, with the count and up to 1,000 row ids."""
         return [
             {"file": table, "column": column, "reason": reason, "count": count[0], "rows": rows}

@@ -30,7 +30,7 @@ def has_other_gradings(run: Run) -> bool:
     return annotate_other_gradings(Run.objects.filter(pk=run.pk)).get().has_other_gradings
 
 
-def is_wave(run: Run) -> bool:
+def is_later_wave(run: Run) -> bool:
     """Return whether the run's question set is a new wave of an earlier question set."""
     return run.version.question_set.earlier_wave_id is not None
 
@@ -66,7 +66,7 @@ PAGES = (
         "Compare with an earlier wave",
         address="results-waves",
         group=MORE,
-        offered=is_wave,
+        offered=is_later_wave,
     ),
     Page("summary", "To print", address="results-summary", group=MORE),
 )

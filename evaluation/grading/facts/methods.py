@@ -25,7 +25,7 @@ __all__ = [
     "Consensus",
     "JudgedValue",
     "Mentions",
-    "State",
+    "ValueState",
     "Verdict",
     "compute_agreement",
     "compute_consensus",
@@ -43,7 +43,7 @@ CONTESTED = 0.25
 CONTESTED_BY = 2
 
 
-class State(StrEnum):
+class ValueState(StrEnum):
     """State of a value after the workers' vote: agreed, contested, undecided, or too few voters."""
 
     AGREED = "agreed"
@@ -98,7 +98,7 @@ class Consensus:
     bound: Integers
     n: int
     weight: float
-    states: tuple[State, ...]
+    states: tuple[ValueState, ...]
 
     def find_overlapping(self, low: float, high: float) -> Integers:
         """Return the indices of the values whose intervals overlap `low` to `high`."""
@@ -208,13 +208,13 @@ def _add_states(consensus: Consensus) -> Consensus:
     """Return the consensus with each value's state: agreed, contested, open or too few."""
     agreed = set(consensus.find_agreed().tolist())
     states = tuple(
-        State.TOO_FEW
+        ValueState.TOO_FEW
         if consensus.n < SUPPORT
-        else State.AGREED
+        else ValueState.AGREED
         if index in agreed
-        else State.CONTESTED
+        else ValueState.CONTESTED
         if is_contested(backed, consensus.n)
-        else State.OPEN
+        else ValueState.OPEN
         for index, backed in enumerate(consensus.backed.tolist())
     )
     return Consensus(**{**vars(consensus), "states": states})

@@ -33,21 +33,21 @@ from evaluation.runs.flow.stored import MEANING
 __all__ = [
     "COUNTED",
     "CrowdValue",
+    "FactAgreement",
     "FactOnQuestion",
-    "FactStanding",
-    "Marked",
+    "MarkedFactsMixin",
     "MarkedPart",
     "QuestionFacts",
     "RunFact",
     "RunFacts",
     "SilentReason",
     "StatedFact",
+    "build_fact_agreement",
     "build_run_facts",
-    "build_standing",
     "read_answer_facts",
     "read_contradictions",
     "read_crowd_facts",
-    "read_facts",
+    "read_facts_of_answers",
     "read_question_facts",
 ]
 
@@ -60,7 +60,7 @@ COUNTED = (
 
 
 @dataclass(frozen=True)
-class FactStanding:
+class FactAgreement:
     """Numbers of a worker's or model's facts that agree with or contradict the crowd.
 
     All values are None in a run without facts.
@@ -95,15 +95,15 @@ class FactStanding:
         return Message("facts.notice", values)
 
 
-NO_FACTS = FactStanding(None, Estimate(None), None, None)
+NO_FACTS = FactAgreement(None, Estimate(None), None, None)
 
 
-def build_standing(row: dict[str, Any]) -> FactStanding:
+def build_fact_agreement(row: dict[str, Any]) -> FactAgreement:
     """Return a worker's or model's agreement with the crowd, from a database row.
 
     The row has the `COUNTED` columns.
     """
-    return FactStanding(
+    return FactAgreement(
         facts=row["facts"],
         agreement=Estimate(
             row["fact_agreement"], row["fact_agreement_low"], row["fact_agreement_high"]
@@ -260,10 +260,12 @@ def read_crowd_facts(
         rows = rows.filter(question__public_id=question)
     columns = ("place", "slot", "value", "mentions", "of", "state")
     question_columns = ("question__public_id", "question__external_id")
-    return ORDER.take(rows.order_by().values(*columns, *question_columns), after, size, _build_fact)
+    return ORDER.take(
+        rows.order_by().values(*columns, *question_columns), after, size, _build_run_fact
+    )
 
 
-def _build_fact(row: dict[str, Any]) -> RunFact:
+def _build_run_fact(row: dict[str, Any]) -> RunFact:
     """Convert a database row to the record of a stated value."""
     return RunFact(
         question=row["question__public_id"],
@@ -340,7 +342,7 @@ class FactOnQuestion:
 Facts = dict[int, list[StatedFact]]
 
 
-def read_facts(
+def read_facts_of_answers(
     run: Run, responses: Sequence[int] = (), replies: Sequence[int] = ()
 ) -> tuple[Facts, Facts]:
     """Return the facts of workers' answers and of models' answers, by primary key of the answer.
@@ -374,7 +376,7 @@ def _build_stated_fact(row: dict[str, Any]) -> StatedFact:
     )
 
 
-class Marked:
+class MarkedFactsMixin:
     """Mixin for records of an answer that are displayed with highlighted facts."""
 
     text: str

@@ -45,12 +45,12 @@ from evaluation.core.messages.message import Message
 from evaluation.core.options import TERMINAL
 from evaluation.core.text.matching import format_suggestion
 from evaluation.grading.facts.run import CrowdFacts, find_crowd_facts
-from evaluation.grading.facts.run.meaning import copy_meaning
+from evaluation.grading.facts.run.meaning import copy_entailment_verdicts
 from evaluation.grading.facts.run.reading import extract_facts_by_model
 from evaluation.grading.files.tables import (
     ANCHORS,
     FileGrading,
-    list_files,
+    list_file_names,
     refuse_to_replace_results,
     write_tables,
 )
@@ -192,7 +192,7 @@ def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
     facts = replace(facts, read_by=reader.about)
     earlier_facts = grading.known_facts
     if earlier_facts is not None and earlier_facts.meaning is not None:
-        facts = copy_meaning(facts, earlier_facts)
+        facts = copy_entailment_verdicts(facts, earlier_facts)
     return replace(grading, known_facts=facts)
 
 
@@ -291,7 +291,7 @@ def _refuse_to_replace_inputs(request: GradingRequest) -> None:
         request.anchors,
         request.questions,
     )
-    refuse_to_replace(request.output, list_files(request.parameters), inputs)
+    refuse_to_replace(request.output, list_file_names(request.parameters), inputs)
 
 
 def grade_files(request: GradingRequest, progress: Progress | None = None) -> FileGrading:

@@ -16,7 +16,7 @@ class AlarmCheck:
 
     Attributes
     ----------
-    raises : cases of alarms, as `choose_case` names them.
+    raises : cases of alarms, as `choose_alarm_case` names them.
     is_of_groups : whether it looks for groups that copy or err together, without which the absence
         of alarms is no good sign.
     """

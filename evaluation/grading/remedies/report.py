@@ -129,10 +129,12 @@ def _find_plain_run(run: Run) -> UUID | None:
         .order_by("-id")
         .values_list("public_id", "parameters")[:LOOKED_AT]
     )
-    return next((other for other, stored in others if _is_equal(plain_parameters, stored)), None)
+    return next(
+        (other for other, stored in others if _has_equal_parameters(plain_parameters, stored)), None
+    )
 
 
-def _is_equal(expected: AqerParameters, stored: dict[str, Any]) -> bool:
+def _has_equal_parameters(expected: AqerParameters, stored: dict[str, Any]) -> bool:
     """Return whether stored run parameters equal the wanted ones; False if unreadable."""
     try:
         return read_parameters(stored) == expected

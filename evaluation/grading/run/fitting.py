@@ -22,18 +22,18 @@ from evaluation.consensus.methods.resampling import DrawStore
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.stats.cells import Floats
 from evaluation.core.stats.grams import Vectors
-from evaluation.grading.crowd import GradedCrowd, ModelColumns, OutsideInformation, build_labels
+from evaluation.grading.crowd import GradedCrowd, ModelColumns, RemedyInputs, build_labels
 from evaluation.grading.remedies.run import RemedyReport, grade_with_remedies
 
 
 @dataclass(frozen=True)
-class Graded(GradedCrowd):
+class GradedWithRemedies(GradedCrowd):
     """A crowd graded by AQER, with the report of the remedies (None without remedies)."""
 
     remedies: RemedyReport | None = None
 
 
-def classify_status(status: AnswerStatus) -> str:
+def classify_reply_status(status: AnswerStatus) -> str:
     """Return how a reply's status counts in a model's score: "text", "no_text" or "error"."""
     if status is AnswerStatus.TEXT:
         return "text"
@@ -49,9 +49,9 @@ def grade_vectors(
     models: ModelColumns | None = None,
     progress: Progress | None = None,
     draw_store: DrawStore | None = None,
-    outside: OutsideInformation | None = None,
+    outside: RemedyInputs | None = None,
     question_groups: Sequence[str] | None = None,
-) -> Graded:
+) -> GradedWithRemedies:
     """Return the workers' grades and the models' scores, computed from vectors of answers.
 
     `question_groups` are the passages or categories of the answers' questions, "" for none.
@@ -73,7 +73,7 @@ def grade_vectors(
         remedied_grading = grade_with_remedies(
             parameters,
             *columns,
-            outside or OutsideInformation(),
+            outside or RemedyInputs(),
             initial_scores,
             report_draws,
             draw_store,
@@ -85,12 +85,12 @@ def grade_vectors(
             *columns, initial_scores, report_draws, draw_store, question_groups=question_groups
         )
     if models is None:
-        return Graded(aqer, None, plain, report)
-    kinds = [classify_status(status) for status in models.statuses]
+        return GradedWithRemedies(aqer, None, plain, report)
+    kinds = [classify_reply_status(status) for status in models.statuses]
     scores = aqer.score_models(
         models.vectors, build_labels(models.models), build_labels(models.questions), kinds
     )
-    return Graded(aqer, scores, plain, report)
+    return GradedWithRemedies(aqer, scores, plain, report)
 
 
 def compute_aqer_scores(

@@ -34,16 +34,16 @@ from evaluation.core.text.quality import check_short_answers
 from evaluation.grading.alarms.run.detection import (
     Alarms,
     GradedAnswers,
-    choose_crowd,
+    choose_alarm_crowd,
     detect_alarms,
 )
-from evaluation.grading.crowd import ModelColumns, OutsideInformation
-from evaluation.grading.facts.run import CrowdFacts, add_meaning, find_crowd_facts
+from evaluation.grading.crowd import ModelColumns, RemedyInputs
+from evaluation.grading.facts.run import CrowdFacts, add_entailment_verdicts, find_crowd_facts
 from evaluation.grading.remedies.run import RemedyReport
-from evaluation.grading.run.fitting import Graded, grade_vectors
-from evaluation.grading.run.length import check_length, measure_length
+from evaluation.grading.run.fitting import GradedWithRemedies, grade_vectors
+from evaluation.grading.run.length import build_length_warning, measure_length
 from evaluation.grading.run.outcomes import DetectionInputs, add_outcomes
-from evaluation.grading.run.results import GradeChanges, Results, build_standings
+from evaluation.grading.run.results import GradeChanges, Results, build_grades_and_ranks
 from evaluation.grading.summary import LengthEffect
 
 GROUPS_SHOWN = 10
@@ -63,11 +63,11 @@ class Grading:
 
     inputs: GradingInput
     embedded: EmbeddedAnswers
-    graded: Graded
+    graded: GradedWithRemedies
     alarms: Alarms
     known_facts: CrowdFacts | None = None
 
-    def results(self) -> Results:
+    def build_results(self) -> Results:
         """Rows of the result tables; each table can be iterated once."""
         return Results(self.inputs, self.graded)
 
@@ -113,14 +113,17 @@ class Grading:
             if question in row_of_question
         }
 
-    def changes(self) -> GradeChanges | None:
+    def compute_changes(self) -> GradeChanges | None:
         """Return how grades changed against the run without remedies; None without remedies."""
         if self.graded.plain is None:
             return None
-        before, after = build_standings(self.graded.plain), build_standings(self.graded.aqer)
-        return GradeChanges.from_standings(self.inputs.workers, before, after)
+        before, after = (
+            build_grades_and_ranks(self.graded.plain),
+            build_grades_and_ranks(self.graded.aqer),
+        )
+        return GradeChanges.from_gradings(self.inputs.workers, before, after)
 
-    def signature(self, input_hash: str) -> str:
+    def build_signature(self, input_hash: str) -> str:
         """Return the run's signature: method, version, parameters, embedding model, input hash."""
         info = self.embedded.info
         return build_aqer_signature(
@@ -143,12 +146,12 @@ class Grading:
                 inputs.n_rejected,
                 0 if inputs.models is None else len(inputs.models.find_models_only_cut_off()),
             ),
-            *filter(None, [check_length(self.length)]),
+            *filter(None, [build_length_warning(self.length)]),
             *build_model_warnings(inputs.models),
             *(build_remedy_warnings(graded.remedies) if graded.remedies else []),
         ]
 
-    def summary(self) -> dict[str, Any]:
+    def build_summary(self) -> dict[str, Any]:
         """Return iterations, ceiling, embedding, checks and versions for summary.json."""
         aqer, info = self.graded.aqer, self.embedded.info
         return {
@@ -201,7 +204,7 @@ def grade_answers(
             parameters.nli or "", answers.texts, answers.questions, progress
         )
     graded = fit_crowd(grading_input, answers, outside, initial, progress, draw_store)
-    crowd, answers_of_crowd = choose_crowd(parameters, graded, answers, outside)
+    crowd, answers_of_crowd = choose_alarm_crowd(parameters, graded, answers, outside)
     alarms = detect_alarms(
         parameters, crowd, answers_of_crowd, progress, grading_input.model_names, graded.aqer
     )
@@ -219,11 +222,11 @@ def grade_answers(
 def fit_crowd(
     grading_input: GradingInput,
     answers: GradedAnswers,
-    outside: OutsideInformation,
+    outside: RemedyInputs,
     initial_scores: Floats | None = None,
     progress: Progress | None = None,
     draw_store: DrawStore | None = None,
-) -> Graded:
+) -> GradedWithRemedies:
     """Grade the crowd by the vectors of its answers, and score models; without alarms."""
     return grade_vectors(
         grading_input.parameters,
@@ -258,7 +261,7 @@ def _add_meaning(
     """Return the grading with an entailment model's verdicts added to its facts."""
     inputs = grading.inputs
     assert grading.facts is not None
-    facts = add_meaning(
+    facts = add_entailment_verdicts(
         grading.facts,
         inputs.answered,
         inputs.models,
@@ -295,9 +298,9 @@ def _list_question_groups(grading_input: GradingInput) -> list[str] | None:
     )
 
 
-def _build_outside(grading_input: GradingInput, embedded: EmbeddedAnswers) -> OutsideInformation:
+def _build_outside(grading_input: GradingInput, embedded: EmbeddedAnswers) -> RemedyInputs:
     """Return the inputs of the remedies: texts, times, excluded workers and experts' grades."""
-    return OutsideInformation(
+    return RemedyInputs(
         texts=grading_input.answered.texts,
         excluded=grading_input.excluded,
         collapsed=grading_input.collapsed,
@@ -316,7 +319,7 @@ def _convert_to_seconds(times: Sequence[datetime | None]) -> list[float]:
     return [math.nan if time is None else time.timestamp() for time in times]
 
 
-def has_equal_scores(aqer: AQER) -> bool:
+def has_equal_raw_scores(aqer: AQER) -> bool:
     """Return whether all raw scores are equal, in which case every grade is 1."""
     known = aqer.raw_[~np.isnan(aqer.raw_)]
     return bool((scale_to_grades(known[:, None]) == 1.0).all()) if len(known) else False
@@ -343,7 +346,7 @@ def build_grading_warnings(
         warnings.append(Message("too_few_workers", {"workers": len(aqer.workers_)}))
     elif aqer.converged_ is False:
         warnings.append(Message("not_converged", {"iterations": aqer.n_iter_}))
-    elif has_equal_scores(aqer):
+    elif has_equal_raw_scores(aqer):
         warnings.append(Message("equal_scores", {"workers": len(aqer.workers_)}))
     if aqer.reason_ == "disconnected":
         warnings.append(Message("disconnected"))

@@ -51,7 +51,7 @@ def measure_length(aqer: AQER, texts: Sequence[str], workers: Sequence[Any]) -> 
     return LengthEffect(correlation, n, NO_SPREAD if correlation is None else None)
 
 
-def check_length(finding: LengthEffect) -> Message | None:
+def build_length_warning(finding: LengthEffect) -> Message | None:
     """Return a warning if answer length explains much of the ranking; else None."""
     if finding.correlation is None or abs(finding.correlation) <= BY_LENGTH:
         return None

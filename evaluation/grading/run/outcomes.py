@@ -31,10 +31,10 @@ from evaluation.grading.alarms.run.detection import (
     restore_plain_vectors,
     select_rows,
 )
-from evaluation.grading.crowd import OutsideInformation, build_labels
+from evaluation.grading.crowd import RemedyInputs, build_labels
 from evaluation.grading.remedies.methods.partial_crowd import PartialCrowdFit
 from evaluation.grading.remedies.run import RemedyReport
-from evaluation.grading.run.fitting import Graded
+from evaluation.grading.run.fitting import GradedWithRemedies
 from evaluation.grading.summary import Camp, CheckResult
 
 # Two alarms are about the same people if they share this part of the smaller group.
@@ -52,9 +52,9 @@ class DetectionInputs:
     """Inputs for repeating the detection of alarms after remedies."""
 
     parameters: AqerParameters
-    graded: Graded
+    graded: GradedWithRemedies
     answers: GradedAnswers
-    outside: OutsideInformation
+    outside: RemedyInputs
     model_names: Mapping[Any, str]
 
     def detect_in_all(self) -> Alarms:
@@ -161,7 +161,7 @@ class _OutcomeJudge:
             with_outcomes.append(self._add_outcome(alarm, before))
             if not with_outcomes[-1].is_answered:
                 repeated |= {
-                    place for place, one in enumerate(self.after.found) if is_same(alarm, one)
+                    place for place, one in enumerate(self.after.found) if is_same_alarm(alarm, one)
                 }
         for place, alarm in enumerate(self.after.found):
             if place in repeated or self._is_known(alarm):
@@ -176,7 +176,7 @@ class _OutcomeJudge:
         """Return the alarms that vanished because workers were excluded, with their outcomes."""
         gone_alarms = []
         for alarm in before:
-            if any(is_same(alarm, one) for one in self.base.found):
+            if any(is_same_alarm(alarm, one) for one in self.base.found):
                 continue
             left_out = len(self.excluded.intersection(alarm.workers))
             if left_out and left_out == len(alarm.workers):
@@ -199,9 +199,9 @@ class _OutcomeJudge:
             )
         if alarm.severity == "info":  # it asks for nothing, so that nothing became of it
             return alarm
-        twin = next((one for one in self.after.found if is_same(alarm, one)), None)
+        twin = next((one for one in self.after.found if is_same_alarm(alarm, one)), None)
         if twin is not None:
-            if not any(is_same(alarm, one) for one in before):
+            if not any(is_same_alarm(alarm, one) for one in before):
                 return _set_outcome(alarm, "new", n)
             camps = self._describe_camps(alarm)
             code = "still_camp" if camps else "still"
@@ -265,16 +265,16 @@ class _OutcomeJudge:
             name = "two_camps_of_questions"
         elif alarm.kind == "clique":
             name = "copies"
-        check = _find_check(self.after.checks, name)
+        check = _find_check_by_name(self.after.checks, name)
         return check.reason if check is not None and check.statistic is None else None
 
     def _is_known(self, alarm: Alarm) -> bool:
         """Return whether an alarm among the voters is already settled by a remedy."""
         answered = self._find_remedy_outcome(alarm)
-        return answered is not None and any(is_same(alarm, one) for one in self.base.found)
+        return answered is not None and any(is_same_alarm(alarm, one) for one in self.base.found)
 
 
-def is_same(alarm: Alarm, other: Alarm) -> bool:
+def is_same_alarm(alarm: Alarm, other: Alarm) -> bool:
     """Return whether two alarms match: same kind and severity, mostly the same workers."""
     if alarm.kind != other.kind or alarm.severity != other.severity:
         return False
@@ -293,7 +293,7 @@ def _set_outcome(alarm: Alarm, code: str, workers: int, **values: Any) -> Alarm:
     return replace(alarm, outcome=Message(f"outcome.{code}", {"workers": workers, **values}))
 
 
-def _find_check(checks: Iterable[CheckResult], name: str) -> CheckResult | None:
+def _find_check_by_name(checks: Iterable[CheckResult], name: str) -> CheckResult | None:
     """Return the check with this name; None if there is none."""
     return next((check for check in checks if check.check == name), None)
 

@@ -21,11 +21,11 @@ from evaluation.consensus.methods.question_contrast import Contrasts
 from evaluation.consensus.methods.scale import TOO_FEW_FOR_PERCENTILE
 from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.statistics.descriptive import spearman
-from evaluation.grading.crowd import Undefined
-from evaluation.grading.run.fitting import Graded
+from evaluation.grading.crowd import EmptyCellReasons
+from evaluation.grading.run.fitting import GradedWithRemedies
 
 
-class Standing(NamedTuple):
+class GradeAndRank(NamedTuple):
     """A worker's grade, raw score and rank in one grading; None where undefined."""
 
     grade: float | None
@@ -61,14 +61,14 @@ class GradeChanges:
     reason: str | None = None
 
     @classmethod
-    def from_standings(
+    def from_gradings(
         cls,
         workers: Iterable[Hashable],
-        before: Mapping[Any, Standing],
-        after: Mapping[Any, Standing],
+        before: Mapping[Any, GradeAndRank],
+        after: Mapping[Any, GradeAndRank],
     ) -> GradeChanges:
         """Return the changes between two gradings, one row per worker."""
-        undefined = Standing(None, None, None)
+        undefined = GradeAndRank(None, None, None)
         rows, raw = [], []
         for worker in workers:
             old, new = before.get(worker, undefined), after.get(worker, undefined)
@@ -83,7 +83,7 @@ class GradeChanges:
             tuple(rows), correlation, len(raw_scores), reason if correlation is None else None
         )
 
-    def movers(self, most: int = 5) -> Sequence[GradeChange]:
+    def list_movers(self, most: int = 5) -> Sequence[GradeChange]:
         """Return up to `most` workers with the largest change of rank, ties by change of grade."""
         moved = [row for row in self.rows if row.change]
 
@@ -93,23 +93,23 @@ class GradeChanges:
 
         return sorted(moved, key=compute_size)[:most]
 
-    def summary(self) -> dict[str, Any]:
+    def build_summary(self) -> dict[str, Any]:
         """Return the correlation and largest changes as plain values for summary.json."""
         return {
             "spearman": self.spearman,
             "n": self.n,
             "reason": self.reason,
-            "movers": [row._asdict() for row in self.movers()],
+            "movers": [row._asdict() for row in self.list_movers()],
         }
 
 
-def build_standings(aqer: AQER) -> dict[Any, Standing]:
+def build_grades_and_ranks(aqer: AQER) -> dict[Any, GradeAndRank]:
     """Return each worker's grade, raw score and rank in a fitted estimator."""
     columns = zip(
         aqer.workers_.tolist(), aqer.grades_, aqer.raw_, aqer.ranks_.tolist(), strict=True
     )
     return {
-        worker: Standing(convert_nan_to_none(grade), convert_nan_to_none(raw), rank or None)
+        worker: GradeAndRank(convert_nan_to_none(grade), convert_nan_to_none(raw), rank or None)
         for worker, grade, raw, rank in columns
     }
 
@@ -200,11 +200,11 @@ class Results:
     undefined : reasons for empty cells; filled while the rows are iterated.
     """
 
-    def __init__(self, grading_input: GradingInput, graded: Graded) -> None:
+    def __init__(self, grading_input: GradingInput, graded: GradedWithRemedies) -> None:
         self.inputs, self.aqer, self.models = grading_input, graded.aqer, graded.models
-        self.undefined = Undefined()
+        self.undefined = EmptyCellReasons()
 
-    def workers(self) -> Iterator[WorkerRow]:
+    def iterate_workers(self) -> Iterator[WorkerRow]:
         """Yield a row for every worker, including workers without an answer."""
         code_of = {worker: code for code, worker in enumerate(self.aqer.workers_.tolist())}
         exclusion_reasons = self.aqer.out_of_ranking_
@@ -224,7 +224,7 @@ class Results:
         defined = () if weight is None else ("weight",)
         for column in (*WorkerRow._fields[1:8], "rank"):
             if column not in defined:
-                self.undefined.note("workers.csv", column, worker, NO_ANSWERS)
+                self.undefined.add_reason("workers.csv", column, worker, NO_ANSWERS)
         return WorkerRow(worker, None, None, None, None, None, None, weight, 0, TOO_FEW, None)
 
     def _build_worker_row(self, worker: Any, code: int, out: str | None) -> WorkerRow:
@@ -241,14 +241,14 @@ class Results:
             "weight": (aqer.weights_[code], aqer.reason_ or no_raw),
         }
         cells = {
-            column: self.undefined.value(number, "workers.csv", column, worker, reason)
+            column: self.undefined.convert_number(number, "workers.csv", column, worker, reason)
             for column, (number, reason) in numbers.items()
         }
         # Ranks are whole numbers from 1 in an array, where 0 stands for none.
         rank = int(aqer.ranks_[code]) or None
         supported = bool(aqer.supported_[code])
         if reason := self._explain_no_rank(code):
-            self.undefined.note("workers.csv", "rank", worker, reason)
+            self.undefined.add_reason("workers.csv", "rank", worker, reason)
         return WorkerRow(
             worker=worker,
             n_answers=int(aqer.n_answers_[code]),
@@ -270,7 +270,7 @@ class Results:
         unsupported = self._explain_no_raw(code) if self.aqer.supported_[code] else TOO_FEW
         return self.aqer.reason_ or self.aqer.out_of_ranking_[code] or unsupported
 
-    def groups(self) -> dict[Any, int]:
+    def list_groups(self) -> dict[Any, int]:
         """Return each worker's group (workers connected by shared questions); empty for one group.
 
         Workers are connected if they share questions.
@@ -278,7 +278,7 @@ class Results:
         group_of_worker = zip(self.aqer.workers_.tolist(), self.aqer.groups_.tolist(), strict=True)
         return {worker: group for worker, group in group_of_worker if group}
 
-    def worker_rank_bounds(self) -> dict[Any, RankCells]:
+    def build_rank_cells(self) -> dict[Any, RankCells]:
         """Return the interval of each worker's rank, and record why cells are empty."""
         aqer = self.aqer
         bounds, cells = find_rank_bounds(aqer), {}
@@ -291,27 +291,27 @@ class Results:
             code = code_of.get(worker)
             reason = NO_ANSWERS if code is None else self._explain_no_rank(code) or no_interval
             for column in RankCells._fields:
-                self.undefined.note("workers.csv", column, worker, reason)
+                self.undefined.add_reason("workers.csv", column, worker, reason)
         return cells
 
-    def worker_contrasts(self) -> dict[Any, ContrastCells]:
+    def build_worker_contrasts(self) -> dict[Any, ContrastCells]:
         """Return each worker's question contrast, and record why cells are empty."""
         contrasts = self.aqer.contrasts_
-        cells = self._list_contrasts(self.aqer.workers_, contrasts, "workers.csv")
+        cells = self._build_contrast_cells(self.aqer.workers_, contrasts, "workers.csv")
         for worker in self.inputs.workers:
             if worker not in cells:
                 for column in ContrastCells._fields:
-                    self.undefined.note("workers.csv", column, worker, NO_ANSWERS)
+                    self.undefined.add_reason("workers.csv", column, worker, NO_ANSWERS)
                 cells[worker] = ContrastCells(None, None, None)
         return cells
 
-    def model_contrasts(self) -> dict[Any, ContrastCells]:
+    def build_model_contrasts(self) -> dict[Any, ContrastCells]:
         """Return each language model's question contrast, and record why cells are empty."""
         if self.models is None:
             return {}
-        return self._list_contrasts(self.models.models, self.models.contrasts, "models.csv")
+        return self._build_contrast_cells(self.models.models, self.models.contrasts, "models.csv")
 
-    def _list_contrasts(
+    def _build_contrast_cells(
         self, names: NDArray[np.generic], contrasts: Contrasts, table: str
     ) -> dict[Any, ContrastCells]:
         """Return the question contrast cells by name of the worker or model."""
@@ -324,7 +324,7 @@ class Results:
             reasons = (reason, of_interval, of_interval)
             cells[name] = ContrastCells(
                 *(
-                    self.undefined.value(number, table, column, name, why)
+                    self.undefined.convert_number(number, table, column, name, why)
                     for number, column, why in zip(
                         numbers, ContrastCells._fields, reasons, strict=True
                     )
@@ -332,9 +332,9 @@ class Results:
             )
         return cells
 
-    def answers(self) -> Iterator[AnswerRow]:
+    def iterate_answers(self) -> Iterator[AnswerRow]:
         """Yield a row for every answer, including answers without a text."""
-        input_columns, graded_rows = self.inputs.all_answers, self.answered()
+        input_columns, graded_rows = self.inputs.all_answers, self.iterate_answered()
         for worker, question, text in zip(
             input_columns.workers, input_columns.questions, input_columns.texts, strict=True
         ):
@@ -343,10 +343,10 @@ class Results:
                 yield next(graded_rows)
                 continue
             for column in AnswerRow._fields[2:]:
-                self.undefined.note("answers.csv", column, [worker, question], "empty")
+                self.undefined.add_reason("answers.csv", column, [worker, question], "empty")
             yield AnswerRow(worker, question, None, None, None)
 
-    def answered(self) -> Iterator[AnswerRow]:
+    def iterate_answered(self) -> Iterator[AnswerRow]:
         """Yield a row for every answer with a text, in the order of grading."""
         aqer, answered = self.aqer, self.inputs.answered
         for worker, question, why, *numbers in zip(
@@ -361,7 +361,9 @@ class Results:
             reason = "no_exemplar" if np.isnan(numbers[0]) else "only_answer_to_its_question"
             reasons = (reason, reason, why or reason)
             cells = [
-                self.undefined.value(number, "answers.csv", column, [worker, question], reason)
+                self.undefined.convert_number(
+                    number, "answers.csv", column, [worker, question], reason
+                )
                 for number, column, reason in zip(
                     numbers, AnswerRow._fields[2:], reasons, strict=True
                 )
@@ -376,7 +378,7 @@ class Results:
             code = code_of.get(question)
             if code is None or not aqer.n_workers_of_question_[code]:
                 for column in ("nearest_worker", "nearest_answer", "dispersion"):
-                    self.undefined.note("exemplars.csv", column, question, NO_ANSWERS)
+                    self.undefined.add_reason("exemplars.csv", column, question, NO_ANSWERS)
                 yield ExemplarRow(question, 0, None, None)
                 continue
             yield ExemplarRow(
@@ -386,7 +388,7 @@ class Results:
                 float(aqer.dispersion_[code]),
             )
 
-    def model_scores(self) -> Iterator[ModelRow]:
+    def iterate_models(self) -> Iterator[ModelRow]:
         """Yield a row for every language model; none without models."""
         scores = self.models
         if scores is None:
@@ -411,12 +413,14 @@ class Results:
                 "percentile": (scores.percentiles[code], missing_reason or of_run or no_percentile),
             }
             cells = {
-                column: self.undefined.value(number, "models.csv", column, model, reason)
+                column: self.undefined.convert_number(number, "models.csv", column, model, reason)
                 for column, (number, reason) in numbers.items()
             }
             rank = int(scores.ranks[code]) or None
             if rank is None:
-                self.undefined.note("models.csv", "rank", model, missing_reason or "no_comparison")
+                self.undefined.add_reason(
+                    "models.csv", "rank", model, missing_reason or "no_comparison"
+                )
             yield ModelRow(
                 model=model,
                 n=int(scores.n[code]),
@@ -425,7 +429,7 @@ class Results:
                 **cells,
             )
 
-    def model_answers(self) -> Iterator[ModelAnswerRow]:
+    def iterate_model_answers(self) -> Iterator[ModelAnswerRow]:
         """Yield a row for every answer of a language model; none without models."""
         scores, model_columns = self.models, self.inputs.models
         if scores is None or model_columns is None:
@@ -443,7 +447,7 @@ class Results:
             key = [model, question]
             why = scores.contrasts.reasons[index]
             cells = [
-                self.undefined.value(number, "model_answers.csv", column, key, because)
+                self.undefined.convert_number(number, "model_answers.csv", column, key, because)
                 for number, column, because in (
                     (score, "score", reason or "no_exemplar"),
                     (contrast, "contrast", reason or why or "no_exemplar"),

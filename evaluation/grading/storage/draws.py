@@ -98,16 +98,16 @@ class DrawParts:
         `raw` and `votes` (M, k) hold all draws so far. If many are missing, tasks are stored that
         compute them: raises `WaitsForTasksError`. Raises `OutOfTimeError` when the time is over.
         """
-        chunks_of_tasks = self._divide(raw.shape[1])
+        chunks_of_tasks = self._divide_draws(raw.shape[1])
         now, over = self.turn.clock(), self.turn.is_over()
         if chunks_of_tasks or over or now - self._saved_at >= SECONDS_BETWEEN_PARTS:
-            self._store(raw, votes)
+            self._store_draws(raw, votes)
         if chunks_of_tasks:
             self._store_tasks(chunks_of_tasks)
         if over:
             self.turn.check_interruption()
 
-    def _store(self, raw: Floats, votes: Floats) -> None:
+    def _store_draws(self, raw: Floats, votes: Floats) -> None:
         """Store the draws that are not stored yet, in one transaction."""
         stop = raw.shape[1]
         with self.turn.open_fenced_transaction():
@@ -120,7 +120,7 @@ class DrawParts:
         # Only after the transaction: what was rolled back must be stored again.
         self._saved, self._saved_at = stop, self.turn.clock()
 
-    def _divide(self, done: int) -> list[list[int]]:
+    def _divide_draws(self, done: int) -> list[list[int]]:
         """Return, per task, the chunks of missing draws after draw `done`; [] if they are few."""
         if not self.divisible or self._bootstrap is None:
             return []
@@ -218,7 +218,7 @@ class _ChangedError(Exception):
     """The run's answers or vectors changed since the task was stored."""
 
 
-class _Preparation:
+class _PreparingStore:
     """Draw store that ends a fit before its first draw, by raising `_PreparedError`."""
 
     def begin_bootstrap(self, bootstrap: Bootstrap) -> None:
@@ -279,7 +279,7 @@ def _get_bootstrap(turn: Turn, input_hash: str, version_id: int | None) -> Boots
             raise _ChangedError
         turn.check()
         try:
-            prepare_bootstrap(inputs, _choose_vectors(inputs, version_id), _Preparation())
+            prepare_bootstrap(inputs, _choose_vectors(inputs, version_id), _PreparingStore())
         except _PreparedError as error:
             _prepared[key] = error.bootstrap
     return _prepared[key]
@@ -291,7 +291,7 @@ def _choose_vectors(inputs: GradingInput, version_id: int | None) -> EmbedTexts:
         return partial(embed, inputs.parameters)
     version = EmbedderVersion.objects.get(pk=version_id)
 
-    def load(answers: Sequence[str], of_models: Sequence[str] | None) -> EmbeddedAnswers:
+    def load_vectors(answers: Sequence[str], of_models: Sequence[str] | None) -> EmbeddedAnswers:
         vectors = load_vectors_of_texts(version, [*answers, *(of_models or ())])
         if vectors is None:
             raise _ChangedError
@@ -305,4 +305,4 @@ def _choose_vectors(inputs: GradingInput, version_id: int | None) -> EmbedTexts:
         )
         return EmbeddedAnswers(vectors[:n], None if of_models is None else vectors[n:], info)
 
-    return load
+    return load_vectors

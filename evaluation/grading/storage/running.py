@@ -26,7 +26,7 @@ from evaluation.consensus.inputs import EmbeddedAnswers, GradingInput, Progress,
 from evaluation.consensus.methods.scale import RemedyError
 from evaluation.core.backends import BackendError
 from evaluation.core.stats.grams import Vectors
-from evaluation.grading.crowd import OutsideInformation
+from evaluation.grading.crowd import RemedyInputs
 from evaluation.grading.run.fitting import grade_vectors
 from evaluation.grading.run.grading import Grading, grade_answers
 from evaluation.grading.run.maps import map_answers
@@ -156,14 +156,14 @@ MOST_PAIRS_BY_WORDS = 250_000
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ExclusionOutcome:
     """Grade and rank of a worker if another worker were excluded; None if undefined."""
 
     grade: float | None
     rank: int | None
 
 
-def compute_without(run: Run, worker: Worker) -> dict[UUID, Outcome]:
+def compute_outcomes_without(run: Run, worker: Worker) -> dict[UUID, ExclusionOutcome]:
     """Return, by public id, every other worker's grade and rank if `worker` were excluded.
 
     Raises `NotAtOnceError`.
@@ -191,7 +191,9 @@ def _is_large(run: Run) -> bool:
     return n_answers > MOST_ANSWERS
 
 
-def _grade_without(inputs: GradingInput, vectors: Vectors, worker: Worker) -> dict[int, Outcome]:
+def _grade_without(
+    inputs: GradingInput, vectors: Vectors, worker: Worker
+) -> dict[int, ExclusionOutcome]:
     """Return every other worker's grade and rank without `worker`, by primary key."""
     parameters = replace(
         inputs.parameters,
@@ -199,7 +201,7 @@ def _grade_without(inputs: GradingInput, vectors: Vectors, worker: Worker) -> di
         exclude_workers=(*inputs.parameters.exclude_workers, str(worker.public_id)),
     )
     answers, anchors = inputs.answered, inputs.anchors
-    outside = OutsideInformation(
+    outside = RemedyInputs(
         texts=answers.texts,
         excluded=list(dict.fromkeys([*inputs.excluded, worker.pk])),
         anchor_rows=[row for row, _ in anchors],
@@ -211,12 +213,16 @@ def _grade_without(inputs: GradingInput, vectors: Vectors, worker: Worker) -> di
         )
     except RemedyError:
         raise NotAtOnceError("nobody_left") from None
-    rows = Results(replace(inputs, models=None), graded).workers()
+    rows = Results(replace(inputs, models=None), graded).iterate_workers()
     excluded = set(outside.excluded)
-    return {row.worker: Outcome(row.grade, row.rank) for row in rows if row.worker not in excluded}
+    return {
+        row.worker: ExclusionOutcome(row.grade, row.rank)
+        for row in rows
+        if row.worker not in excluded
+    }
 
 
-def _replace_keys(outcomes: dict[int, Outcome]) -> dict[UUID, Outcome]:
+def _replace_keys(outcomes: dict[int, ExclusionOutcome]) -> dict[UUID, ExclusionOutcome]:
     """Return the grades and ranks keyed by public id instead of primary key."""
     names = dict(Worker.objects.filter(pk__in=outcomes).values_list("pk", "public_id"))
     return {names[key]: outcome for key, outcome in outcomes.items()}

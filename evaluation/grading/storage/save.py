@@ -114,7 +114,7 @@ class FactRows:
         """Return the counts of a worker's or model's facts, as columns of `FactCounts`."""
         if self.facts is None:
             return {}
-        agreement = self.facts.agreement(kind, name)
+        agreement = self.facts.get_agreement(kind, name)
         return {
             "facts": agreement.facts,
             "fact_agreement": agreement.agreement,
@@ -131,7 +131,7 @@ class FactRows:
         spoken = dict.fromkeys(self.facts.questions, ExemplaryAnswer.SPOKEN)
         return {**spoken, **self.facts.silent}
 
-    def summary(self) -> FactTotals | None:
+    def count_facts(self) -> FactTotals | None:
         """Return the numbers of facts for the run's summary; None if facts are switched off."""
         if self.facts is None:
             return None
@@ -164,7 +164,7 @@ def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
 
     Results of an earlier attempt, which died before its end, are replaced and never doubled.
     """
-    run, results = turn.run_id, grading.results()
+    run, results = turn.run_id, grading.build_results()
     facts = FactRows(run, grading.facts)
     # Made before the transaction, in which the run's row is locked.
     input_hash = grading.inputs.compute_hash()
@@ -175,20 +175,22 @@ def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
         DrawPart.objects.filter(run=run).delete()
         for result in RESULTS:
             result._default_manager.filter(run=run).delete()
-        _insert(WorkerGrade, _iterate_worker_grades(run, grading, results, maps, facts))
-        _insert(ExemplaryAnswer, _iterate_exemplary_answers(run, grading, results, maps, facts))
-        _insert(AnswerScore, _iterate_answer_scores(run, grading, results, maps))
-        _insert(LLMScore, _iterate_llm_scores(run, results, facts))
-        _insert(LLMAnswerScore, _iterate_llm_answer_scores(run, grading, results, maps))
-        _insert(LLMComparison, _iterate_llm_comparisons(run, grading))
-        _insert(CrowdFact, facts.iterate_crowd_facts())
-        _insert(AnswerFact, facts.iterate_answer_facts())
+        _insert_rows(WorkerGrade, _iterate_worker_grades(run, grading, results, maps, facts))
+        _insert_rows(
+            ExemplaryAnswer, _iterate_exemplary_answers(run, grading, results, maps, facts)
+        )
+        _insert_rows(AnswerScore, _iterate_answer_scores(run, grading, results, maps))
+        _insert_rows(LLMScore, _iterate_llm_scores(run, results, facts))
+        _insert_rows(LLMAnswerScore, _iterate_llm_answer_scores(run, grading, results, maps))
+        _insert_rows(LLMComparison, _iterate_llm_comparisons(run, grading))
+        _insert_rows(CrowdFact, facts.iterate_crowd_facts())
+        _insert_rows(AnswerFact, facts.iterate_answer_facts())
         save_alarms(run, grading)
         RunData.objects.create(run_id=run, name=HEAT_MAP, data=build_heat_map(grading))
-        undefined = results.undefined.as_list()
+        undefined = results.undefined.list_reasons()
         turn.end(
             RunEnd(
-                signature=grading.signature(input_hash),
+                signature=grading.build_signature(input_hash),
                 input_hash=input_hash,
                 summary=_build_summary(grading, maps, facts),
                 warnings=[warning.as_dict() for warning in grading.warnings],
@@ -203,7 +205,7 @@ def _build_summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary
     models = inputs.models or ModelAnswers.from_rows([])
     return AqerSummary.from_json(
         {
-            **grading.summary(),
+            **grading.build_summary(),
             "version": VERSION,
             "people_hash": inputs.compute_workers_hash(),
             "draw_agreement": compute_median_agreement(aqer),
@@ -218,14 +220,14 @@ def _build_summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary
             **_build_remedies(grading),
             "map": maps.about,
             "question_camps": build_camps_summary(grading.alarms.camps, inputs.questions),
-            "facts": facts.summary(),
+            "facts": facts.count_facts(),
         }
     )
 
 
 def _build_remedies(grading: Grading) -> dict[str, Any]:
     """Return the effects of the remedies with public ids of workers and questions."""
-    inputs, report, changes = grading.inputs, grading.graded.remedies, grading.changes()
+    inputs, report, changes = grading.inputs, grading.graded.remedies, grading.compute_changes()
     if report is None or changes is None:
         return {}
     public_workers = dict(
@@ -255,7 +257,7 @@ def _build_remedies(grading: Grading) -> dict[str, Any]:
         {**vars(camp), "workers": [str(public_workers[worker]) for worker in camp.workers]}
         for camp in grading.alarms.camps_now
     ]
-    compared = changes.summary()
+    compared = changes.build_summary()
     for row in compared["movers"]:
         row["worker"] = str(public_workers[row["worker"]])
     return {"remedies": {**remedies, "compared_with_plain": compared}}
@@ -267,7 +269,7 @@ def compute_median_agreement(aqer: AQER) -> float | None:
     return float(np.median(known)) if len(known) else None
 
 
-def _insert(model: type[models.Model], rows: Iterable[models.Model]) -> None:
+def _insert_rows(model: type[models.Model], rows: Iterable[models.Model]) -> None:
     """Insert database rows in batches of 2,000."""
     rows = iter(rows)
     while batch := list(islice(rows, BATCH)):
@@ -281,8 +283,8 @@ def _iterate_worker_grades(
     aqer = grading.graded.aqer
     code_of_worker = {worker: code for code, worker in enumerate(aqer.workers_.tolist())}
     means = compute_left_out_means(aqer, grading.inputs.answered.workers)
-    ranks, contrasts = results.worker_rank_bounds(), results.worker_contrasts()
-    for row in results.workers():
+    ranks, contrasts = results.build_rank_cells(), results.build_worker_contrasts()
+    for row in results.iterate_workers():
         values = row._asdict()
         code = code_of_worker.get(row.worker)
         yield WorkerGrade(
@@ -348,7 +350,7 @@ def _iterate_answer_scores(
 ) -> Iterable[AnswerScore]:
     """Yield the database row of each answer with a text: scores and map position."""
     keys = grading.inputs.answered.keys
-    for response, row, place in zip(keys, results.answered(), maps.places, strict=True):
+    for response, row, place in zip(keys, results.iterate_answered(), maps.places, strict=True):
         yield AnswerScore(
             run_id=run,
             response_id=response,
@@ -366,8 +368,8 @@ def _iterate_llm_scores(run: int, results: Results, facts: FactRows) -> Iterable
         if results.models is None
         else dict(zip(results.models.models.tolist(), results.models.reasons, strict=True))
     )
-    contrasts = results.model_contrasts()
-    for row in results.model_scores():
+    contrasts = results.build_model_contrasts()
+    for row in results.iterate_models():
         values = row._asdict()
         yield LLMScore(
             run_id=run,
@@ -385,7 +387,9 @@ def _iterate_llm_answer_scores(
     if grading.inputs.models is None:
         return
     keys = grading.inputs.models.keys
-    for response, row, place in zip(keys, results.model_answers(), maps.of_models, strict=True):
+    for response, row, place in zip(
+        keys, results.iterate_model_answers(), maps.of_models, strict=True
+    ):
         yield LLMAnswerScore(
             run_id=run,
             llm_response_id=response,
@@ -439,11 +443,11 @@ def save_alarms(run: int, grading: Grading) -> None:
     # The links are inserted in bulk: `alarm.workers.set` would need queries for every alarm.
     saved_alarms = list(zip(saved, alarms, strict=True))
     of_workers, of_questions = Alarm.workers.through, Alarm.questions.through
-    _insert(
+    _insert_rows(
         of_workers,
         (of_workers(alarm=a, worker_id=pk) for a, alarm in saved_alarms for pk in alarm.workers),
     )
-    _insert(
+    _insert_rows(
         of_questions,
         (
             of_questions(alarm=a, question_id=pk)

@@ -15,7 +15,7 @@ import numpy as np
 
 from evaluation.grading.facts.methods import Consensus, State, Verdict
 from evaluation.grading.facts.run.slots import SlotConsensus
-from evaluation.grading.facts.texts import Reader, Stated
+from evaluation.grading.facts.texts import FactReader, TextFact
 from evaluation.grading.facts.texts.names import WordCounts
 from evaluation.grading.facts.texts.units import Unit
 
@@ -56,8 +56,8 @@ class QuestionFacts:
 
         `words` are the counts of people's words, by which names are found.
         """
-        stated = Reader([answer], words).read(self.wording, [answer], self.unit)[0]
-        by_slot: dict[str, list[Stated]] = {}
+        stated = FactReader([answer], words).read(self.wording, [answer], self.unit)[0]
+        by_slot: dict[str, list[TextFact]] = {}
         for one in stated:
             by_slot.setdefault(one.slot, []).append(one)
         return [
@@ -81,7 +81,9 @@ class QuestionFacts:
         return cls(values["wording"], unit, tuple(map(_decode_slot, values["slots"])))
 
 
-def _iterate_contradicted(slot: SlotConsensus, own: Sequence[Stated]) -> Iterator[ContradictedFact]:
+def _iterate_contradicted(
+    slot: SlotConsensus, own: Sequence[TextFact]
+) -> Iterator[ContradictedFact]:
     """Yield the values of an answer that contradict the consensus on their kind of fact."""
     for judged_value in slot.judge(own):
         if (

@@ -150,7 +150,7 @@ def test_a_model_that_never_says_anything_is_scored_nought():
     ]
     spoken = models(("m1", "one", "", EMPTY, 0), ("m2", "two", "", EMPTY, 0))
     grading = grade_answers(select_graded_answers(PLAIN, Answers.from_rows(rows), spoken))
-    [row] = grading.results().model_scores()
+    [row] = grading.build_results().iterate_models()
     assert (row.model, row.score, row.n, row.n_answered) == ("m", 0.0, 2, 0)
 
 

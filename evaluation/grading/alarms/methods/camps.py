@@ -149,7 +149,7 @@ def _reassign_workers(pairs: Pairs, total: Floats, times: Floats, labels: Intege
     The result is (M,). Moving all at once may repeat an earlier split, which ends the moves; so
     does a camp that is too small.
     """
-    sums, counts = pairs.build_symmetric(total), pairs.build_symmetric(times)
+    sums, counts = pairs.build_symmetric_matrix(total), pairs.build_symmetric_matrix(times)
     ones = np.ones(pairs.n_workers)
     all_sums, all_counts = sums @ ones, counts @ ones
     before = labels
@@ -176,7 +176,7 @@ def _compute_leading_vector(pairs: Pairs, values: Floats) -> Floats:
     Shape (M,). By Lanczos steps with full orthogonalisation, from a fixed start; only the signs
     are used.
     """
-    matrix = pairs.build_symmetric(values)
+    matrix = pairs.build_symmetric_matrix(values)
     if pairs.n_workers <= DENSE:
         return np.linalg.eigh(matrix.toarray())[1][:, -1]
     basis = [np.random.default_rng(0).standard_normal(pairs.n_workers)]
@@ -210,7 +210,10 @@ def _compute_cross_fitted_t(pairs: Pairs, order: Integers) -> float:
     first[order[: len(order) // 2]] = True
     second = np.zeros(pairs.n_questions, dtype=bool)
     second[order[len(order) // 2 :]] = True
-    camps_of_first, camps_of_second = _split_crowd_on(pairs, first), _split_crowd_on(pairs, second)
+    camps_of_first, camps_of_second = (
+        _split_crowd_by_questions(pairs, first),
+        _split_crowd_by_questions(pairs, second),
+    )
     if camps_of_first is None or camps_of_second is None:
         return 0.0
     both = (camps_of_first != NO_CAMP) & (camps_of_second != NO_CAMP)
@@ -222,10 +225,12 @@ def _compute_cross_fitted_t(pairs: Pairs, order: Integers) -> float:
     )
     # Both must agree with themselves more than with the other: of good and bad workers only the
     # good do.
-    return min(kinds.compute_t(CAMP_A, len(order)), kinds.compute_t(CAMP_B, len(order)))
+    return min(
+        kinds.compute_t_statistic(CAMP_A, len(order)), kinds.compute_t_statistic(CAMP_B, len(order))
+    )
 
 
-def _split_crowd_on(pairs: Pairs, chosen: Booleans) -> Integers | None:
+def _split_crowd_by_questions(pairs: Pairs, chosen: Booleans) -> Integers | None:
     """Return the camp of each worker, found from the chosen questions only (see `split_crowd`)."""
     here = chosen[pairs.question].astype(np.float64)
     return split_crowd(pairs, pairs.sum_by_pair(here * pairs.cosine), pairs.sum_by_pair(here))
@@ -268,7 +273,7 @@ class _PairSums:
             return 0.0
         return float(total[camp] / count[camp] - total[2] / count[2])
 
-    def compute_t(self, camp: int, n: int) -> float:
+    def compute_t_statistic(self, camp: int, n: int) -> float:
         """Return the t statistic of a camp's agreement surplus, computed over n questions."""
         surplus = self.compute_surplus(camp)
         if not surplus:

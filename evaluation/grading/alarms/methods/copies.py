@@ -37,7 +37,7 @@ FEWEST_ALIKE = 3
 
 
 @dataclass(frozen=True)
-class Group:
+class CopierGroup:
     """A group of suspected copiers, with the pairs of answers that support the suspicion.
 
     Attributes
@@ -73,8 +73,8 @@ class UnexplainedSimilarity:
 
     pairs: Pairs
     kappa: Floats
-    groups: tuple[Group, ...]
-    partly: tuple[Group, ...]
+    groups: tuple[CopierGroup, ...]
+    partly: tuple[CopierGroup, ...]
     reason: str | None = None
     threshold: float = THRESHOLD
 
@@ -106,7 +106,7 @@ def find_copiers(pairs: Pairs) -> UnexplainedSimilarity:
         before, is_named = is_named, is_testable & (np.nan_to_num(kappa) > THRESHOLD)
         if np.array_equal(is_named, before):
             break
-    groups = find_groups(pairs, is_named, kappa)
+    groups = find_connected_groups(pairs, is_named, kappa)
     partly = _find_partial_copies(pairs, is_testable & ~is_named, groups)
     return UnexplainedSimilarity(pairs, kappa, groups, partly)
 
@@ -137,7 +137,9 @@ def _compute_expected_cosines(pairs: Pairs, used: Booleans) -> Floats:
     return np.clip(mean[pairs.question] + surplus[pairs.pair], *EXPECTED)
 
 
-def find_groups(pairs: Pairs, named: Booleans, statistic: Floats) -> tuple[Group, ...]:
+def find_connected_groups(
+    pairs: Pairs, named: Booleans, statistic: Floats
+) -> tuple[CopierGroup, ...]:
     """Return the groups of workers connected by suspected pairs, largest group first.
 
     `named` (P,) marks the suspected pairs; `statistic` (P,) is the measure of suspicion.
@@ -157,14 +159,14 @@ def find_groups(pairs: Pairs, named: Booleans, statistic: Floats) -> tuple[Group
     return tuple(sorted(groups, key=lambda group: (-len(group.members), int(group.members[0]))))
 
 
-def _build_group(pairs: Pairs, own: Integers, statistic: Floats) -> Group:
+def _build_group(pairs: Pairs, own: Integers, statistic: Floats) -> CopierGroup:
     """Return the group of copiers formed by the worker pairs at the indices `own`."""
     members = np.unique(np.concatenate([pairs.left[own], pairs.right[own]]))
     inside = np.zeros(pairs.n_workers, dtype=bool)
     inside[members] = True
     within = inside[pairs.left] & inside[pairs.right]
     cosine = float(pairs.total[within].sum() / pairs.shared[within].sum())
-    return Group(
+    return CopierGroup(
         members=members,
         statistic=float(statistic[own].mean()),
         mean_cosine=cosine,
@@ -192,8 +194,8 @@ def find_most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
 
 
 def _find_partial_copies(
-    pairs: Pairs, able: Booleans, groups: Sequence[Group]
-) -> tuple[Group, ...]:
+    pairs: Pairs, able: Booleans, groups: Sequence[CopierGroup]
+) -> tuple[CopierGroup, ...]:
     """Return groups of workers of whose answers only a part is suspiciously alike.
 
     Only pairs marked in `able` (P,) are tested, without the members of `groups`.
@@ -217,4 +219,4 @@ def _find_partial_copies(
         # Bonferroni: the tested pairs share the probability of a false finding.
         is_named[np.flatnonzero(is_named)[tail >= RARE / tested]] = False
         excess = np.where(is_named, np.maximum(excess, hits / n - usual), excess)
-    return find_groups(pairs, excess > 0, excess)
+    return find_connected_groups(pairs, excess > 0, excess)

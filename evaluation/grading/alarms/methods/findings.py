@@ -10,7 +10,7 @@ import numpy as np
 
 from evaluation.core.stats.cells import Integers
 from evaluation.grading.alarms.methods.camps import Camps
-from evaluation.grading.alarms.methods.copies import PARTLY_THRESHOLD, Group
+from evaluation.grading.alarms.methods.copies import PARTLY_THRESHOLD, CopierGroup
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.grading.alarms.methods.questions import QuestionCamps
 from evaluation.grading.alarms.methods.survey import RunChecks
@@ -107,7 +107,7 @@ class Finding:
 
     Attributes
     ----------
-    kind : one of `KINDS`. case : key of the message text, as in `choose_case`.
+    kind : one of `KINDS`. case : key of the message text, as in `choose_alarm_case`.
     statistic, threshold : None if the finding is not based on a number.
     workers, questions : codes of those named; none for the whole crowd.
     exhibits : (k, 3) answers to show side by side: two workers and a question; for model_like the
@@ -162,7 +162,7 @@ def sort_findings(findings: Sequence[Finding]) -> list[Finding]:
     )
 
 
-def find_equal_camp(group: Group, camps: Camps) -> int | None:
+def find_equal_camp(group: CopierGroup, camps: Camps) -> int | None:
     """Return the camp (0 or 1) of the crowd that a group of similar workers matches, or None."""
     if not camps.is_raised:
         return None
@@ -174,7 +174,7 @@ def find_equal_camp(group: Group, camps: Camps) -> int | None:
     return None
 
 
-def is_copying(survey: RunChecks, group: Group, by_texts: bool) -> bool:
+def is_copier_group(survey: RunChecks, group: CopierGroup, by_texts: bool) -> bool:
     """Return whether similar workers may be called copiers before an expert reviews them.
 
     True if their texts prove it (`by_texts`), if their answers are nearly identical, or if the
@@ -185,12 +185,12 @@ def is_copying(survey: RunChecks, group: Group, by_texts: bool) -> bool:
     return find_equal_camp(group, survey.camps) is None
 
 
-def _build_group_finding(survey: RunChecks, group: Group, by_texts: bool) -> Finding:
+def _build_group_finding(survey: RunChecks, group: CopierGroup, by_texts: bool) -> Finding:
     """Return the finding on a group of similar workers.
 
     Its kind is `copies`, or `clique` if the group matches a whole camp of the crowd.
     """
-    copies = is_copying(survey, group, by_texts)
+    copies = is_copier_group(survey, group, by_texts)
     case = "clique"
     if copies:
         case = "proven" if by_texts or group.mean_cosine >= IDENTICAL else "alike"
@@ -319,7 +319,7 @@ def _build_ranking_findings(survey: RunChecks) -> list[Finding]:
     return findings
 
 
-def _build_partial_finding(group: Group) -> Finding:
+def _build_partial_finding(group: CopierGroup) -> Finding:
     """Return the notice about workers who share part of their answers."""
     return Finding(
         "copies",

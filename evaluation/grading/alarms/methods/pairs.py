@@ -93,7 +93,7 @@ class Pairs:
             code[part] = worker.min(axis=0) * m + worker.max(axis=0)
             questions[part], cosine[part] = question, similarities
             begin = part.stop
-        distinct, pair = _find_distinct(code, m)
+        distinct, pair = _find_distinct_codes(code, m)
         return cls(
             left=distinct // m,
             right=distinct % m,
@@ -148,17 +148,17 @@ class Pairs:
         summed = np.bincount(self.question, weights=values, minlength=self.n_questions)
         return summed.astype(np.float64)
 
-    def build_symmetric(self, values: Floats) -> PairMatrix:
+    def build_symmetric_matrix(self, values: Floats) -> PairMatrix:
         """Return the symmetric worker matrix that holds the values of all pairs of workers.
 
         `values` is (P,), the matrix (M, M) with zeros on the diagonal.
         """
-        columns, indptr = self._structure
+        columns, indptr = self._sparse_structure
         shape = (self.n_workers, self.n_workers)
         return PairMatrix(sparse.csr_array((values, columns, indptr), shape=shape))
 
     @cached_property
-    def _structure(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def _sparse_structure(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Column indices and row pointers of the upper half of a sparse worker matrix (32 bits)."""
         counts = np.bincount(self.left, minlength=self.n_workers)
         indptr = np.concatenate([[0], np.cumsum(counts)])
@@ -223,7 +223,7 @@ def _count_answer_pairs(cells: Cells, is_sampled: Booleans) -> int:
     return int((answers * (answers - 1) // 2).sum())
 
 
-def _find_distinct(code: Integers, m: int) -> tuple[Integers, Integers]:
+def _find_distinct_codes(code: Integers, m: int) -> tuple[Integers, Integers]:
     """Return the distinct codes of worker pairs, ascending, and each code's index among them.
 
     `m` is the number of workers; all codes are below m².
@@ -256,12 +256,14 @@ def _iterate_pairs(
             question = cells.question[span].reshape(count, size)[:, 0]
             part = slice(begin, begin + count)
             if everyone_kept:
-                yield _flatten_pairs(compute_cosines(block, part), worker, question)
+                yield _flatten_pairs(compute_block_cosines(block, part), worker, question)
                 continue
             for b in range(count):
                 chosen = np.flatnonzero(is_sampled[worker[b]])
                 if len(chosen) > 1:
-                    block_cosines = compute_cosines(block, slice(begin + b, begin + b + 1), chosen)
+                    block_cosines = compute_block_cosines(
+                        block, slice(begin + b, begin + b + 1), chosen
+                    )
                     yield _flatten_pairs(
                         block_cosines, worker[b : b + 1, chosen], question[b : b + 1]
                     )
@@ -280,7 +282,7 @@ def _flatten_pairs(
     return workers, np.repeat(question, len(i)), cosine[:, i, k].ravel()
 
 
-def compute_cosines(block: GramBlock, part: slice, chosen: Integers | None = None) -> Floats:
+def compute_block_cosines(block: GramBlock, part: slice, chosen: Integers | None = None) -> Floats:
     """Return the cosines between all answers to each question of a block's slice `part`.
 
     Shape (B, m, m): questions, answers, answers.
@@ -327,7 +329,7 @@ def fit_worker_effects(pairs: Pairs, mean: Floats, times: Floats) -> Floats:
     right_side = np.bincount(pairs.left, product, pairs.n_workers)
     right_side += np.bincount(pairs.right, product, pairs.n_workers)
     # Normal equations of the fit: (diag(degree) + weights) b = right side.
-    weights = pairs.build_symmetric(times)
+    weights = pairs.build_symmetric_matrix(times)
     if pairs.n_workers <= DENSE:
         # Not solved with a ridge: that would make 1e-7 of what rounding leaves.
         # A 1 for a worker without weight, whose row of zeros would make the matrix singular.
@@ -349,7 +351,10 @@ def fit_loadings(pairs: Pairs, mean: Floats, times: Floats, rounds: int = 30) ->
 
     Parameters as in `fit_worker_effects`. A worker without weight has loading 0.
     """
-    weights, product = pairs.build_symmetric(times), pairs.build_symmetric(times * mean)
+    weights, product = (
+        pairs.build_symmetric_matrix(times),
+        pairs.build_symmetric_matrix(times * mean),
+    )
     total = float(times.sum())
     start = np.sqrt(max(0.0, float(times @ mean) / total)) if total > 0 else 0.0
     answered = weights @ np.ones(pairs.n_workers) > 0

@@ -24,7 +24,7 @@ from scipy import stats
 from evaluation.consensus.methods.exemplary_answers import MeanVote
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.grams import GramBlock
-from evaluation.grading.alarms.methods.pairs import AT_ONCE, compute_cosines
+from evaluation.grading.alarms.methods.pairs import AT_ONCE, compute_block_cosines
 
 # Numbers of matrices that a processor keeps at hand while it multiplies them again and again.
 CACHED = 100_000
@@ -44,7 +44,7 @@ class SimilarityMatrices(ABC):
         """Shape (B, m): number of questions, and number of answers to each question."""
 
     @abstractmethod
-    def multiply(self, v: Floats) -> Floats:
+    def multiply_vectors(self, v: Floats) -> Floats:
         """Return the product of each question's cosine matrix with its row of `v`.
 
         Shape (B, m).
@@ -67,12 +67,12 @@ class SimilarityMatrices(ABC):
         """
 
     @cached_property
-    def sums(self) -> Floats:
+    def cosine_sums(self) -> Floats:
         """Sum of each answer's cosines with the other answers, one row per question.
 
         Shape (B, m).
         """
-        return self.multiply(np.ones(self.shape))
+        return self.multiply_vectors(np.ones(self.shape))
 
 
 @dataclass(frozen=True)
@@ -90,14 +90,14 @@ class FullSimilarityMatrices(SimilarityMatrices):
         return self.cosine.shape[0], self.cosine.shape[1]
 
     @cached_property
-    def sums(self) -> Floats:
+    def cosine_sums(self) -> Floats:
         """Sum of each answer's cosines with the other answers, one row per question.
 
         Shape (B, m).
         """
         return self.cosine.sum(axis=2)
 
-    def multiply(self, v: Floats) -> Floats:
+    def multiply_vectors(self, v: Floats) -> Floats:
         """Return the product of each question's cosine matrix with its row of `v`.
 
         Shape (B, m).
@@ -119,11 +119,11 @@ class FullSimilarityMatrices(SimilarityMatrices):
             part = slice(begin, begin + n_at_once)
             cosines_of_part, vectors = self.cosine[part], v[part]
             for _ in range(steps):
-                vectors = _centre(vectors)
+                vectors = _centre_rows(vectors)
                 # `+ vectors` puts the diagonal's ones back: without them eigenvalues may be
                 # negative, and power steps find the one of the greatest size, not the greatest.
-                vectors = _normalise(
-                    _centre(np.einsum("bij,bj->bi", cosines_of_part, vectors) + vectors)
+                vectors = _normalise_rows(
+                    _centre_rows(np.einsum("bij,bj->bi", cosines_of_part, vectors) + vectors)
                 )
             out[part] = vectors
         return out
@@ -143,7 +143,7 @@ class FactoredSimilarityMatrices(SimilarityMatrices):
         """Shape (B, m): number of questions, and number of answers to each question."""
         return self.rows.shape[0], self.rows.shape[1]
 
-    def multiply(self, v: Floats) -> Floats:
+    def multiply_vectors(self, v: Floats) -> Floats:
         """Return the product of each question's cosine matrix with its row of `v`.
 
         Shape (B, m).
@@ -174,7 +174,7 @@ class FactoredSimilarityMatrices(SimilarityMatrices):
                 norm = np.linalg.norm(along)
                 along /= norm if norm > 0 else 1.0
             out[index] = x @ along
-        return _normalise(_centre(out))
+        return _normalise_rows(_centre_rows(out))
 
 
 def build_similarity_matrices(
@@ -191,12 +191,12 @@ def build_similarity_matrices(
         # `FactoredSimilarityMatrices` subtracts 1 for each diagonal entry; a zero vector has none.
         if rows.shape[1] > rows.shape[2] and (block.own[part][:, every] > 0).all():
             return FactoredSimilarityMatrices(rows)
-    cosines = compute_cosines(block, part, chosen)
+    cosines = compute_block_cosines(block, part, chosen)
     np.einsum("bii->bi", cosines)[...] = 0.0
     return FullSimilarityMatrices(cosines)
 
 
-def _centre(v: Floats) -> Floats:
+def _centre_rows(v: Floats) -> Floats:
     """Return the array with the mean of each row subtracted.
 
     `v` is (B, m).
@@ -204,7 +204,7 @@ def _centre(v: Floats) -> Floats:
     return np.asarray(v - v.mean(axis=1, keepdims=True))
 
 
-def _normalise(v: Floats) -> Floats:
+def _normalise_rows(v: Floats) -> Floats:
     """Return the array with each row scaled to length 1; zero rows stay zero.
 
     `v` is (B, m).
@@ -293,7 +293,7 @@ def find_question_camps(
                 _AnswerCamp.from_answers(part.worker[b], similarities, b, in_first[b]),
                 _AnswerCamp.from_answers(part.worker[b], similarities, b, ~in_first[b]),
             )
-    return _build_result(separation, members)
+    return _build_question_camps(separation, members)
 
 
 @dataclass(frozen=True)
@@ -378,7 +378,7 @@ class _AnswerCamp:
         return cls(members, int(members[np.argmax(sums)]))
 
 
-def _build_result(
+def _build_question_camps(
     separation: Floats, members: dict[int, tuple[_AnswerCamp, _AnswerCamp]]
 ) -> QuestionCamps:
     """Return the result of the test, from each question's separation and its camps' members."""
@@ -418,9 +418,9 @@ def _reassign_answers(similarities: SimilarityMatrices, in_first: Booleans) -> B
     Shape (B, m).
     """
     size = similarities.shape[1]
-    sums = similarities.sums
+    sums = similarities.cosine_sums
     for _ in range(MOST_MOVES):
-        to_first = similarities.multiply(in_first.astype(np.float64))
+        to_first = similarities.multiply_vectors(in_first.astype(np.float64))
         # An answer is no evidence for its own half: similarities has zeros on the diagonal, and the
         # counts leave it out as well.
         count = in_first.sum(axis=1, keepdims=True) - in_first
@@ -442,8 +442,8 @@ def _compute_separation(similarities: SimilarityMatrices, in_first: Booleans) ->
     """
     size = similarities.shape[1]
     v = in_first.astype(np.float64)
-    to_first = similarities.multiply(v)
-    total, within = similarities.sums.sum(axis=1), np.einsum("bi,bi->b", v, to_first)
+    to_first = similarities.multiply_vectors(v)
+    total, within = similarities.cosine_sums.sum(axis=1), np.einsum("bi,bi->b", v, to_first)
     across = to_first.sum(axis=1) - within
     second_total = total - within - 2 * across
     n_first = in_first.sum(axis=1)

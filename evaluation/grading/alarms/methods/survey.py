@@ -333,7 +333,7 @@ NO_OTHER_GRADER = "no_other_grader"
 
 
 @dataclass(frozen=True)
-class ModelAnswersInSpace:
+class ModelAnswerVectors:
     """Vectors of one language model's answers, with the code of each answer's question.
 
     `vectors` is (R, d), `questions` (R,) with each code at most once.
@@ -382,7 +382,7 @@ class RunChecks:
 def compute_run_checks(
     aqer: AQER,
     other_raw: Floats | None = None,
-    models: Iterable[ModelAnswersInSpace] = (),
+    models: Iterable[ModelAnswerVectors] = (),
     vectors: Vectors | None = None,
     other_reason: str = NO_OTHER_GRADER,
     ranked: AQER | None = None,

@@ -11,15 +11,20 @@ from uuid import UUID
 from django.db.models import BooleanField, Case, Exists, ExpressionWrapper, OuterRef, QuerySet, When
 
 from annotations.models import Worker
-from evaluation.grading.alarms.messages import IN_PART, SEVERITIES, choose_case, get_brief
+from evaluation.grading.alarms.messages import (
+    IN_PART,
+    SEVERITIES,
+    choose_alarm_case,
+    get_short_statement,
+)
 from evaluation.grading.alarms.report.report import (
     AlarmEntry,
     AlarmsReport,
-    annotate_numbers,
-    build_entry,
+    annotate_named_counts,
+    build_alarm_entry,
     build_report,
     count_by_severity,
-    read_names,
+    read_named_items,
 )
 from evaluation.grading.summary import read_summary
 from evaluation.models import Alarm, Run
@@ -50,7 +55,7 @@ class Mark:
     @property
     def words(self) -> str:
         """Short statement about the worker, such as "answers copied or nearly copied"."""
-        return get_brief(self.case)
+        return get_short_statement(self.case)
 
     @property
     def word(self) -> str:
@@ -69,7 +74,7 @@ Marks = dict[UUID, tuple[Mark, ...]]
 def read_marks(run: Run, workers: Iterable[UUID]) -> Marks:
     """Return the badges (open alarms and notices) beside these workers' names; one query."""
     return _build_marks(
-        _read_mark_rows(_filter_naming(run).filter(workers__public_id__in=list(workers)))
+        _read_mark_rows(_query_naming_alarms(run).filter(workers__public_id__in=list(workers)))
     )
 
 
@@ -82,18 +87,18 @@ def read_alarms_and_marks(
     is_about = Exists(naming_question.filter(pk=OuterRef("pk")))
     entries, places = {}, set()
     for alarm in (
-        annotate_numbers(rows.defer("evidence")).annotate(is_about=is_about).order_by("place")
+        annotate_named_counts(rows.defer("evidence")).annotate(is_about=is_about).order_by("place")
     ):
-        entries[alarm.place] = build_entry(alarm, alarm.n_workers, alarm.n_questions)
+        entries[alarm.place] = build_alarm_entry(alarm, alarm.n_workers, alarm.n_questions)
         if alarm.is_about:
             places.add(alarm.place)
     through = Alarm.workers.through.objects
     marked = through.filter(alarm__run=run, worker__public_id__in=[NO_WORKER, *workers])
-    names = read_names(naming_question, marked=marked)
+    names = read_named_items(naming_question, marked=marked)
     marks = _build_marks(
         (place, entry.kind, entry.severity, worker.id)
         for place, entry in entries.items()
-        if _is_marking(entry)
+        if _is_shown_as_badge(entry)
         for worker in names.get(("mark", place), ())
     )
     return build_report(run, [entries[place] for place in sorted(places)], names), marks
@@ -101,7 +106,7 @@ def read_alarms_and_marks(
 
 def read_all_marks(run: Run) -> Marks:
     """Return the badges (open alarms and notices) of every worker in a run; one query."""
-    return _build_marks(_read_mark_rows(_filter_naming(run)))
+    return _build_marks(_read_mark_rows(_query_naming_alarms(run)))
 
 
 @dataclass(frozen=True)
@@ -113,13 +118,13 @@ class NamingAlarm:
     evidence: list[dict[str, Any]]
 
 
-def read_marks_and_naming(run: Run, worker: Worker) -> tuple[Marks, list[NamingAlarm]]:
+def read_marks_and_naming_alarms(run: Run, worker: Worker) -> tuple[Marks, list[NamingAlarm]]:
     """Return the badges of all workers, and the alarms that name one worker, with evidence."""
     # Evidence is long: it is read once an alarm, with the row of the worker.
     own = Case(When(workers=worker, then="evidence"))
     columns = ("place", "kind", "severity", "workers__public_id")
     rows = list(
-        _filter_naming(run)
+        _query_naming_alarms(run)
         .annotate(own=own)
         .order_by("place", "workers__pk")
         .values_list(*columns, "pk", "own")
@@ -160,18 +165,18 @@ def build_marks_of_report(report: AlarmsReport) -> Marks:
     return _build_marks(
         (alarm.place, alarm.kind, alarm.severity, worker.id)
         for alarm in sorted(report.alarms, key=attrgetter("place"))
-        if _is_marking(alarm)
+        if _is_shown_as_badge(alarm)
         for worker in alarm.workers
     )
 
 
-def _is_marking(alarm: AlarmEntry) -> bool:
+def _is_shown_as_badge(alarm: AlarmEntry) -> bool:
     """Return whether an alarm is shown as a badge: an open alarm or notice."""
     is_settled = alarm.answered or alarm.state == Alarm.State.DISMISSED
     return alarm.severity in REPORTED_SEVERITIES and not is_settled
 
 
-def _filter_naming(run: Run) -> QuerySet[Alarm]:
+def _query_naming_alarms(run: Run) -> QuerySet[Alarm]:
     """Return the query for the open alarms and notices of a run that name workers."""
     alarms = Alarm.objects.filter(run=run, severity__in=REPORTED_SEVERITIES, workers__isnull=False)
     return alarms.exclude(SETTLED)
@@ -187,7 +192,7 @@ def _build_marks(rows: Iterable[tuple[int, str, str, UUID]]) -> Marks:
     """Return the badges by worker, from rows of alarm number, kind, severity and worker."""
     marks: Marks = {}
     for place, kind, severity, worker in rows:
-        case = choose_case(kind, severity, has_workers=True)
+        case = choose_alarm_case(kind, severity, has_workers=True)
         if case in OF_PEOPLE:
             marks[worker] = (*marks.get(worker, ()), Mark(place, case, severity))
     return marks

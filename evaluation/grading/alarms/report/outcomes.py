@@ -27,12 +27,12 @@ from evaluation.grading.alarms.messages import (
     CROWDS,
     ONE_GROUP,
     SEVERITIES,
-    choose_case,
-    format_case_rates,
-    format_rate,
-    get_title,
+    choose_alarm_case,
+    format_false_alarm_rate,
+    format_false_alarm_rates,
+    get_alarm_title,
 )
-from evaluation.grading.alarms.report.report import NAMED, Named
+from evaluation.grading.alarms.report.report import NAMED, NamedItem
 from evaluation.grading.alarms.run.detection import ANSWERS
 from evaluation.grading.summary import AqerSummary, CheckResult, GoneAlarm, read_summary
 from evaluation.models import Alarm, AlarmReview, Run
@@ -54,7 +54,7 @@ ANY = "any"
 
 
 @dataclass(frozen=True)
-class Rate:
+class FalseAlarmRate:
     """Rate at which one alarm was raised in random groups of a crowd without a known problem.
 
     Attributes
@@ -80,7 +80,7 @@ class Rate:
     @property
     def said(self) -> str:
         """The false-alarm rate as text, such as "38.4% (34.7 to 42.2) of 643"."""
-        return format_rate(self.looked, self.rang, self.share, self.low, self.high)
+        return format_false_alarm_rate(self.looked, self.rang, self.share, self.low, self.high)
 
     @property
     def is_high(self) -> bool:
@@ -94,12 +94,12 @@ class CaseRates:
 
     case: str
     severity: str
-    rates: tuple[Rate, ...]
+    rates: tuple[FalseAlarmRate, ...]
 
     @property
     def title(self) -> str:
         """Title of the alarm."""
-        return get_title(self.case)
+        return get_alarm_title(self.case)
 
     @property
     def word(self) -> str:
@@ -127,7 +127,7 @@ class FalseAlarmRates:
     cases: tuple[CaseRates, ...]
 
     @property
-    def often(self) -> list[CaseRates]:
+    def frequent_cases(self) -> list[CaseRates]:
         """Alarms (not notices) with a high false-alarm rate in groups of this size."""
         return [case for case in self.cases if case.severity == "alarm" and case.has_high_rate]
 
@@ -136,13 +136,13 @@ class FalseAlarmRates:
         """Names of the crowds, one for each column of rates."""
         return [rate.name for rate in self.cases[0].rates]
 
-    def describe(self, case: str) -> str:
+    def describe_rates(self, case: str) -> str:
         """Return one alarm's false-alarm rates in sentences; "" if none were measured."""
         case_rates = next((rates for rates in self.cases if rates.case == case), None)
         if case_rates is None:
             return ""
         rates = [(rate.name, rate.said) for rate in case_rates.rates]
-        return format_case_rates(self.size, rates, often=case_rates.has_high_rate)
+        return format_false_alarm_rates(self.size, rates, often=case_rates.has_high_rate)
 
 
 def find_false_alarm_rates(n_workers: int) -> FalseAlarmRates | None:
@@ -164,12 +164,12 @@ def find_false_alarm_rates(n_workers: int) -> FalseAlarmRates | None:
 @cache
 def _read_rates() -> Mapping[int, tuple[CaseRates, ...]]:
     """Return the false-alarm rates by group size, read from the CSV file."""
-    rates_by_size: dict[int, dict[tuple[str, str], list[Rate]]] = {}
+    rates_by_size: dict[int, dict[tuple[str, str], list[FalseAlarmRate]]] = {}
     with FILE.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             if int(row["resamples"]) == ONE_GROUP or row["alarm"] == ANY:
                 continue
-            rate = Rate(
+            rate = FalseAlarmRate(
                 row["crowd"],
                 int(row["resamples"]),
                 int(row["looked_at"]),
@@ -194,7 +194,7 @@ REPORTED_SEVERITIES = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
 
 
 @dataclass(frozen=True)
-class Became:
+class AlarmOutcome:
     """Outcome of an alarm after a remedy or in a later run: settled or still open.
 
     Attributes
@@ -212,7 +212,7 @@ class Became:
 
     case: str
     severity: str
-    workers: tuple[Named, ...]
+    workers: tuple[NamedItem, ...]
     n_workers: int
     outcome: Message
     is_settled: bool
@@ -224,7 +224,7 @@ class Became:
     @property
     def title(self) -> str:
         """Title of the alarm."""
-        return get_title(self.case)
+        return get_alarm_title(self.case)
 
     @property
     def asks_experts(self) -> bool:
@@ -241,7 +241,7 @@ class Became:
 class OutcomesReport:
     """Outcomes of the alarms of a run and of the earlier run on which it is based."""
 
-    rows: list[Became]
+    rows: list[AlarmOutcome]
     made_from: UUID | None
 
     @property
@@ -272,7 +272,7 @@ class _AlarmIdentity:
         values = Message.from_stored(message).values
         return cls(kind, severity, frozenset(workers), values.get("model"))
 
-    def is_same(self, other: _AlarmIdentity) -> bool:
+    def is_same_alarm(self, other: _AlarmIdentity) -> bool:
         """Return whether two runs' alarms are the same: equal kind, and mostly the same workers."""
         mine = (self.kind, self.severity, self.model, bool(self.workers))
         if mine != (other.kind, other.severity, other.model, bool(other.workers)):
@@ -355,7 +355,7 @@ def _iterate_outcomes(
     earlier_alarms: list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]],
     summary: AqerSummary,
     names: dict[UUID, str],
-) -> Iterator[Became]:
+) -> Iterator[AlarmOutcome]:
     """Yield the outcomes of a run's alarms, of settled ones, and of the earlier run's alarms."""
     # An alarm of the run before answers to one alarm of this run at most.
     unmatched = list(earlier_alarms)
@@ -363,7 +363,7 @@ def _iterate_outcomes(
     def take_matching(seen: _AlarmIdentity) -> dict[str, Any]:
         """Return the earlier run's review of the same alarm, and remove it from the unmatched."""
         for row in unmatched:
-            if row[1].is_same(seen):
+            if row[1].is_same_alarm(seen):
                 unmatched.remove(row)
                 return _read_review(row[0])
         return {}
@@ -419,7 +419,7 @@ def _explain_absence(
     return Message("outcome.settings", {"workers": len(seen.workers)})
 
 
-def _add_expert_judgement(outcome: Became, run: Run, before: Run) -> Became:
+def _add_expert_judgement(outcome: AlarmOutcome, run: Run, before: Run) -> AlarmOutcome:
     """Return the outcome after a check whether experts' grades fit this run better than `before`.
 
     It is settled if the grades agree with this run's scores, and better than with the earlier ones.
@@ -453,8 +453,10 @@ def _build_outcome(
     outcome: Message,
     is_settled: bool = True,
     **more: Any,
-) -> Became:
+) -> AlarmOutcome:
     """Return the outcome row of an alarm, with the names of its first few workers."""
-    first_workers = tuple(Named(*worker) for worker in list(workers.items())[:NAMED])
-    case = choose_case(seen.kind, seen.severity, bool(seen.workers))
-    return Became(case, seen.severity, first_workers, len(workers), outcome, is_settled, **more)
+    first_workers = tuple(NamedItem(*worker) for worker in list(workers.items())[:NAMED])
+    case = choose_alarm_case(seen.kind, seen.severity, bool(seen.workers))
+    return AlarmOutcome(
+        case, seen.severity, first_workers, len(workers), outcome, is_settled, **more
+    )

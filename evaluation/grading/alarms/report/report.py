@@ -16,11 +16,11 @@ from evaluation.core.messages.reasons import describe_unchecked
 from evaluation.grading.alarms.messages import (
     RESULTS,
     SEVERITIES,
-    choose_case,
-    format_needs,
+    choose_alarm_case,
+    format_needed_data,
+    format_skipped_checks,
     format_statistic,
-    format_unchecked,
-    get_title,
+    get_alarm_title,
 )
 from evaluation.grading.alarms.methods.survey import STABLE
 from evaluation.grading.methods.check_results import (
@@ -42,7 +42,7 @@ NAMED = 6
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedItem:
     """A worker or question that an alarm names: public id and external id."""
 
     id: UUID
@@ -74,8 +74,8 @@ class AlarmEntry:
     message: Message
     n_workers: int
     n_questions: int
-    workers: tuple[Named, ...] = ()
-    questions: tuple[Named, ...] = ()
+    workers: tuple[NamedItem, ...] = ()
+    questions: tuple[NamedItem, ...] = ()
     state: str = Alarm.State.OPEN.value
     outcome: Message | None = None
     answered: bool = False
@@ -83,7 +83,7 @@ class AlarmEntry:
     @property
     def title(self) -> str:
         """Title of the alarm."""
-        return get_title(self.case)
+        return get_alarm_title(self.case)
 
     @property
     def word(self) -> str:
@@ -145,12 +145,12 @@ class Check:
     @property
     def needs(self) -> str:
         """Least data the check needs, as text; "" if it ran or more data would not help."""
-        return format_needs(self.name, self.reason) if self.statistic is None else ""
+        return format_needed_data(self.name, self.reason) if self.statistic is None else ""
 
     @property
     def title(self) -> str:
         """Title of the alarm that the check raises."""
-        return get_title(self.name)
+        return get_alarm_title(self.name)
 
     @property
     def measured(self) -> str:
@@ -217,7 +217,7 @@ class AlarmsReport:
             ((alarm.severity, alarm.state, alarm.answered), 1) for alarm in self.alarms
         )
 
-    def select_first(self, most: int) -> AlarmsReport:
+    def select_first_alarms(self, most: int) -> AlarmsReport:
         """Return the report with its first `most` alarms only, and at most 6 workers in each."""
         alarms = [replace(alarm, workers=alarm.workers[:NAMED]) for alarm in self.alarms[:most]]
         return replace(self, alarms=alarms)
@@ -226,7 +226,7 @@ class AlarmsReport:
     def unchecked(self) -> str:
         """Sentence that lists the checks without enough data; "" if there are none."""
         lacking = [check for check in self.checks if check.result == "not_enough_data"]
-        return format_unchecked((check.name, check.reason) for check in lacking)
+        return format_skipped_checks((check.name, check.reason) for check in lacking)
 
     @property
     def results(self) -> list[ChecksOfResult]:
@@ -287,7 +287,7 @@ def build_alarms_report(
         rows = rows.filter(workers__public_id=worker)
     if question is not None:
         rows = rows.filter(questions__public_id=question)
-    report = build_report(run, _iterate_entries(rows), read_names(rows, names), most, skip)
+    report = build_report(run, _iterate_entries(rows), read_named_items(rows, names), most, skip)
     # The checks are of the whole run, also beside a part of its alarms.
     is_part = worker is not None or question is not None
     return replace(report, checks=read_checks(run)) if is_part else report
@@ -328,9 +328,9 @@ def build_report(
 def read_checks(run: Run) -> list[Check]:
     """Return the checks of a run; empty for runs that are older than the checks. One query."""
     columns = ("kind", "severity", "n_workers", "answered", "state")
-    rows = annotate_numbers(Alarm.objects.filter(run=run)).order_by().values_list(*columns)
+    rows = annotate_named_counts(Alarm.objects.filter(run=run)).order_by().values_list(*columns)
     raised = (
-        (choose_case(kind, severity, bool(n_workers)), answered and state != Alarm.State.OPEN)
+        (choose_alarm_case(kind, severity, bool(n_workers)), answered and state != Alarm.State.OPEN)
         for kind, severity, n_workers, answered, state in rows
     )
     return build_checks(run, raised)
@@ -380,17 +380,17 @@ def _build_check(stored: CheckResult, agreement: float | None) -> Check:
     return Check(stored.check, statistic, stored.threshold, rings, reason)
 
 
-def iterate_alarms(run: Run) -> Iterator[tuple[AlarmEntry, list[str], list[str]]]:
+def iterate_alarms_with_ids(run: Run) -> Iterator[tuple[AlarmEntry, list[str], list[str]]]:
     """Yield every alarm of a run with the ids of all its workers and questions.
 
     Ids keep the order of the grading: of questions with camps, the most separated one comes first.
     """
     for alarm in Alarm.objects.filter(run=run).order_by("place"):
-        workers, questions = _read_ids(alarm, "worker"), _read_ids(alarm, "question")
-        yield build_entry(alarm, len(workers), len(questions)), workers, questions
+        workers, questions = _read_named_ids(alarm, "worker"), _read_named_ids(alarm, "question")
+        yield build_alarm_entry(alarm, len(workers), len(questions)), workers, questions
 
 
-def _read_ids(alarm: Alarm, what: str) -> list[str]:
+def _read_named_ids(alarm: Alarm, what: str) -> list[str]:
     """Return the external ids of the workers or questions (`what`) that an alarm names."""
     # Rows of the table between the two were written in the order in which the alarm names them.
     named = _get_through_model(what).objects.filter(alarm=alarm).order_by("pk")
@@ -402,13 +402,13 @@ def _get_through_model(what: str) -> Any:
     return (Alarm.workers if what == "worker" else Alarm.questions).through
 
 
-def build_entry(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
+def build_alarm_entry(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
     """Convert an alarm of the database to a report entry without names."""
     return AlarmEntry(
         place=alarm.place,
         kind=alarm.kind,
         severity=alarm.severity,
-        case=choose_case(alarm.kind, alarm.severity, bool(n_workers)),
+        case=choose_alarm_case(alarm.kind, alarm.severity, bool(n_workers)),
         statistic=alarm.statistic,
         threshold=alarm.threshold,
         message=Message.from_stored(alarm.message),
@@ -422,11 +422,11 @@ def build_entry(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
 
 def _iterate_entries(rows: QuerySet[Alarm]) -> Iterator[AlarmEntry]:
     """Convert the alarms of a query to report entries without names, in the run's order."""
-    for alarm in annotate_numbers(rows.defer("evidence")).order_by("place"):
-        yield build_entry(alarm, alarm.n_workers, alarm.n_questions)
+    for alarm in annotate_named_counts(rows.defer("evidence")).order_by("place"):
+        yield build_alarm_entry(alarm, alarm.n_workers, alarm.n_questions)
 
 
-def annotate_numbers(rows: QuerySet[Alarm]) -> QuerySet[Any]:
+def annotate_named_counts(rows: QuerySet[Alarm]) -> QuerySet[Any]:
     """Annotate alarms with the numbers of workers and questions they name."""
     # Each counted by a query of its own inside the one: joined, both would multiply each other.
     return rows.annotate(
@@ -440,10 +440,10 @@ def _count_named(through: Any) -> Coalesce:
     return count_rows_by(through.objects.filter(alarm=OuterRef("pk")), "alarm")
 
 
-NamedBy = dict[tuple[str, int], tuple[Named, ...]]
+NamedBy = dict[tuple[str, int], tuple[NamedItem, ...]]
 
 
-def read_names(
+def read_named_items(
     rows: QuerySet[Alarm], n_workers: int | None = NAMED, marked: QuerySet[Any] | None = None
 ) -> NamedBy:
     """Return the first workers and questions that each alarm names, for display; one query.
@@ -467,12 +467,12 @@ def read_names(
         columns = ("alarm__place", "worker__public_id", "worker__external_id")
         others.append(values.values_list("what", "at", *columns))
     for what, _, place, public_id, name in sorted(first.union(*others, all=True)):
-        names[what, place] = (*names.get((what, place), ()), Named(public_id, name))
+        names[what, place] = (*names.get((what, place), ()), NamedItem(public_id, name))
     return names
 
 
 def _add_names(
-    entry: AlarmEntry, workers: tuple[Named, ...], questions: tuple[Named, ...]
+    entry: AlarmEntry, workers: tuple[NamedItem, ...], questions: tuple[NamedItem, ...]
 ) -> AlarmEntry:
     """Return the entry with the workers and questions it names."""
     return AlarmEntry(**{**vars(entry), "workers": workers, "questions": questions})

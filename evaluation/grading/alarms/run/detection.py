@@ -24,7 +24,7 @@ from evaluation.core.stats.grams import Vectors
 from evaluation.core.text.quality import is_dont_know as says_dont_know
 from evaluation.grading.alarms.methods import (
     Finding,
-    ModelAnswersInSpace,
+    ModelAnswerVectors,
     QuestionCamps,
     RunChecks,
     build_findings,
@@ -35,11 +35,11 @@ from evaluation.grading.alarms.methods.questions import AnswerCamps, clip_separa
 from evaluation.grading.alarms.run.checks import (
     DONT_KNOW,
     build_checks,
-    check_dont_know,
+    build_dont_know_check,
     compute_dont_know_shares,
 )
 from evaluation.grading.alarms.run.texts import find_identical_texts, find_junk, is_copied_group
-from evaluation.grading.crowd import GradedCrowd, ModelColumns, OutsideInformation, build_labels
+from evaluation.grading.crowd import GradedCrowd, ModelColumns, RemedyInputs, build_labels
 from evaluation.grading.summary import CheckResult
 
 OTHER_GRADER = "tfidf-word"
@@ -163,11 +163,11 @@ class GradedAnswers:
     rows: Sequence[int] | None = None
 
 
-def choose_crowd(
+def choose_alarm_crowd(
     parameters: AqerParameters,
     graded: GradedCrowd,
     answers: GradedAnswers,
-    outside: OutsideInformation | None = None,
+    outside: RemedyInputs | None = None,
 ) -> tuple[AQER, GradedAnswers]:
     """Return the grading, and the answers, in which alarms are to be detected.
 
@@ -191,9 +191,7 @@ def choose_crowd(
     return aqer, answers
 
 
-def restore_plain_vectors(
-    answers: GradedAnswers, outside: OutsideInformation | None
-) -> GradedAnswers:
+def restore_plain_vectors(answers: GradedAnswers, outside: RemedyInputs | None) -> GradedAnswers:
     """Return the answers with vectors of the texts as written, and without models' answers.
 
     Returned unchanged if no such vectors were kept.
@@ -240,7 +238,7 @@ def detect_alarms(
     if progress is not None:
         progress("alarms", 0, 1)
     codes = _RunCodes.from_answers(aqer, answers)
-    other_raw, reason = _compute_other_raw(parameters, aqer, answers)
+    other_raw, reason = _compute_raw_by_words(parameters, aqer, answers)
     is_dont_know = np.array([says_dont_know(text) for text in answers.texts], dtype=bool)
     givers = (codes.worker, codes.question, len(codes.workers))
     junk = find_junk(answers.texts, answers.vectors, *givers, is_dont_know, parameters.seed)
@@ -265,16 +263,18 @@ def detect_alarms(
     unsorted = [
         *build_findings(survey_result, proven),
         *identical_texts,
-        *_find_dont_know(codes, is_dont_know, dont_know_shares),
+        *_build_dont_know_findings(codes, is_dont_know, dont_know_shares),
     ]
     if junk.repeated is not None:
         unsorted.append(junk.repeated)
     alike_counts = _count_nearly_identical(survey_result)
-    sorted_findings = [_add_counts(finding, alike_counts) for finding in sort_findings(unsorted)]
+    sorted_findings = [
+        _add_identical_counts(finding, alike_counts) for finding in sort_findings(unsorted)
+    ]
     alarms = tuple(_build_alarm(codes, finding, model_names or {}) for finding in sorted_findings)
     if progress is not None:
         progress("alarms", 1, 1)
-    dont_know = check_dont_know(codes.worker, dont_know_shares)
+    dont_know = build_dont_know_check(codes.worker, dont_know_shares)
     checks = build_checks(survey_result, identity_check, junk.check, dont_know)
     return Alarms(alarms, checks, _build_question_camps(codes, survey_result.questions))
 
@@ -314,19 +314,19 @@ class _RunCodes:
 
 def _collect_model_answers(
     codes: _RunCodes, models: ModelColumns | None
-) -> list[ModelAnswersInSpace]:
+) -> list[ModelAnswerVectors]:
     """Return the vectors and questions of each language model's answers."""
     if models is None:
         return []
     return [
-        ModelAnswersInSpace(
+        ModelAnswerVectors(
             label, models.vectors[list(rows.values())], np.array(list(rows), dtype=np.int64)
         )
         for label, rows in codes.model_rows.items()
     ]
 
 
-def _compute_other_raw(
+def _compute_raw_by_words(
     parameters: AqerParameters, aqer: AQER, answers: GradedAnswers
 ) -> tuple[Floats | None, str]:
     """Return each worker's raw score from word counts (TF-IDF) instead of embeddings.
@@ -356,7 +356,9 @@ def _compute_other_raw(
     return grader.raw_, ""
 
 
-def _find_dont_know(codes: _RunCodes, is_dont_know: Booleans, share: Floats) -> list[Finding]:
+def _build_dont_know_findings(
+    codes: _RunCodes, is_dont_know: Booleans, share: Floats
+) -> list[Finding]:
     """Return the finding on workers who often answer "I don't know"; empty if none do."""
     named = np.flatnonzero(share >= DONT_KNOW)
     if not len(named):
@@ -391,7 +393,9 @@ def _count_nearly_identical(survey_result: RunChecks) -> dict[tuple[int, ...], t
     return counts
 
 
-def _add_counts(finding: Finding, alike: Mapping[tuple[int, ...], tuple[int, int]]) -> Finding:
+def _add_identical_counts(
+    finding: Finding, alike: Mapping[tuple[int, ...], tuple[int, int]]
+) -> Finding:
     """Return a finding on copiers with its counts of nearly identical answers added."""
     counts = alike.get(tuple(finding.workers.tolist()))
     if counts is None or finding.kind not in ("copies", "clique"):

@@ -21,7 +21,7 @@ from evaluation.grading.facts.run.reading import (
     CrowdFacts,
 )
 from evaluation.grading.facts.run.slots import SlotConsensus
-from evaluation.grading.facts.texts import QuestionRequest, Reader, Stated
+from evaluation.grading.facts.texts import FactReader, QuestionRequest, TextFact
 
 # Share of a question's answers that must state a slot (with lower shares, of 16 flags on real
 # students' explanations 2 were real errors: platform/docs/evidence.md), ...
@@ -30,7 +30,7 @@ STATED = 0.6
 LONGEST = 20
 
 # Of a question's id and the texts of its answers the facts that each states.
-ReadBy = Callable[[Any, Sequence[str]], list[list[Stated]]]
+ReadBy = Callable[[Any, Sequence[str]], list[list[TextFact]]]
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class _ExtractedAnswer:
     key: Any
     votes: bool
     weight: float
-    slots: Mapping[str, list[Stated]]
+    slots: Mapping[str, list[TextFact]]
 
 
 @dataclass(frozen=True)
-class RequestedSlots:
+class SlotShares:
     """Shares of a question's answers that state each kind of fact, and the median word count.
 
     Attributes
@@ -58,7 +58,7 @@ class RequestedSlots:
     words: float
 
     @classmethod
-    def from_texts(cls, texts: Sequence[str], read: Sequence[Sequence[Stated]]) -> RequestedSlots:
+    def from_texts(cls, texts: Sequence[str], read: Sequence[Sequence[TextFact]]) -> SlotShares:
         """Return the shares of answers that state each kind of fact.
 
         `read` holds the facts extracted from each text.
@@ -126,7 +126,7 @@ def find_crowd_facts(
     return CrowdFacts(crowd, answer_facts, spoken_questions, silent)
 
 
-def find_consensus_slots(
+def compute_slot_consensuses(
     questions: Mapping[Any, str],
     answers: Answers,
     weights: Mapping[Any, float] | None = None,
@@ -165,7 +165,7 @@ def _iterate_questions(
     """Yield each answered question with the facts extracted from its answers."""
     model_answers = None if models is None else models.select_with_text()
     all_texts = [*answers.texts, *(model_answers.texts if model_answers else ())]
-    reader = Reader(all_texts if read_by is None else [])
+    reader = FactReader(all_texts if read_by is None else [])
     for question, question_rows in _group_rows(answers, model_answers).items():
         worker_texts = [answers.texts[row] for row in question_rows.workers]
         model_texts = (
@@ -197,7 +197,7 @@ def _iterate_questions(
                 )
                 for row, facts in zip(question_rows.models, read[len(worker_texts) :], strict=True)
             ]
-        asked_for = RequestedSlots.from_texts(worker_texts, read[: len(worker_texts)])
+        asked_for = SlotShares.from_texts(worker_texts, read[: len(worker_texts)])
         slots = asked_for.select_slots(stated)
         if not slots or (read_by is None and asked_for.words > LONGEST):
             reason = LONG_ANSWERS if slots else NO_SHARED_SLOT
@@ -222,9 +222,9 @@ def _group_rows(answers: Answers, models: ModelAnswers | None) -> dict[Any, _Que
     return rows_of_question
 
 
-def _group_by_slot(facts: Sequence[Stated]) -> dict[str, list[Stated]]:
+def _group_by_slot(facts: Sequence[TextFact]) -> dict[str, list[TextFact]]:
     """Group the facts of an answer by kind, such as "year" or "length"."""
-    facts_of_slot: dict[str, list[Stated]] = {}
+    facts_of_slot: dict[str, list[TextFact]] = {}
     for fact in facts:
         facts_of_slot.setdefault(fact.slot, []).append(fact)
     return facts_of_slot
@@ -246,7 +246,7 @@ class _Slot:
         request: QuestionRequest,
     ) -> _Slot:
         """Return the voting workers' consensus on one kind of fact of a question."""
-        facts: list[Stated] = []
+        facts: list[TextFact] = []
         voters: list[int] = []
         for code, one in enumerate(extracted_answers):
             if one.votes:
@@ -265,7 +265,7 @@ class _Slot:
     def iterate_verdicts(self, extracted: _ExtractedAnswer) -> Iterator[AnswerFact]:
         """Yield a row of answer_facts.csv for each value of an answer and each value it lacks."""
         own = extracted.slots.get(self.consensus.slot, [])
-        for judged_value in self.consensus.judge(own, extracted.weight, extracted.votes):
+        for judged_value in self.consensus.judge_values(own, extracted.weight, extracted.votes):
             stated = None if judged_value.value is None else own[judged_value.value]
             crowd = "" if judged_value.crowd is None else self.consensus.shown[judged_value.crowd]
             yield AnswerFact(

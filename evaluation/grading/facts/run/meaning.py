@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from evaluation.consensus.inputs import Answers, ModelAnswers
 from evaluation.core.stats.cells import Floats
-from evaluation.grading.facts.methods import SUPPORT, State, Verdict, is_agreed, is_contested
+from evaluation.grading.facts.methods import SUPPORT, ValueState, Verdict, is_agreed, is_contested
 from evaluation.grading.facts.run.reading import MODEL, WORKER, AnswerFact, CrowdFact, CrowdFacts
 from evaluation.grading.summary import MeaningCounts
 from evaluation.runs.flow.stored import MEANING
@@ -52,7 +52,7 @@ class EntailmentRater(Protocol):
 
 
 @dataclass(frozen=True)
-class _Answer:
+class _ComparedAnswer:
     """An answer to compare with the crowd's claims; `row` is its row in `Answers`."""
 
     kind: str
@@ -64,7 +64,7 @@ class _Answer:
 
 
 @dataclass
-class _Question:
+class _QuestionClaims:
     """The answers to a question, and the indices of those used as the crowd's claims.
 
     Attributes
@@ -73,7 +73,7 @@ class _Question:
     instead : index of the answer with which the exemplary answer itself is compared.
     """
 
-    answers: list[_Answer] = field(default_factory=list)
+    answers: list[_ComparedAnswer] = field(default_factory=list)
     claims: list[int] = field(default_factory=list)
     instead: int | None = None
 
@@ -97,7 +97,7 @@ class _Question:
             yield from ((index, claim) for claim in claims if claim != index)
 
 
-def add_meaning(
+def add_entailment_verdicts(
     facts: CrowdFacts,
     answers: Answers,
     models: ModelAnswers | None,
@@ -172,7 +172,7 @@ def add_meaning(
     )
 
 
-def copy_meaning(facts: CrowdFacts, other: CrowdFacts) -> CrowdFacts:
+def copy_entailment_verdicts(facts: CrowdFacts, other: CrowdFacts) -> CrowdFacts:
     """Return `facts` with the entailment verdicts on the same answers copied from `other`."""
     crowd: dict[Any, list[CrowdFact]] = defaultdict(list)
     verdicts: dict[Any, list[AnswerFact]] = defaultdict(list)
@@ -197,20 +197,22 @@ def _collect_questions(
     scores: Floats,
     nearest: Mapping[Any, int],
     excluded: Collection[Any],
-) -> dict[Any, _Question]:
+) -> dict[Any, _QuestionClaims]:
     """Return, by question, the answers to compare and those that serve as claims."""
-    questions_with_answers: dict[Any, _Question] = {question: _Question() for question in nearest}
+    questions_with_answers: dict[Any, _QuestionClaims] = {
+        question: _QuestionClaims() for question in nearest
+    }
     for row, question in enumerate(answers.questions):
         if question in questions_with_answers:
             worker = answers.workers[row]
             text, votes = answers.texts[row], worker not in excluded
-            answer = _Answer(WORKER, worker, answers.keys[row], text, votes, row)
+            answer = _ComparedAnswer(WORKER, worker, answers.keys[row], text, votes, row)
             questions_with_answers[question].answers.append(answer)
     model_answers = None if models is None else models.select_with_text()
     for row, question in enumerate(model_answers.questions if model_answers else ()):
         assert model_answers is not None
         if question in questions_with_answers:
-            answer = _Answer(
+            answer = _ComparedAnswer(
                 MODEL, model_answers.models[row], model_answers.keys[row], model_answers.texts[row]
             )
             questions_with_answers[question].answers.append(answer)
@@ -249,7 +251,7 @@ def _collect_questions(
 def _find_stating_answers(facts: CrowdFacts) -> dict[Any, dict[tuple[str, str], set[Any]]]:
     """Return, by question, each agreed value with the answers that state it."""
     keys_of_facts: dict[Any, dict[tuple[str, str], set[Any]]] = defaultdict(dict)
-    agreed = [fact for fact in facts.crowd if fact.state == State.AGREED]
+    agreed = [fact for fact in facts.crowd if fact.state == ValueState.AGREED]
     for fact in sorted(agreed, key=lambda fact: -fact.mentions):
         keys_of_facts[fact.question][fact.slot, fact.value] = set()
     for answer_fact in facts.answers:
@@ -276,7 +278,7 @@ class _Comparison:
     """
 
     question: Any
-    compared: _Question
+    compared: _QuestionClaims
     probabilities: dict[tuple[int, int], tuple[float, float]]
     weights: Mapping[Any, float]
 
@@ -291,7 +293,13 @@ class _Comparison:
             n, weight = len(backers), sum(map(self._get_weight, backers))
             agreed = is_agreed(np.array([float(n)]), np.array([weight]), len(voters), total)[0]
             contested = is_contested(n, len(voters))
-            state = State.AGREED if agreed else State.CONTESTED if contested else State.OPEN
+            state = (
+                ValueState.AGREED
+                if agreed
+                else ValueState.CONTESTED
+                if contested
+                else ValueState.OPEN
+            )
             text = self.compared.answers[claim].text
             yield CrowdFact(self.question, MEANING, text, n, len(voters), state)
 
@@ -309,12 +317,12 @@ class _Comparison:
                 key=answer.key,
             )
             yield (
-                self._judge(row, index, claims_of_answer[index], others)
+                self._judge_answer(row, index, claims_of_answer[index], others)
                 if claims_of_answer[index]
                 else row
             )
 
-    def _judge(
+    def _judge_answer(
         self, row: AnswerFact, index: int, claims: Sequence[int], others: Collection[int]
     ) -> AnswerFact:
         """Return the record of an answer with its verdict, from the claim it contradicts most."""

@@ -23,8 +23,8 @@ from urllib.parse import quote as quoted
 
 from annotations.exchange.records import AnswerStatus
 from evaluation.core.text.matching import fold_spaces, normalise
-from evaluation.grading.facts.methods import Agreement, State, Verdict, compute_agreement
-from evaluation.grading.facts.texts import Reader, Stated
+from evaluation.grading.facts.methods import Agreement, ValueState, Verdict, compute_agreement
+from evaluation.grading.facts.texts import FactReader, TextFact
 from evaluation.grading.summary import FactTotals, MeaningCounts, ReadByModel
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, read_replies
@@ -49,7 +49,7 @@ class CrowdFact:
     value: str
     mentions: int
     of: int
-    state: State
+    state: ValueState
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class CrowdFacts:
             (answer.kind, answer.name, answer.verdict) for answer in self.answers
         )
 
-    def agreement(self, kind: str, name: Any) -> Agreement:
+    def get_agreement(self, kind: str, name: Any) -> Agreement:
         """Return a worker's or model's agreement with the crowd; 0 facts if none were judged."""
         return self.agreements.get((kind, name), compute_agreement(0, 0))
 
@@ -138,8 +138,8 @@ def count_facts(facts: CrowdFacts) -> FactTotals:
     return FactTotals(
         questions=len(facts.questions) + len(facts.silent),
         spoken=len(facts.questions),
-        agreed=states[State.AGREED],
-        contested=states[State.CONTESTED],
+        agreed=states[ValueState.AGREED],
+        contested=states[ValueState.CONTESTED],
         silent=dict(Counter(facts.silent.values())),
         meaning=facts.meaning,
         read_by=facts.read_by,
@@ -197,7 +197,7 @@ class ModelReader:
     found: Mapping[tuple[Hashable, str], Sequence[QuotedFact]]
     about: ReadByModel
 
-    def __call__(self, question: Any, texts: Sequence[str]) -> list[list[Stated]]:
+    def __call__(self, question: Any, texts: Sequence[str]) -> list[list[TextFact]]:
         """Return the extracted facts of each of the answers `texts` to a question.
 
         A kind of fact whose quotes are all numbers becomes numeric.
@@ -336,18 +336,18 @@ def _select_quoted_facts(
     return quoted_facts
 
 
-def _read_number(quote: str) -> Stated | None:
+def _read_number(quote: str) -> TextFact | None:
     """Return the number, year or measure in a quote; None without exactly one."""
-    facts = Reader([]).read("", [quote])[0]
+    facts = FactReader([]).read("", [quote])[0]
     return facts[0] if len(facts) == 1 else None
 
 
-def _find_numeric_slots(facts: Sequence[QuotedFact]) -> dict[str, dict[str, Stated]]:
+def _find_numeric_slots(facts: Sequence[QuotedFact]) -> dict[str, dict[str, TextFact]]:
     """Return, for kinds of facts whose quotes are all numbers, the number of each quote."""
-    by_slot: dict[str, dict[str, Stated | None]] = defaultdict(dict)
+    by_slot: dict[str, dict[str, TextFact | None]] = defaultdict(dict)
     for fact in facts:
         by_slot[fact.slot].setdefault(fact.quote, _read_number(fact.quote))
-    numbers_of_slot: dict[str, dict[str, Stated]] = {}
+    numbers_of_slot: dict[str, dict[str, TextFact]] = {}
     for slot, numbers_of_quote in by_slot.items():
         numbers = {
             quote: number for quote, number in numbers_of_quote.items() if number is not None
@@ -360,20 +360,20 @@ def _find_numeric_slots(facts: Sequence[QuotedFact]) -> dict[str, dict[str, Stat
     return numbers_of_slot
 
 
-def _build_fact(quoted_fact: QuotedFact, numeric: Mapping[str, Mapping[str, Stated]]) -> Stated:
+def _build_fact(quoted_fact: QuotedFact, numeric: Mapping[str, Mapping[str, TextFact]]) -> TextFact:
     """Return the fact to vote on; a number is taken from the quote, not from the model's value."""
     spans = ((quoted_fact.start, quoted_fact.start + len(quoted_fact.quote)),)
     number = numeric.get(quoted_fact.slot, {}).get(quoted_fact.quote)
     if number is None:
-        return Stated(
+        return TextFact(
             quoted_fact.slot, 0.0, 0.0, quoted_fact.value, spans, key=normalise(quoted_fact.value)
         )
-    return Stated(quoted_fact.slot, number.low, number.high, number.shown, spans, number.bound)
+    return TextFact(quoted_fact.slot, number.low, number.high, number.shown, spans, number.bound)
 
 
-def _drop_repeated(facts: Sequence[Stated]) -> list[Stated]:
+def _drop_repeated(facts: Sequence[TextFact]) -> list[TextFact]:
     """Return the facts without those that are compatible with an earlier one."""
-    distinct_facts: list[Stated] = []
+    distinct_facts: list[TextFact] = []
     for fact in facts:
         if not any(fact.is_compatible(other) for other in distinct_facts):
             distinct_facts.append(fact)

@@ -12,11 +12,11 @@ from evaluation.grading.facts.methods import (
     Consensus,
     JudgedValue,
     Mentions,
-    State,
+    ValueState,
     compute_consensus,
     judge_answer,
 )
-from evaluation.grading.facts.texts import NAME, NUMBER, Stated
+from evaluation.grading.facts.texts import NAME, NUMBER, TextFact
 
 # Values whose words are compared; the agreed ones are among the first.
 SHOWN = 10
@@ -43,7 +43,7 @@ class SlotConsensus:
     def from_facts(
         cls,
         slot: str,
-        facts: Sequence[Stated],
+        facts: Sequence[TextFact],
         voters: Sequence[int],
         weights: Floats,
         asks_names: bool,
@@ -61,15 +61,15 @@ class SlotConsensus:
         )
         contexts: list[frozenset[str]] = []
         # The words around a value decide which of several agreed values it contradicts.
-        if slot == NUMBER or sum(state == State.AGREED for state in crowd.states) > 1:
+        if slot == NUMBER or sum(state == ValueState.AGREED for state in crowd.states) > 1:
             for first, last in zip(crowd.low[:SHOWN], crowd.high[:SHOWN], strict=True):
                 near = np.flatnonzero((low <= last) & (high >= first)).tolist()
                 contexts.append(frozenset().union(*(facts[at].context for at in near)))
         shown = [facts[at].shown for at in crowd.shown.tolist()]
         return cls(slot, crowd, codes, shown, contexts, asks_names)
 
-    def judge(
-        self, own: Sequence[Stated], weight: float = 0.0, is_voter: bool = False
+    def judge_values(
+        self, own: Sequence[TextFact], weight: float = 0.0, is_voter: bool = False
     ) -> list[JudgedValue]:
         """Return a verdict for each value of an answer, and for each agreed value it lacks.
 
@@ -85,7 +85,7 @@ class SlotConsensus:
             likeness=self._compute_likeness(own),
         )
 
-    def _compute_likeness(self, own: Sequence[Stated]) -> list[list[float]] | None:
+    def _compute_likeness(self, own: Sequence[TextFact]) -> list[list[float]] | None:
         """Return the word overlap of each own value's clause with each crowd value's clauses.
 
         Shape (V, K): own values, crowd values. None if no verdict depends on it.
@@ -104,7 +104,7 @@ class SlotConsensus:
 
 
 def build_columns(
-    facts: Sequence[Stated], codes: Mapping[str, int]
+    facts: Sequence[TextFact], codes: Mapping[str, int]
 ) -> tuple[Floats, Floats, Integers]:
     """Return the lower ends, upper ends and bounds of values as arrays.
 

@@ -103,7 +103,7 @@ class WordCounts:
             if _is_possible_name(word)
             and (
                 self.inside[word] > self.small[word]
-                or (not self.small[word] and not self.inside[word] and not is_common(word))
+                or (not self.small[word] and not self.inside[word] and not is_common_word(word))
             )
         }
 
@@ -139,10 +139,10 @@ class Lexicon:
         """Return the key shared by all spellings of a name; "" if the word is no name."""
         key = self._keys.get(token.lower)
         if key is None:
-            key = self._keys[token.lower] = self._find_key(_strip_genitive(token.lower))
+            key = self._keys[token.lower] = self._find_key_of_word(_strip_genitive(token.lower))
         return key
 
-    def _find_key(self, word: str) -> str:
+    def _find_key_of_word(self, word: str) -> str:
         """Return the key of a lower-case word; for a misspelt name, the frequent spelling."""
         if not self._counts:
             return ""
@@ -151,7 +151,7 @@ class Lexicon:
         if len(word) < LONG or not _is_possible_name(word):
             return ""
         if word.endswith("s") and word[:-1] in self._counts:
-            return self._find_key(word[:-1])
+            return self._find_key_of_word(word[:-1])
         # A word that the dictionary knows is itself, and no misspelt name.
         if _get_frequency(word):
             return ""
@@ -177,7 +177,7 @@ class _SpellingIndex:
             if LONG <= len(word) <= 30:
                 # Two words one edit apart share a variant with a letter left out: candidates are
                 # looked up, and names are not compared all with all.
-                for part in _build_parts(word):
+                for part in _build_deletions(word):
                     self.by_part.setdefault(part, []).append(word)
 
     def find_frequent_spelling(self, word: str) -> str:
@@ -188,7 +188,7 @@ class _SpellingIndex:
         # 50 bound the work for a part that very many names share.
         candidates = {
             candidate
-            for part in _build_parts(word)
+            for part in _build_deletions(word)
             for candidate in self.by_part.get(part, ())[:50]
         }
         frequent = [
@@ -202,7 +202,7 @@ class _SpellingIndex:
         return max(frequent, key=lambda candidate: (self.counts[candidate], candidate), default="")
 
 
-def is_common(word: str) -> bool:
+def is_common_word(word: str) -> bool:
     """Return whether an English word is frequent in the spelling dictionary."""
     return _get_frequency(word) > COMMON
 
@@ -230,7 +230,7 @@ def _is_possible_name(word: str) -> bool:
     return len(word) > 1 and word not in _NEVER
 
 
-def _build_parts(word: str) -> set[str]:
+def _build_deletions(word: str) -> set[str]:
     """Return the word and all variants of it with one letter left out."""
     return {word, *(word[:index] + word[index + 1 :] for index in range(len(word)))}
 
@@ -238,7 +238,7 @@ def _build_parts(word: str) -> set[str]:
 def _is_one_edit_apart(word: str, other: str) -> bool:
     """Return whether two words differ by one edit.
 
-    Both must share a variant of `_build_parts`.
+    Both must share a variant of `_build_deletions`.
     """
     if word[0] != other[0] or abs(len(word) - len(other)) > 1:
         return False

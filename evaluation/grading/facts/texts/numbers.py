@@ -157,7 +157,7 @@ def parse_number(tokens: Sequence[Token], position: int) -> Number | None:
     """Return the number that begins at token `position`, in figures or words; else None."""
     token = tokens[position]
     if token.kind == FIGURE:
-        number = None if _is_list(tokens, position) else _parse_figure(token.text)
+        number = None if _is_number_list(tokens, position) else _parse_figure(token.text)
         if number is None:
             return None
         value, place = number
@@ -169,7 +169,7 @@ def parse_number(tokens: Sequence[Token], position: int) -> Number | None:
     return None
 
 
-def _is_list(tokens: Sequence[Token], position: int) -> bool:
+def _is_number_list(tokens: Sequence[Token], position: int) -> bool:
     """Return whether a figure begins a list of numbers, such as "1,2, and 3"."""
     if "," not in tokens[position].text or _THOUSANDS.fullmatch(tokens[position].text):
         return False

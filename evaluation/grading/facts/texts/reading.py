@@ -28,7 +28,7 @@ NAME = "name"
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class TextFact:
     """A fact stated in a text: its kind ("slot"), its value or range, and its positions.
 
     Attributes
@@ -50,7 +50,7 @@ class Stated:
     key: str = ""
     context: frozenset[str] = frozenset()
 
-    def is_compatible(self, other: Stated) -> bool:
+    def is_compatible(self, other: TextFact) -> bool:
         """Return whether two facts can be the same value of the same kind."""
         return (
             self.slot == other.slot
@@ -126,7 +126,7 @@ def choose_main_unit(
 
 def build_facts(
     tokens: Sequence[Token], quantities: Sequence[Quantity | DateInText], unit: Unit | None
-) -> list[Stated]:
+) -> list[TextFact]:
     """Return the facts in a text's quantities, without repetitions.
 
     Parameters
@@ -134,7 +134,7 @@ def build_facts(
     quantities : quantities in the text. unit : unit to assume for numbers that have neither a unit
         nor a counted noun; None to assume none.
     """
-    facts: list[Stated] = []
+    facts: list[TextFact] = []
     for quantity in quantities:
         fact = (
             _build_date_fact(tokens, quantity)
@@ -146,14 +146,14 @@ def build_facts(
     return facts
 
 
-def _build_date_fact(tokens: Sequence[Token], dated: DateInText) -> Stated:
+def _build_date_fact(tokens: Sequence[Token], dated: DateInText) -> TextFact:
     """Convert a year, an interval of years or a month to a fact."""
     low, high = float(dated.low), float(dated.high)
     text = f"about {dated.shown}" if dated.about else dated.shown
     if dated.about and low == high and dated.slot == YEAR:
         reach = 5.0 if dated.low % 10 == 0 else 1.0
         low, high = low - reach, high + reach
-    return Stated(
+    return TextFact(
         dated.slot,
         low,
         high,
@@ -164,7 +164,9 @@ def _build_date_fact(tokens: Sequence[Token], dated: DateInText) -> Stated:
     )
 
 
-def _build_measured_fact(tokens: Sequence[Token], quantity: Quantity, main: Unit | None) -> Stated:
+def _build_measured_fact(
+    tokens: Sequence[Token], quantity: Quantity, main: Unit | None
+) -> TextFact:
     """Convert a measure or count to a fact, with its value in base units."""
     unit, text = quantity.unit, quantity.shown
     if unit is None and main is not None and not quantity.noun and quantity.rate is None:
@@ -186,7 +188,7 @@ def _build_measured_fact(tokens: Sequence[Token], quantity: Quantity, main: Unit
     if rate is not None:
         low, high = low / rate.unit.factor, high / rate.unit.factor
         slot = f"{slot} per {rate.unit.dimension}"
-    return Stated(
+    return TextFact(
         slot,
         low,
         high,
@@ -225,7 +227,7 @@ _NUMERIC = re.compile(
 )
 
 
-class Reader:
+class FactReader:
     """Extracts facts from answers by rules; it learns names from all texts of a run.
 
     Parameters
@@ -238,7 +240,7 @@ class Reader:
 
     def read(
         self, question: str, texts: Sequence[str], unit: Unit | None = None
-    ) -> list[list[Stated]]:
+    ) -> list[list[TextFact]]:
         """Return the facts of each answer to a question, without facts that the question states.
 
         Parameters
@@ -270,19 +272,19 @@ class Reader:
         ]
 
     @staticmethod
-    def find_unit(question: str, texts: Sequence[str]) -> Unit | None:
+    def find_default_unit(question: str, texts: Sequence[str]) -> Unit | None:
         """Return the unit to assume for numbers without one in answers to a question."""
         request = QuestionRequest.from_question(question)
         quantities = (_parse_text(text, tokenise(text), request) for text in texts)
         return choose_main_unit(request, chain.from_iterable(quantities))
 
-    def _find_names(self, tokens: Sequence[Token]) -> list[Stated]:
+    def _find_names(self, tokens: Sequence[Token]) -> list[TextFact]:
         """Return the names in a text as facts, each once, with all its positions."""
         places: dict[str, list[Token]] = {}
         for position, key in self.names.read(tokens):
             places.setdefault(key, []).append(tokens[position])
         return [
-            Stated(
+            TextFact(
                 NAME,
                 0.0,
                 0.0,

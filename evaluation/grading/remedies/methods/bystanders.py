@@ -166,7 +166,9 @@ class NonVoters:
         n = np.bincount(self._worker[~np.isnan(scores[:, 0])], minlength=self._n_workers)
         undefined = np.full(self._n_workers, np.nan)
         if voters.drawn is not None:
-            drawn = self._compute_drawn(voters.drawn, rules.difficulty or rules.discrimination)
+            drawn = self._compute_drawn_scores(
+                voters.drawn, rules.difficulty or rules.discrimination
+            )
             low, high, reasons = compute_score_intervals(
                 raw[:, 0], drawn, n, leave_one_out=True, cosine=voters.similarity == "cosine"
             )
@@ -211,7 +213,7 @@ class NonVoters:
         total, count = to_worker @ (cell_weights * values), to_worker @ cell_weights
         return divide_where_positive(total, count)
 
-    def _compute_drawn(self, drawn: DrawnVotes, adjusted: bool) -> Floats:
+    def _compute_drawn_scores(self, drawn: DrawnVotes, adjusted: bool) -> Floats:
         """Return each worker's raw score for each bootstrap draw of the voters.
 
         Shape (B, n_draws).

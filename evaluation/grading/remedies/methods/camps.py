@@ -43,7 +43,7 @@ FEWEST_WORKERS = 6
 
 
 @dataclass(frozen=True)
-class Candidate:
+class CandidateRanking:
     """A possible ranking of the workers, with the voting weights that produce it.
 
     Attributes
@@ -59,7 +59,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class CandidateRankings:
     """All possible rankings of a crowd with camps, the camps, and the test for camps.
 
     A camp is a group of workers with one opinion.
@@ -74,7 +74,7 @@ class Candidates:
     reason : code of why there is only the default; None if there are more.
     """
 
-    rankings: tuple[Candidate, ...]
+    rankings: tuple[CandidateRanking, ...]
     camps: tuple[Integers, ...]
     alarm: Camps
     same: dict[str, str]
@@ -99,26 +99,28 @@ def find_camps_within(pairs: Pairs, seed: int, depth: int = DEPTH) -> tuple[Camp
 
 def find_candidates(
     pairs: Pairs, fit: Callable[[Electorate], AQER], seed: int, cap: float | None = None
-) -> Candidates:
+) -> CandidateRankings:
     """Return the possible rankings of a crowd with camps.
 
     `fit` grades the crowd with given voting rules.
     """
     alarm, groups = find_camps_within(pairs, seed)
-    default = Candidate("default", EVERYBODY, fit(EVERYBODY))
+    default = CandidateRanking("default", EVERYBODY, fit(EVERYBODY))
     # Without two camps there is only the default: grading by a part of an honest crowd harms it.
     if not groups:
-        return Candidates((default,), (), alarm, {}, alarm.reason or "no_camps")
+        return CandidateRankings((default,), (), alarm, {}, alarm.reason or "no_camps")
     kept_candidates, dropped = [default], {}
     for name, electorate in _iterate_electorates(groups, pairs.n_workers, cap):
         aqer = fit(electorate)
-        twin = next((c.name for c in kept_candidates if _is_same(c.aqer.raw_, aqer.raw_)), "")
+        twin = next(
+            (c.name for c in kept_candidates if _has_same_ranking(c.aqer.raw_, aqer.raw_)), ""
+        )
         if twin:
             dropped[name] = twin
         else:
-            kept_candidates.append(Candidate(name, electorate, aqer))
+            kept_candidates.append(CandidateRanking(name, electorate, aqer))
     reason = None if len(kept_candidates) > 1 else "one_ranking"
-    return Candidates(tuple(kept_candidates), tuple(groups), alarm, dropped, reason)
+    return CandidateRankings(tuple(kept_candidates), tuple(groups), alarm, dropped, reason)
 
 
 def _iterate_electorates(
@@ -137,7 +139,7 @@ def _iterate_electorates(
                 yield f"only_camp_{number}", Electorate(factor=inside, start=start)
 
 
-def _is_same(raw: Floats, other: Floats) -> bool:
+def _has_same_ranking(raw: Floats, other: Floats) -> bool:
     """Return whether two sets of raw scores rank the workers alike (Spearman at least 0.9)."""
     correlation = spearman(raw, other)
     if correlation is not None:
@@ -156,7 +158,7 @@ NO_SCORES = "no_scores"
 
 
 @dataclass(frozen=True)
-class Choice:
+class RankingChoice:
     """The ranking that experts' grades selected, and every ranking's correlation with them.
 
     Attributes
@@ -171,7 +173,7 @@ class Choice:
     reason: str | None
 
 
-def choose_candidate(scores: Sequence[Floats], grades: Floats) -> Choice:
+def choose_candidate(scores: Sequence[Floats], grades: Floats) -> RankingChoice:
     """Return the ranking whose answer scores correlate best with experts' grades.
 
     Parameters
@@ -180,9 +182,9 @@ def choose_candidate(scores: Sequence[Floats], grades: Floats) -> Choice:
     grades : (A,) experts' grades, on any scale.
     """
     if len(grades) < 2:
-        return Choice(0, (None,) * len(scores), TOO_FEW)
+        return RankingChoice(0, (None,) * len(scores), TOO_FEW)
     if np.ptp(grades) == 0:
-        return Choice(0, (None,) * len(scores), EQUAL_GRADES)
+        return RankingChoice(0, (None,) * len(scores), EQUAL_GRADES)
     correlations = tuple(pearson(values, grades) for values in scores)
     best, place = -np.inf, None
     for index, value in enumerate(correlations):
@@ -190,11 +192,15 @@ def choose_candidate(scores: Sequence[Floats], grades: Floats) -> Choice:
         if value is not None and value > best + TIE:
             best, place = value, index
     return (
-        Choice(0, correlations, NO_SCORES) if place is None else Choice(place, correlations, None)
+        RankingChoice(0, correlations, NO_SCORES)
+        if place is None
+        else RankingChoice(place, correlations, None)
     )
 
 
-def suggest_anchors(candidates: Sequence[Candidate], vectors: Vectors, count: int) -> Integers:
+def suggest_anchors(
+    candidates: Sequence[CandidateRanking], vectors: Vectors, count: int
+) -> Integers:
     """Return the rows of answers whose grading by an expert best separates the rankings.
 
     The favourite of a candidate is the answer nearest to its exemplary answer. Questions are

@@ -29,7 +29,7 @@ from evaluation.consensus.methods.exemplary_answers import MeanVote
 from evaluation.consensus.methods.scale import Electorate, RemedyError
 from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, encode_labels
 from evaluation.core.stats.grams import Vectors, compute_gram_blocks
-from evaluation.grading.alarms.methods import Group, Pairs, find_camps, find_copiers
+from evaluation.grading.alarms.methods import CopierGroup, Pairs, find_camps, find_copiers
 from evaluation.grading.alarms.methods.findings import IDENTICAL, find_equal_camp
 
 NO_WORKER = -1
@@ -192,7 +192,7 @@ MIN_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Source:
+class CopySource:
     """The member of a group of copiers whom the others may have copied.
 
     Attributes
@@ -206,9 +206,9 @@ class Source:
     n_timed: int
 
 
-def find_source(
+def find_copy_source(
     members: Integers, worker: Integers, question: Integers, times: Floats
-) -> Source | None:
+) -> CopySource | None:
     """Return the group member who answered most questions first; None if times do not show it.
 
     Parameters
@@ -241,7 +241,7 @@ def find_source(
     most_frequent = int(np.argmax(counts))
     if counts[most_frequent] <= MOST * n_timed:
         return None
-    return Source(int(codes[most_frequent]), int(counts[most_frequent]), n_timed)
+    return CopySource(int(codes[most_frequent]), int(counts[most_frequent]), n_timed)
 
 
 COPIES, PROVED, CAMP = "copies", "camp_proved_by_answers", "camp"
@@ -250,7 +250,7 @@ LEFT = "not_asked_for"
 
 
 @dataclass(frozen=True)
-class NamedGroup:
+class JudgedGroup:
     """A group of workers with similar answers, and the decision whether it has one vote only.
 
     Attributes
@@ -266,7 +266,7 @@ class NamedGroup:
     statistic: float
     mean_cosine: float
     verdict: str
-    source: Source | None = None
+    source: CopySource | None = None
 
     @property
     def is_collapsed(self) -> bool:
@@ -279,12 +279,12 @@ class NamedGroup:
         return self.verdict != LEFT
 
 
-def find_named_groups(
+def judge_copier_groups(
     pairs: Pairs,
-    proved_by_texts: Callable[[Group], bool],
+    proved_by_texts: Callable[[CopierGroup], bool],
     seed: int = 0,
     of_workers: Integers | None = None,
-) -> list[NamedGroup]:
+) -> list[JudgedGroup]:
     """Return the groups of similar workers, each with the decision whether it has one vote.
 
     Parameters
@@ -302,5 +302,7 @@ def find_named_groups(
         elif alarm is not None and find_equal_camp(group, alarm) is not None:
             proved = group.mean_cosine >= IDENTICAL or proved_by_texts(group)
             verdict = PROVED if proved else CAMP
-        judged_groups.append(NamedGroup(group.members, group.statistic, group.mean_cosine, verdict))
+        judged_groups.append(
+            JudgedGroup(group.members, group.statistic, group.mean_cosine, verdict)
+        )
     return judged_groups

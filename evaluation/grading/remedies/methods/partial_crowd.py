@@ -261,23 +261,23 @@ def _add_bystanders(
     )
     bystander_scores = bystanders.compute_scores(by_contrast=by_contrast)
 
-    def merge(of_units: NDArray[T], of_others: NDArray[T]) -> NDArray[T]:
+    def merge_values(of_units: NDArray[T], of_others: NDArray[T]) -> NDArray[T]:
         """Return one array over all workers, from voters' values and non-voters'."""
         out = np.empty((m, *of_units.shape[1:]), dtype=of_units.dtype)
         out[voting], out[bystander_workers] = of_units[unit[voting]], of_others
         return out
 
-    raw = merge(voters.raw, bystander_scores.raw)
+    raw = merge_values(voters.raw, bystander_scores.raw)
     low, high = (
-        merge(voters.raw_low, bystander_scores.low),
-        merge(voters.raw_high, bystander_scores.high),
+        merge_values(voters.raw_low, bystander_scores.low),
+        merge_values(voters.raw_high, bystander_scores.high),
     )
     reasons = (
         np.array(part, dtype=object) for part in (voters.interval_reasons, bystander_scores.reasons)
     )
     drawn_raw = None
     if voters.drawn_raw is not None and bystander_scores.drawn is not None:
-        drawn_raw = merge(voters.drawn_raw, bystander_scores.drawn)
+        drawn_raw = merge_values(voters.drawn_raw, bystander_scores.drawn)
     grades = grade_low = grade_high = np.full(m, np.nan)
     if voters.ranked:
         # Collapsed and excluded workers must not set the minimum and maximum of the grades.
@@ -312,7 +312,7 @@ def _add_bystanders(
         raw_high=high,
         grade_low=grade_low,
         grade_high=grade_high,
-        interval_reasons=merge(*reasons).tolist(),
+        interval_reasons=merge_values(*reasons).tolist(),
         drawn_raw=drawn_raw,
         history=voters.history.spread_to_members(unit),
         trace=voters.trace,

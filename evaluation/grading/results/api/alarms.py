@@ -24,16 +24,16 @@ from annotations.web.rest.paging import (
 from annotations.web.rest.serializers import build_serializer
 from evaluation.grading.alarms.report import (
     AlarmEntry,
+    AlarmOutcome,
     AlarmsReport,
-    Became,
     Check,
     build_alarms_report,
     build_outcomes_report,
 )
 from evaluation.grading.facts.report import (
     By,
+    FactAgreement,
     FactOnQuestion,
-    FactStanding,
     QuestionFacts,
     RunFact,
     RunFacts,
@@ -54,7 +54,7 @@ from evaluation.runs.rest.views import CURSOR, LIMIT, PageSerializer
 AlarmEntrySerializer = build_serializer(AlarmEntry, "title", "measured")
 AlarmAlone = build_serializer(AlarmEntry, "title", "measured", without=("workers", "questions"))
 AboutAlarms = build_serializer(AlarmsReport, without=("alarms", "checks"))
-BecameSerializer = build_serializer(Became, "title")
+BecameSerializer = build_serializer(AlarmOutcome, "title")
 CheckSerializer = build_serializer(
     Check, "title", "measured", "why", "result", "result_word", "needed"
 )
@@ -204,7 +204,7 @@ def _build_first_page(
 
 FactOfRunSerializer = build_serializer(RunFact)
 FactOnQuestionSerializer = build_serializer(FactOnQuestion)
-FactStandingSerializer = build_serializer(FactStanding)
+FactStandingSerializer = build_serializer(FactAgreement)
 AboutQuestionFacts = build_serializer(QuestionFacts, "why")
 AboutRunFacts = build_serializer(RunFacts, without=("silent",))
 BESIDE = "Additional evidence: no grade, score, alarm, payment or admission depends on it."
@@ -306,7 +306,7 @@ class FactViewSet(GradingViewSet):
         """Return how far a worker's facts agree with the crowd, and a page of them."""
         run = self.done(request, run_id)
         row = read_worker_row(run, worker)
-        return self._respond(request, run, "worker", worker, row.facts if row else None)
+        return self._respond_with_facts(request, run, "worker", worker, row.facts if row else None)
 
     @extend_schema(
         operation_id="results_model_facts",
@@ -319,10 +319,10 @@ class FactViewSet(GradingViewSet):
         """Return how far a model's facts agree with the crowd, and a page of them."""
         run = self.done(request, run_id)
         row = read_model_row(run, model)
-        return self._respond(request, run, "model", model, row.facts if row else None)
+        return self._respond_with_facts(request, run, "model", model, row.facts if row else None)
 
-    def _respond(
-        self, request: Request, run: Run, by: By, author: Any, standing: FactStanding | None
+    def _respond_with_facts(
+        self, request: Request, run: Run, by: By, author: Any, standing: FactAgreement | None
     ) -> Response:
         """Return a worker's or model's agreement with a page of facts; raise 404 if unknown."""
         if standing is None:

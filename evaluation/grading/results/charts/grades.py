@@ -33,7 +33,7 @@ def build_grades_chart(
         _build_grade_row(worker, link, "" if worker.supported else "-weak") for worker in plotted
     ]
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         description = f"{len(rows)} workers, best grade first, with 95% intervals"
         return _draw_grades(width, rows, "Grades", description)
@@ -46,7 +46,7 @@ def build_grades_chart(
             "would probably be with other questions of this kind. Workers whose lines overlap a "
             "lot cannot be distinguished. Hollow grey dots have too few answers to be ranked."
         ),
-        draw=draw,
+        draw=draw_chart,
         note=_build_note(len(rows), n_workers),
     )
 
@@ -67,7 +67,7 @@ def build_decision_chart(
     if not rows:
         return None
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         description = f"{len(rows)} workers, the best first, with 95% intervals"
         return _draw_grades(width, rows, "Best and doubtful workers", description)
@@ -79,7 +79,7 @@ def build_decision_chart(
             "Filled dots: the best workers. Hollow dots: workers to review. The line is the 95% "
             "interval. Workers with overlapping lines may be equally good."
         ),
-        draw=draw,
+        draw=draw_chart,
     )
 
 
@@ -103,7 +103,7 @@ def build_ranks_chart(
     ]
     last = max(max(row.value or 1, row.high or 1) for row in rows)
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows])
         description = f"{len(rows)} workers, best rank first, with 95% intervals"
@@ -121,7 +121,7 @@ def build_ranks_chart(
             "other questions of this kind. Where lines cover each other the order is chance: pay "
             "or choose by groups of ranks, not by single places."
         ),
-        draw=draw,
+        draw=draw_chart,
         note=_build_note(len(rows), n_workers),
     )
 
@@ -191,7 +191,7 @@ def build_questions_chart(
         default=1.0,
     )
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in plotted])
         description = f"{len(plotted)} questions, most disagreement first"
@@ -220,7 +220,7 @@ def build_questions_chart(
             "Much of both can mean a hard question, an unclear one, or one with several right "
             "answers: read a few to find out. The number on the right is the number of answers."
         ),
-        draw=draw,
+        draw=draw_chart,
         note=(
             f"The picture shows the {len(plotted)} questions with the most disagreement out of "
             f"{n_questions:,}; the table and the CSV file have all."
@@ -256,7 +256,7 @@ def build_convergence_chart(trace: Sequence[float]) -> Chart:
     """
     powers = [math.log10(max(change, LEAST)) for change in trace]
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         description = (
             f"Change of the weights over {len(trace)} iterations, "
@@ -294,7 +294,7 @@ def build_convergence_chart(trace: Sequence[float]) -> Chart:
             "grid to the next ten or a hundred times less). A line that falls steadily is what "
             "you want to see; one that stays up means that close ranks should not be trusted."
         ),
-        draw=draw,
+        draw=draw_chart,
     )
 
 
@@ -324,7 +324,7 @@ def build_run_comparison_chart(
     if not plotted:
         return None
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         side = min(width, 460.0)
         left = (width - side) / 2
@@ -360,7 +360,7 @@ def build_run_comparison_chart(
             "the later run thinks more of the worker, below it less. Orange dots moved by more "
             "than a tenth."
         ),
-        draw=draw,
+        draw=draw_chart,
         note=f"The {AGAINST_MOST:,} workers that moved most are shown."
         if len(with_two_grades) > AGAINST_MOST
         else "",

@@ -18,7 +18,7 @@ NAMES = 130.0
 
 
 @dataclass(frozen=True)
-class Shades:
+class ColourScale:
     """Colour scale of a heat map: dark blue below the first bound, yellow above the last.
 
     The colours grow lighter step by step, so they are in order without hues too; they are the same
@@ -58,7 +58,7 @@ class Shades:
         return [(self.get_css_class(step), words) for step, words in enumerate(self.words)]
 
 
-def build_shades(scores: Sequence[float], quantiles: Sequence[float] = ()) -> Shades:
+def build_colour_scale(scores: Sequence[float], quantiles: Sequence[float] = ()) -> ColourScale:
     """Return a colour scale in which each colour covers about the same number of answers.
 
     Bounds between equal steps would give nearly all good answers one colour. `quantiles` are those
@@ -72,7 +72,7 @@ def build_shades(scores: Sequence[float], quantiles: Sequence[float] = ()) -> Sh
         rounded = sorted(set(bounds))
     # The least number of all cannot be below itself.
     lowest = min(scores, default=0.0)
-    return Shades([bound for bound in rounded if quantiles or bound > lowest])
+    return ColourScale([bound for bound in rounded if quantiles or bound > lowest])
 
 
 def build_block_chart(
@@ -85,9 +85,9 @@ def build_block_chart(
     `quantiles` are the bounds of the colours.
     """
     scores = [cell.score for row in block.cells for cell in row if cell and cell.score is not None]
-    colours = build_shades(scores, quantiles)
+    colours = build_colour_scale(scores, quantiles)
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the heat map drawn at the given width."""
         narrow = width <= 600
         left = 84.0 if narrow else NAMES
@@ -147,7 +147,7 @@ def build_block_chart(
             "blue far. A blue row is a worker who disagrees everywhere, a blue column a question "
             "that divides the crowd. Empty fields have no answer."
         ),
-        draw=draw,
+        draw=draw_chart,
         note=""
         if block.is_whole
         else (
@@ -167,9 +167,9 @@ def build_overview_chart(
     `link` returns the URL of a group's answers.
     """
     rows, columns = len(overview.workers_to), len(overview.questions_to)
-    colours = build_overview_shades(overview)
+    colours = build_overview_colour_scale(overview)
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the heat map drawn at the given width."""
         left, top = 8.0, 26.0
         wide = (width - left - 4) / max(1, columns)
@@ -203,7 +203,7 @@ def build_overview_chart(
             "the right. A field is the mean likeness of the answers of some neighbouring workers "
             "to some neighbouring questions: yellow is near to the consensus, dark blue far."
         ),
-        draw=draw,
+        draw=draw_chart,
         note=(
             f"{overview.workers_to[-1]:,} workers in {rows} groups and "
             f"{overview.questions_to[-1]:,} questions in {columns} groups."
@@ -211,16 +211,16 @@ def build_overview_chart(
     )
 
 
-def build_overview_shades(overview: HeatOverview) -> Shades:
+def build_overview_colour_scale(overview: HeatOverview) -> ColourScale:
     """Return the colour scale for the mean scores of groups."""
-    return build_shades([mean for row in overview.means for mean in row if mean is not None])
+    return build_colour_scale([mean for row in overview.means for mean in row if mean is not None])
 
 
 def _draw_group(
     drawing: Drawing,
     overview: HeatOverview,
     index: tuple[int, int],
-    colours: Shades,
+    colours: ColourScale,
     link: Callable[[int, int], str],
 ) -> None:
     """Begin the chart element of one group of answers, with its tooltip and link."""
@@ -237,7 +237,7 @@ def _draw_group(
 
 
 def _place_entries(
-    colours: Shades, width: float, missing: str
+    colours: ColourScale, width: float, missing: str
 ) -> list[tuple[float, int, str, str]]:
     """Return (x, row, CSS class, text) of each legend entry, wrapped to the width."""
     places, x, row = [], 8.0, 0
@@ -250,12 +250,12 @@ def _place_entries(
     return places
 
 
-def compute_legend_height(colours: Shades, width: float) -> float:
+def compute_legend_height(colours: ColourScale, width: float) -> float:
     """Return the height in pixels that `draw_legend` needs."""
     return LEGEND + 20 * _place_entries(colours, width, "no answers")[-1][1] + 6
 
 
-def draw_legend(drawing: Drawing, colours: Shades, floor: float, missing: str) -> None:
+def draw_legend(drawing: Drawing, colours: ColourScale, floor: float, missing: str) -> None:
     """Draw the legend of the colours below the height `floor`.
 
     `missing` is the label of cells without an answer.

@@ -38,7 +38,7 @@ def build_placement_chart(models: Page[ModelRow], ceiling: Ceiling, crowd: Crowd
         *(ceiling.score.value, ceiling.score.low, ceiling.score.high),
     ]
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows], TOP + CROWD + 10)
         description = f"{len(rows)} models with 95% intervals under the scores of {crowd.n} workers"
@@ -61,7 +61,7 @@ def build_placement_chart(models: Page[ModelRow], ceiling: Ceiling, crowd: Crowd
             "left of the hill answers unlike people; one near the green line answers like the best "
             "of them."
         ),
-        draw=draw,
+        draw=draw_chart,
         note=f"The picture shows the first {MOST} models."
         if len(plotted) < _count_models(models)
         else "",
@@ -160,7 +160,7 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
     ]
     title = f"{of.name} less each other model" if of else "How far apart the models are"
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows])
         description = f"{len(rows)} differences between models with 95% intervals"
@@ -183,7 +183,7 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
             f"dots: these questions do not distinguish them ({report.corrected_by}'s "
             "correction for the number of pairs)."
         ),
-        draw=draw,
+        draw=draw_chart,
         note=f"All names begin with “{same.strip(' ,;:-')}”, which is left out." if same else "",
     )
 
@@ -218,7 +218,7 @@ def build_pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _:
         for question in questions
     ]
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows])
         drawing = Drawing(
@@ -237,7 +237,7 @@ def build_pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _:
             "A row is a question. To the right the first model's answer is nearer to the crowd's "
             "consensus, to the left the second one's."
         ),
-        draw=draw,
+        draw=draw_chart,
         note="The questions with the greatest differences are shown; the CSV file has all.",
     )
 

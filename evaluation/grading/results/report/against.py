@@ -40,7 +40,7 @@ EMBEDDING = ("model", "revision", "precision", "dimension", "max_length")
 
 
 @dataclass(frozen=True)
-class Exemplars:
+class ExemplarIdentity:
     """Values that identify a run's exemplary answers, to check whether two runs share them.
 
     Attributes
@@ -75,7 +75,7 @@ class Exemplars:
             for run in runs
         ]
 
-    def find_other_nearest(self, other: Exemplars) -> list[str]:
+    def find_other_nearest(self, other: ExemplarIdentity) -> list[str]:
         """Return the common questions whose nearest answer differs between the two runs.
 
         Another version of the set has other rows of answers, so there the workers are compared.
@@ -87,7 +87,7 @@ class Exemplars:
             if self.questions[name][key] != other.questions[name][key]
         ]
 
-    def has_equal_scores(self, other: Exemplars) -> bool:
+    def has_equal_scores(self, other: ExemplarIdentity) -> bool:
         """Return whether a model's answer would get the same score in both runs."""
         return (
             self.scored_by == other.scored_by
@@ -282,13 +282,13 @@ def build_run_comparison(run: Run, other: Run) -> RunComparison:
         for worker in both_crowds.common
         if worker.grade_before is not None and worker.grade_after is not None
     ]
-    exemplars = Exemplars.from_runs(before, after)
+    exemplars = ExemplarIdentity.from_runs(before, after)
     common_questions = exemplars[0].questions.keys() & exemplars[1].questions.keys()
     other_nearest = exemplars[0].find_other_nearest(exemplars[1])
     return RunComparison(
         before=build_about(before),
         after=build_about(after),
-        data=_compare_data(before, after),
+        data=_compare_answers(before, after),
         parameters=_compare_parameters(before, after),
         settings=_compare_settings(before, after),
         embedding=embedding,
@@ -307,7 +307,7 @@ def build_run_comparison(run: Run, other: Run) -> RunComparison:
     )
 
 
-def _compare_data(before: Run, after: Run) -> DataChanges:
+def _compare_answers(before: Run, after: Run) -> DataChanges:
     """Return how the answers that the two runs read differ."""
     counts = [count_crowd(run) for run in (before, after)]
     same_version = before.version_id == after.version_id
@@ -392,7 +392,9 @@ def _compare_models(before: Run, after: Run) -> list[ModelChange]:
     ]
 
 
-def _read_exemplar_changes(exemplars: list[Exemplars], names: list[str]) -> list[ExemplarChange]:
+def _read_exemplar_changes(
+    exemplars: list[ExemplarIdentity], names: list[str]
+) -> list[ExemplarChange]:
     """Return the nearest answers (consensus) of the given questions in both runs."""
     before, after = (part.questions for part in exemplars)
     exemplar_keys = [part[name]["pk"] for part in (before, after) for name in names]

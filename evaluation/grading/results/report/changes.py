@@ -19,9 +19,9 @@ from annotations.web.numbers import Numbers, TableCounts, read_numbers
 from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.grading.remedies.messages import NOT_AT_ONCE
 from evaluation.grading.storage.running import (
+    ExclusionOutcome,
     NotAtOnceError,
-    Outcome,
-    compute_without,
+    compute_outcomes_without,
     read_graded_input,
 )
 from evaluation.grading.summary import read_summary
@@ -50,15 +50,15 @@ class DataChange:
     @property
     def has_changed(self) -> bool:
         """Whether a new run would read other answers than this run did."""
-        return self.of_people or self.of_models
+        return self.has_worker_changes or self.has_model_changes
 
     @property
-    def of_people(self) -> bool:
+    def has_worker_changes(self) -> bool:
         """Whether a new run would read other workers' answers; grades may then change."""
         return bool(self.n_answers_then != self.n_answers_now or self.n_newer or self.n_withdrawn)
 
     @property
-    def of_models(self) -> bool:
+    def has_model_changes(self) -> bool:
         """Whether a new run would read other models' answers; workers' grades stay the same."""
         return bool(self.n_of_models_then != self.n_of_models_now or self.n_newer_of_models)
 
@@ -183,7 +183,7 @@ class UnpairedWorker:
 
 
 @dataclass(frozen=True)
-class Crowds:
+class CrowdComparison:
     """Workers of two compared runs: those in both, and those in only one.
 
     Attributes
@@ -204,7 +204,7 @@ class Crowds:
 
 
 @dataclass(frozen=True)
-class _Row:
+class _RankedWorker:
     """A worker's id, name, grade and rank in one run."""
 
     worker: UUID
@@ -213,35 +213,37 @@ class _Row:
     rank: int | None
 
 
-def compare_crowds(before: Run, after: Run) -> Crowds:
+def compare_crowds(before: Run, after: Run) -> CrowdComparison:
     """Return the grades and ranks of the workers in two runs, side by side; one query.
 
     A worker excluded by a run is none of its workers, but has a row with scores.
     """
     (earlier, excluded_earlier), (later, excluded_later) = _read_workers(before, after)
-    return _compare(earlier, excluded_earlier, later, excluded_later)
+    return _compare_workers(earlier, excluded_earlier, later, excluded_later)
 
 
-def compare_with_exclusion(run: Run, worker: UUID, outcomes: Mapping[UUID, Outcome]) -> Crowds:
+def compare_with_exclusion(
+    run: Run, worker: UUID, outcomes: Mapping[UUID, ExclusionOutcome]
+) -> CrowdComparison:
     """Return a run's ranks beside those if one more worker were excluded; one query.
 
     `outcomes` are those of all others whom the run does not exclude.
     """
     ((rows, excluded),) = _read_workers(run)
     outcome_rows = {
-        id: _Row(id, rows[id].name, outcome.grade, outcome.rank)
+        id: _RankedWorker(id, rows[id].name, outcome.grade, outcome.rank)
         for id, outcome in outcomes.items()
         if id in rows
     }
-    return _compare(rows, excluded, outcome_rows, {worker})
+    return _compare_workers(rows, excluded, outcome_rows, {worker})
 
 
-def _compare(
-    earlier: Mapping[UUID, _Row],
+def _compare_workers(
+    earlier: Mapping[UUID, _RankedWorker],
     excluded_earlier: set[UUID],
-    later: Mapping[UUID, _Row],
+    later: Mapping[UUID, _RankedWorker],
     excluded_later: set[UUID],
-) -> Crowds:
+) -> CrowdComparison:
     """Return the comparison of two runs' workers, given the workers that each run excluded."""
     both = earlier.keys() & later.keys()
     places = _rank_common(earlier, later)
@@ -258,25 +260,27 @@ def _compare(
         for id in both
     ]
     common.sort(key=lambda row: (-abs(row.moved or 0), -abs(row.grade_change), row.name))
-    return Crowds(
+    return CrowdComparison(
         common,
         _find_unpaired(earlier, later, excluded_later),
         _find_unpaired(later, earlier, excluded_earlier),
     )
 
 
-def _read_workers(*runs: Run) -> list[tuple[dict[UUID, _Row], set[UUID]]]:
+def _read_workers(*runs: Run) -> list[tuple[dict[UUID, _RankedWorker], set[UUID]]]:
     """Return, for each run, its workers by id and the ids it excluded; one query."""
-    rows_of_run: dict[int, dict[UUID, _Row]] = {run.pk: {} for run in runs}
+    rows_of_run: dict[int, dict[UUID, _RankedWorker]] = {run.pk: {} for run in runs}
     rows = WorkerGrade.objects.filter(run__in=rows_of_run).values_list(
         "run_id", "worker__public_id", "worker__external_id", "grade", "rank"
     )
     for key, worker, name, grade, rank in rows:
-        rows_of_run[key][worker] = _Row(worker, name, grade, rank)
+        rows_of_run[key][worker] = _RankedWorker(worker, name, grade, rank)
     return [_separate_excluded(run, rows_of_run[run.pk]) for run in runs]
 
 
-def _separate_excluded(run: Run, rows: dict[UUID, _Row]) -> tuple[dict[UUID, _Row], set[UUID]]:
+def _separate_excluded(
+    run: Run, rows: dict[UUID, _RankedWorker]
+) -> tuple[dict[UUID, _RankedWorker], set[UUID]]:
     """Return a run's workers without the excluded ones, and the ids of the excluded."""
     names = set(run.parameters.get("exclude_workers") or ())
     # The option takes external ids (files) and public ids (pages and REST).
@@ -285,7 +289,7 @@ def _separate_excluded(run: Run, rows: dict[UUID, _Row]) -> tuple[dict[UUID, _Ro
 
 
 def _rank_common(
-    earlier: Mapping[UUID, _Row], later: Mapping[UUID, _Row]
+    earlier: Mapping[UUID, _RankedWorker], later: Mapping[UUID, _RankedWorker]
 ) -> dict[UUID, tuple[int, int]]:
     """Return the ranks of common workers in both runs, counted among common workers only."""
     ranked = [
@@ -305,7 +309,9 @@ def _rank_common(
 
 
 def _find_unpaired(
-    own_rows: Mapping[UUID, _Row], other_rows: Mapping[UUID, _Row], excluded: set[UUID]
+    own_rows: Mapping[UUID, _RankedWorker],
+    other_rows: Mapping[UUID, _RankedWorker],
+    excluded: set[UUID],
 ) -> list[UnpairedWorker]:
     """Return the workers of the first run who are missing in the second, best rank first."""
     rows = [row for id, row in own_rows.items() if id not in other_rows]
@@ -354,7 +360,7 @@ def build_what_if(run: Run, worker: UUID) -> WhatIf | None:
     if row is None:
         return None
     try:
-        both_crowds = compare_with_exclusion(run, worker, compute_without(run, row))
+        both_crowds = compare_with_exclusion(run, worker, compute_outcomes_without(run, row))
     except NotAtOnceError as error:
         return WhatIf(worker, row.external_id, error.code)
     grade_pairs = [

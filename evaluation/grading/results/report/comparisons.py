@@ -69,7 +69,7 @@ class ModelPair(Reasoned):
             return ""
         return self.first_name if value > 0 else self.second_name
 
-    def reverse(self) -> ModelPair:
+    def reverse_models(self) -> ModelPair:
         """Return the pair with the models in reverse order and the difference negated."""
         old = self.difference
         value = None if old.value is None else -old.value
@@ -171,17 +171,17 @@ def read_pairs(
     rows = _query_pairs(run)
     if model is not None and correction == HOLM:  # any other needs the p of every pair
         rows = rows.filter(Q(model_a__public_id=model) | Q(model_b__public_id=model))
-    pairs = correct_pairs([_build_pair(row) for row in rows], correction)
+    pairs = adjust_p_values([_build_pair(row) for row in rows], correction)
     if model is None:
         return pairs
     return [
-        pair if pair.first == model else pair.reverse()
+        pair if pair.first == model else pair.reverse_models()
         for pair in pairs
         if model in (pair.first, pair.second)
     ]
 
 
-def correct_pairs(pairs: list[ModelPair], correction: Correction) -> list[ModelPair]:
+def adjust_p_values(pairs: list[ModelPair], correction: Correction) -> list[ModelPair]:
     """Return the pairs of models with p-values adjusted by the given correction."""
     if correction == HOLM:
         return pairs
@@ -335,4 +335,4 @@ def _build_pair(row: dict[str, Any]) -> ModelPair:
 
 def _put_better_first(pair: ModelPair) -> ModelPair:
     """Return the pair of models in the order that makes the difference positive or 0."""
-    return pair.reverse() if (pair.difference.value or 0.0) < 0 else pair
+    return pair.reverse_models() if (pair.difference.value or 0.0) < 0 else pair

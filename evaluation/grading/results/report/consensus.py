@@ -108,7 +108,7 @@ class Datasheet:
         panels = ", ".join(
             f"{_join_lines(p.panel) or UNKNOWN} ({p.n_workers:,})" for p in self.panels
         )
-        yield from _iterate_section(
+        yield from _iterate_section_lines(
             "People and answers",
             {
                 "Workers": f"{self.n_workers:,}, of these {self.n_supported:,} have enough answers "
@@ -125,7 +125,7 @@ class Datasheet:
             },
         )
         ceiling = self.ceiling.get("score")
-        yield from _iterate_section(
+        yield from _iterate_section_lines(
             "Method",
             {
                 "Method": self.method,
@@ -149,7 +149,7 @@ class Datasheet:
                 )
 
 
-def _iterate_section(title: str, facts: dict[str, str]) -> Iterator[str]:
+def _iterate_section_lines(title: str, facts: dict[str, str]) -> Iterator[str]:
     """Yield a section as Markdown lines: a heading, then a list item for each fact."""
     yield from ("", f"## {title}", "", *(f"- {name}: {fact}" for name, fact in facts.items()))
 
@@ -248,7 +248,7 @@ class ConsensusReport:
     run: Run
     datasheet: Datasheet
 
-    def rows(self) -> Iterator[ConsensusRow]:
+    def iterate_rows(self) -> Iterator[ConsensusRow]:
         """Yield the consensus of each question of the run, in the questions' order.
 
         A run with facts takes one more.

@@ -36,7 +36,11 @@ from annotations.web.numbers import count_rows_by
 from annotations.web.paging import PAGE, Page
 from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning, shorten_text
 from evaluation.core.messages.message import Message
-from evaluation.grading.alarms.report.report import AlarmEntry, annotate_numbers, build_entry
+from evaluation.grading.alarms.report.report import (
+    AlarmEntry,
+    annotate_named_counts,
+    build_alarm_entry,
+)
 from evaluation.grading.results.report.workers import WorkerRow, read_worker_rows
 from evaluation.models import Alarm, LLMResponse, Run, WorkerGrade
 
@@ -123,13 +127,13 @@ def read_alarm_evidence(
     copies = Alarm.objects.filter(
         run=run, kind="copies", severity=Alarm.Severity.ALARM, answered=False
     )
-    alarms = annotate_numbers(Alarm.objects.filter(run=run, place=place))
+    alarms = annotate_named_counts(Alarm.objects.filter(run=run, place=place))
     alarm: Any = alarms.annotate(n_copies=count_rows_by(copies, "run")).first()
     if alarm is None:
         return None
     rows = alarm.evidence[(page - 1) * limit : page * limit]
     return AlarmEvidence(
-        alarm=build_entry(alarm, alarm.n_workers, alarm.n_questions),
+        alarm=build_alarm_entry(alarm, alarm.n_workers, alarm.n_questions),
         n_copies=alarm.n_copies,
         workers=read_worker_rows(run, after, size=size, alarm=alarm.pk),
         exhibits=list(_build_exhibits(run, alarm, rows)),
@@ -148,7 +152,7 @@ def _read_reviews(alarm: Alarm) -> Iterable[Review]:
     return (Review(*row) for row in rows)
 
 
-class _Text(NamedTuple):
+class _ShownText(NamedTuple):
     """Text of an answer or question, with id, name and the author's grade."""
 
     id: UUID
@@ -178,7 +182,7 @@ def _build_exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Itera
 
 
 def _build_evidence_answer(
-    author_text: _Text | None, *, is_model: bool = False
+    author_text: _ShownText | None, *, is_model: bool = False
 ) -> EvidenceAnswer | None:
     """Return an answer for display as evidence; None for a withdrawn answer."""
     if author_text is None:
@@ -192,13 +196,13 @@ def _build_evidence_answer(
 
 def _read_texts(
     run: Run, alarm: Alarm, rows: list[dict[str, Any]]
-) -> dict[tuple[str, int | None], _Text]:
+) -> dict[tuple[str, int | None], _ShownText]:
     """Return texts of example answers and questions, by kind and primary key; one query."""
     worker = OuterRef("submission__worker")
     grades = WorkerGrade.objects.filter(run=run, worker=worker)
     is_named_alarm = Alarm.workers.through.objects.filter(alarm=alarm, worker=worker)
 
-    def query_part(
+    def query_texts(
         what: str, model: Any, columns: tuple[str, ...], author_path: str
     ) -> QuerySet[Any, Any]:
         """Return the query for the texts of one kind."""
@@ -217,11 +221,11 @@ def _read_texts(
         )
 
     # One statement for three tables, whose columns are therefore the same.
-    answers = query_part("answer", Response, ("left", "right"), "submission__worker__")
-    replies = query_part("reply", LLMResponse, ("llm_response",), "model__")
-    questions = query_part("question", Question, ("question",), "")
+    answers = query_texts("answer", Response, ("left", "right"), "submission__worker__")
+    replies = query_texts("reply", LLMResponse, ("llm_response",), "model__")
+    questions = query_texts("question", Question, ("question",), "")
     return {
-        (what, key): _Text(*text)
+        (what, key): _ShownText(*text)
         for what, key, *text in answers.union(replies, questions, all=True)
     }
 
@@ -309,7 +313,7 @@ def _query_answers(run: Run) -> Rows:
     ).order_by()
 
 
-def _is_of_workers(workers: list[UUID]) -> Q:
+def _build_worker_condition(workers: list[UUID]) -> Q:
     """Return the query condition that an answer is by one of these workers."""
     return Q(submission__worker__public_id__in=workers)
 
@@ -323,7 +327,7 @@ def _query_by_worker(run: Run, workers: list[UUID]) -> Rows:
     rows = _query_answers(run).filter(signals__in=[Response.Counted.COUNTED, Response.Counted.OFF])
     counted = Q(signals=Response.Counted.COUNTED)
     with_paste = counted & Q(paste_count__gt=0)
-    of_these = with_paste & _is_of_workers(workers)
+    of_these = with_paste & _build_worker_condition(workers)
     return rows.values(worker=F("submission__worker__public_id")).annotate(
         n=Count("pk", filter=counted),
         pasted=Count("pk", filter=with_paste),
@@ -342,7 +346,7 @@ def _query_least_typed(run: Run, workers: list[UUID]) -> Rows:
     """Return the query for each worker's long answer with the most untyped characters."""
     return (
         query_counted_answers(run)
-        .filter(_is_of_workers(workers))
+        .filter(_build_worker_condition(workers))
         .annotate(length=Length("text"))
         .annotate(rest=Greatest(F("length") - F("typed_characters"), Value(0)))
         .filter(length__gte=LONG_ANSWER, rest__gt=F("length") / 2)

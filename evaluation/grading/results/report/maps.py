@@ -128,8 +128,8 @@ def read_answer_map(
         share=exemplar.run_share if axes == "run" else exemplar.own_share,
         iterations=[about.iterations[index] for index in iterations],
         path=[(path[4 * index + first], path[4 * index + first + 1]) for index in iterations],
-        answers=_build_answers(
-            _choose_rows(run, question, exemplar.n_answers, page), first, about, iterations
+        answers=_build_map_answers(
+            _choose_shown_rows(run, question, exemplar.n_answers, page), first, about, iterations
         ),
         models=[_build_model(row, first) for row in replies[:MODELS_SHOWN]],
         n_answers=exemplar.n_answers,
@@ -153,7 +153,7 @@ def choose_iterations(store: int, most: int = ITERATIONS_SHOWN) -> list[int]:
     return [*range(dense), *spaced]
 
 
-def _build_answers(
+def _build_map_answers(
     rows: Iterable[dict[str, Any]], first: int, about: MapAbout, iterations: list[int]
 ) -> list[MapAnswer]:
     """Return the workers' answers on the map, from database rows."""
@@ -181,7 +181,7 @@ def _build_answers(
     return map_answers
 
 
-def _choose_rows(
+def _choose_shown_rows(
     run: Run, question: UUID, n_answers: int, page: Page[dict[str, Any]] | None
 ) -> Iterable[dict[str, Any]]:
     """Return the rows of answers to show: all, or only the nearest and farthest."""

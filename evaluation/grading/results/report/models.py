@@ -24,15 +24,15 @@ from evaluation.core.stats.inference.estimate import NO_ESTIMATE, Estimate
 from evaluation.grading.facts.report import (
     COUNTED,
     NO_FACTS,
+    FactAgreement,
     FactOnQuestion,
-    FactStanding,
-    Marked,
+    MarkedFactsMixin,
     StatedFact,
-    build_standing,
+    build_fact_agreement,
     read_contradictions,
-    read_facts,
+    read_facts_of_answers,
 )
-from evaluation.grading.results.messages import format_names
+from evaluation.grading.results.messages import format_model_names
 from evaluation.grading.results.report.comparisons import ModelPair
 from evaluation.grading.results.report.run import Ceiling
 from evaluation.models import LLMAnswerScore, LLMScore, Run, WorkerGrade
@@ -94,7 +94,7 @@ class ModelRow(Reasoned):
     percentile: float | None
     rank: int | None
     reason: str
-    facts: FactStanding = NO_FACTS
+    facts: FactAgreement = NO_FACTS
     contrast: Estimate = NO_ESTIMATE
 
 
@@ -160,7 +160,7 @@ def build_models_report(
     return ModelsReport(
         about=build_about(run),
         models=read_model_rows(run, after, size) if models is None else models,
-        ceiling=Ceiling.of_run(run),
+        ceiling=Ceiling.from_run(run),
         crowd=CrowdScores(sorted(known_scores)),
     )
 
@@ -191,13 +191,13 @@ def read_model_rows(
 def build_first_rows(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> list[ModelRow]:
     """Return the first page of models by score, from scores that were already read."""
 
-    def find_place(score: LLMScore) -> tuple[bool, float, UUID]:
+    def get_sort_key(score: LLMScore) -> tuple[bool, float, UUID]:
         """Return the sort key of a score: scored models first, best score first."""
         return score.score is None, -(score.score or 0.0), score.model.public_id
 
     values = attrgetter(*(column.replace("__", ".") for column in COLUMNS))
     # As `ORDER` sorts, so that the next page continues where this one ends.
-    first = sorted(scores, key=find_place)[:size]
+    first = sorted(scores, key=get_sort_key)[:size]
     return [build_model_row(dict(zip(COLUMNS, values(score), strict=True))) for score in first]
 
 
@@ -225,7 +225,7 @@ def build_model_row(row: dict[str, Any]) -> ModelRow:
         percentile=row["percentile"],
         rank=row["rank"],
         reason=row["reason"],
-        facts=build_standing(row),
+        facts=build_fact_agreement(row),
         contrast=Estimate(row["contrast"], row["contrast_low"], row["contrast_high"]),
     )
 
@@ -236,7 +236,7 @@ MODEL_ORDER = Keyset(
 
 
 @dataclass(frozen=True)
-class PlacedAnswer(Marked, Reasoned):
+class PlacedAnswer(MarkedFactsMixin, Reasoned):
     """A model's answer to a question with its facts, and its score or a reason code.
 
     Attributes
@@ -302,7 +302,7 @@ def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[PlacedAn
         )
     )
     page = MODEL_ORDER.take(rows, after, size, dict)
-    _, facts = read_facts(run, replies=[row["llm_response_id"] for row in page.rows])
+    _, facts = read_facts_of_answers(run, replies=[row["llm_response_id"] for row in page.rows])
     answers = [_build_answer(row, facts.get(row["llm_response_id"], [])) for row in page.rows]
     return Page(answers, page.after, page.next)
 
@@ -353,15 +353,15 @@ def build_leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair])
     if len(behind) + len(alike) < len(own_pairs):
         # Means over different questions may put a model first that pairs do not.
         ahead = [pair.second_name for pair in own_pairs if pair not in behind and pair not in alike]
-        return Message("comparison.led_in_pairs", values | {"ahead": format_names(ahead)})
+        return Message("comparison.led_in_pairs", values | {"ahead": format_model_names(ahead)})
     if alike:
-        values["alike"] = format_names([pair.second_name for pair in alike])
+        values["alike"] = format_model_names([pair.second_name for pair in alike])
         values["smallest"] = max(pair.smallest_detectable or 0.0 for pair in alike)
     if not behind:
         return Message("comparison.leads_none", values)
     values |= {
-        "behind": format_names([pair.second_name for pair in behind]),
-        **_build_difference(behind[0]),
+        "behind": format_model_names([pair.second_name for pair in behind]),
+        **_build_difference_values(behind[0]),
     }
     return Message("comparison.leads_some" if alike else "comparison.leads_all", values)
 
@@ -381,12 +381,12 @@ def build_pair_verdict(pair: ModelPair) -> Message:
         "n": pair.n,
         "p": pair.adjusted_p_value,
         "smallest": pair.smallest_detectable,
-        **_build_difference(better),
+        **_build_difference_values(better),
     }
     return Message("comparison.pair_apart" if pair.better else "comparison.pair_alike", values)
 
 
-def _build_difference(pair: ModelPair) -> dict[str, Any]:
+def _build_difference_values(pair: ModelPair) -> dict[str, Any]:
     """Return the second model's name, the difference and its interval, as message values."""
     difference = pair.difference
     return {

@@ -19,10 +19,10 @@ from annotations.web.paging import PAGE, Keyset, Page
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
 from evaluation.core.messages.reasons import Reasoned
 from evaluation.grading.facts.report import (
-    Marked,
+    MarkedFactsMixin,
     QuestionFacts,
     StatedFact,
-    read_facts,
+    read_facts_of_answers,
     read_question_facts,
 )
 from evaluation.grading.summary import read_summary
@@ -173,7 +173,7 @@ MODELS_SHOWN = 100
 
 
 @dataclass(frozen=True)
-class QuestionAnswer(Marked):
+class QuestionAnswer(MarkedFactsMixin):
     """A worker's answer to a question with scores and facts, and the worker's grade."""
 
     worker: UUID
@@ -188,7 +188,7 @@ class QuestionAnswer(Marked):
 
 
 @dataclass(frozen=True)
-class ModelAnswer(Marked, Reasoned):
+class ModelAnswer(MarkedFactsMixin, Reasoned):
     """A model's answer with its score and facts; `reason` explains a missing or zero score."""
 
     model: UUID
@@ -299,7 +299,7 @@ def build_question_report(
         question_in_run.replies[:MODELS_SHOWN],
     )
     page = page or read_answer_page(run, question, after, size)
-    facts_of_answers, facts_of_replies = read_facts(
+    facts_of_answers, facts_of_replies = read_facts_of_answers(
         run,
         [row["response_id"] for row in page.rows],
         [row["llm_response_id"] for row in replies],

@@ -49,7 +49,7 @@ class Ceiling(Reasoned):
     reason: str | None
 
     @classmethod
-    def of_run(cls, run: HasSummary) -> Self:
+    def from_run(cls, run: HasSummary) -> Self:
         """Return the human ceiling of a run, with a reason if it is undefined."""
         ceiling = read_summary(run).ceiling
         estimate = Estimate(ceiling.score, ceiling.low, ceiling.high)
@@ -155,7 +155,7 @@ def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = Non
             )
             for entry in run.reasons
         ],
-        ceiling=Ceiling.of_run(run),
+        ceiling=Ceiling.from_run(run),
         embedding=asdict(summary.embedding),
         versions=dict(summary.versions),
         changed=build_data_change(run, numbers),
@@ -232,7 +232,9 @@ class OfficialRunSources:
     newer: Run | None
     others: list[Run]
 
-    def standing(self, change: DataChange, latest: QuestionSetVersion | None) -> OfficialRun | None:
+    def build_official_run(
+        self, change: DataChange, latest: QuestionSetVersion | None
+    ) -> OfficialRun | None:
         """Return the official run for a page; `change` states how answers changed since."""
         run, row, newer = self.run, self.row, self.newer
         if run is None:
@@ -245,7 +247,7 @@ class OfficialRunSources:
             chosen_at=row.chosen_at if row else None,
             newer=newer.public_id if newer else None,
             newer_called=build_title(newer, AqerParameters).title if newer else "",
-            changed=change.of_people,
+            changed=change.has_worker_changes,
             old_version=latest is not None and latest.pk != run.version_id,
         )
 
@@ -297,7 +299,7 @@ def read_official_run(
         return None
     of_set = QuestionSetVersion.objects.filter(question_set=question_set)
     latest = latest or of_set.order_by("-number").first()
-    return runs.standing(read_data_change(runs.run), latest)
+    return runs.build_official_run(read_data_change(runs.run), latest)
 
 
 def read_official_run_of(run: Run) -> OfficialRun | None:

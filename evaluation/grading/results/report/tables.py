@@ -15,9 +15,9 @@ from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
 from annotations.models import Question, Response
 from evaluation.core.messages.message import Message
 from evaluation.core.options import TERMINAL
-from evaluation.grading.alarms.report import iterate_alarms
+from evaluation.grading.alarms.report import iterate_alarms_with_ids
 from evaluation.grading.alarms.run.detection import COLUMNS, Alarm, join_ids
-from evaluation.grading.facts.report import COUNTED, FactStanding
+from evaluation.grading.facts.report import COUNTED, FactAgreement
 from evaluation.grading.results.report.against import RunComparison
 from evaluation.grading.results.report.comparisons import iterate_pairs, read_question_gaps
 from evaluation.grading.results.report.maps import decode_floats, read_heat_rows
@@ -79,7 +79,7 @@ def read_alarms(run: Run) -> list[Alarm]:
             outcome=alarm.outcome,
             reviewed=alarm.state,
         )
-        for alarm, workers, questions in iterate_alarms(run)
+        for alarm, workers, questions in iterate_alarms_with_ids(run)
     ]
 
 
@@ -169,7 +169,7 @@ def build_alarms_table(run: Run) -> Table:
                 *(join_ids(workers), join_ids(questions), TERMINAL.format(alarm.message)),
                 *(alarm.state, "" if alarm.outcome is None else TERMINAL.format(alarm.outcome)),
             )
-            for alarm, workers, questions in iterate_alarms(run)
+            for alarm, workers, questions in iterate_alarms_with_ids(run)
         ),
     )
 
@@ -232,7 +232,7 @@ def _build_contrast_cells(row: WorkerReportRow | ModelReportRow) -> Row:
     return row.contrast.value, row.contrast.low, row.contrast.high
 
 
-def _build_fact_cells(standing: FactStanding) -> Row:
+def _build_fact_cells(standing: FactAgreement) -> Row:
     """Return a worker's or model's cells on facts: number, agreement and interval."""
     agreement = standing.agreement
     return standing.facts, agreement.value, agreement.low, agreement.high
@@ -301,11 +301,12 @@ def build_comparisons_table(run: Run) -> Table:
 def build_differences_table(run: Run, first: UUID, second: UUID) -> Table:
     """Return the table of two models' scores by question, largest difference first."""
     return Table(
-        ("question", "text", "score_a", "score_b", "difference"), _iterate_gaps(run, first, second)
+        ("question", "text", "score_a", "score_b", "difference"),
+        _iterate_difference_rows(run, first, second),
     )
 
 
-def _iterate_gaps(run: Run, first: UUID, second: UUID) -> Iterable[Row]:
+def _iterate_difference_rows(run: Run, first: UUID, second: UUID) -> Iterable[Row]:
     """Yield question, text, both scores and difference for each question of two models."""
     cells_of_question = {
         key: cells
@@ -434,10 +435,10 @@ def build_map_table(run: Run, question: UUID) -> Table:
         *("what", "worker", "model", "iteration", "x", "y", "own_x", "own_y"),
         *("weight", "grade", "score", "answer"),
     )
-    return Table(header, _iterate_places(run, question))
+    return Table(header, _iterate_map_rows(run, question))
 
 
-def _iterate_places(run: Run, question: UUID) -> Iterable[Row]:
+def _iterate_map_rows(run: Run, question: UUID) -> Iterable[Row]:
     """Yield the map coordinates of answers, of models' answers and of the consensus."""
     graded = WorkerGrade.objects.filter(
         run=run, worker=OuterRef("response__submission__worker")

@@ -24,13 +24,13 @@ from evaluation.core.stats.inference.estimate import NO_ESTIMATE, Estimate
 from evaluation.grading.facts.report import (
     COUNTED,
     NO_FACTS,
+    FactAgreement,
     FactOnQuestion,
-    FactStanding,
-    Marked,
+    MarkedFactsMixin,
     StatedFact,
-    build_standing,
+    build_fact_agreement,
     read_contradictions,
-    read_facts,
+    read_facts_of_answers,
 )
 from evaluation.models import ExemplaryAnswer, Run, WorkerGrade
 from evaluation.runs.reports.about import RunAbout, build_about
@@ -91,7 +91,7 @@ class WorkerRow:
     rank_high: int | None
     supported: bool
     n_answers: int
-    facts: FactStanding = NO_FACTS
+    facts: FactAgreement = NO_FACTS
     contrast: Estimate = NO_ESTIMATE
     sent_properties: ClassVar = ("raw_leave_one_out",)
 
@@ -145,11 +145,11 @@ def iterate_worker_rows(run: Run) -> Iterator[WorkerRow]:
 
 def read_worker_row(run: Run, worker: UUID) -> WorkerRow | None:
     """Return a worker's grade and rank in a run; None if the run has no such worker."""
-    row_and_numbers = read_counted_row(run, worker)
+    row_and_numbers = read_worker_row_with_counts(run, worker)
     return None if row_and_numbers is None else row_and_numbers[0]
 
 
-def read_counted_row(
+def read_worker_row_with_counts(
     run: Run, worker: UUID, **numbers: Any
 ) -> tuple[WorkerRow, dict[str, int]] | None:
     """Return a worker's row with the counts of the given subqueries; None if unknown.
@@ -192,7 +192,7 @@ def build_worker_row(row: dict[str, Any]) -> WorkerRow:
         rank_high=row["rank_high"],
         supported=row["support"],
         n_answers=row["n_answers"],
-        facts=build_standing(row),
+        facts=build_fact_agreement(row),
         contrast=Estimate(row["contrast"], row["contrast_low"], row["contrast_high"]),
     )
 
@@ -217,7 +217,7 @@ WORKER_ORDER = Keyset("position", ("question__position", "question__public_id"))
 
 
 @dataclass(frozen=True)
-class WorkerAnswer(Marked):
+class WorkerAnswer(MarkedFactsMixin):
     """A worker's answer, beside the answer nearest to the question's exemplary answer.
 
     Attributes
@@ -286,7 +286,7 @@ def build_worker_report(
         "n_ranked": count_rows_by(ranked, "run"),
         "n_shared": count_rows_by(shared, "run"),
     }
-    row_and_counts = read_counted_row(run, worker, **subqueries)
+    row_and_counts = read_worker_row_with_counts(run, worker, **subqueries)
     if row_and_counts is None:
         return None
     row, counts = row_and_counts
@@ -341,7 +341,7 @@ def _read_answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerA
         )
     )
     page = WORKER_ORDER.take(rows, after, size, dict)
-    facts, _ = read_facts(run, [row["pk"] for row in page.rows])
+    facts, _ = read_facts_of_answers(run, [row["pk"] for row in page.rows])
     answers = [_build_answer(row, facts.get(row["pk"], [])) for row in page.rows]
     return Page(answers, page.after, page.next)
 

@@ -74,14 +74,16 @@ CAP = 2.0
 
 
 @dataclass(frozen=True)
-class Remedy:
+class RemedyLink:
     """A remedy suggested for an alarm: a label and the URL of the prefilled grading form."""
 
     label: str
     link: str
 
 
-def build_remedies(run: Run, alarm: AlarmEntry, may_start: bool, n_copies: int) -> list[Remedy]:
+def build_remedy_links(
+    run: Run, alarm: AlarmEntry, may_start: bool, n_copies: int
+) -> list[RemedyLink]:
     """Return links to the remedies that suit an alarm; empty if the user may not start runs.
 
     `may_start`: whether the user may start runs. `n_copies`: number of open alarms of copies.
@@ -89,7 +91,7 @@ def build_remedies(run: Run, alarm: AlarmEntry, may_start: bool, n_copies: int) 
     remedies = []
     if alarm.case in ("two_camps", "clique"):
         link = reverse("admin:results-anchors", kwargs={"run": run.public_id})
-        remedies.append(Remedy("Settle which camp is right", link))
+        remedies.append(RemedyLink("Settle which camp is right", link))
     if not may_start:
         return remedies
     # One more than fit is enough to see that they do not.
@@ -127,14 +129,16 @@ def build_remedies(run: Run, alarm: AlarmEntry, may_start: bool, n_copies: int) 
     return remedies
 
 
-def build_links_without(run: Run, workers: Iterable[WorkerRow], may_start: bool) -> dict[UUID, str]:
+def build_exclusion_links(
+    run: Run, workers: Iterable[WorkerRow], may_start: bool
+) -> dict[UUID, str]:
     """Return, by worker, the URL of the form that grades again without the worker."""
     if not may_start:
         return {}
-    return {row.worker: build_link_without(run, row.worker, row.name) for row in workers}
+    return {row.worker: build_exclusion_link(run, row.worker, row.name) for row in workers}
 
 
-def build_link_without(run: Run, worker: UUID, name: str) -> str:
+def build_exclusion_link(run: Run, worker: UUID, name: str) -> str:
     """Return the URL of the grading form in which this worker is excluded."""
     return _build_remedy(run, "", **_build_exclude_field(run, [(worker, name)])).link
 
@@ -195,11 +199,11 @@ def _build_exclude_field(run: Run, workers: Iterable[tuple[UUID, str]]) -> dict[
     return {"exclude_workers": "\n".join(dict.fromkeys([*before, *_choose_ids(workers)]))}
 
 
-def _build_remedy(run: Run, label: str, **preset: str) -> Remedy:
+def _build_remedy(run: Run, label: str, **preset: str) -> RemedyLink:
     """Return a link to the grading form with the run's options and the preset fields."""
     form = reverse("admin:grade", kwargs={"set_id": run.version.question_set.public_id})
     query = {"version": run.version.number, "like": run.public_id, **preset}
-    return Remedy(label, f"{form}?{urlencode(query)}")
+    return RemedyLink(label, f"{form}?{urlencode(query)}")
 
 
 # Later runs that may have remedied it.
@@ -261,7 +265,7 @@ def show_alarms(request: HttpRequest, run: Run) -> Context:
 def show_alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
     """Show one alarm with its evidence; POST saves the user's review of it."""
     if request.method != "POST":
-        return _show_page(request, run=run, place=place)
+        return _show_alarm_page(request, run=run, place=place)
     current_run = get_run_or_404(request, run)
     get_kind_or_404(current_run, AqerSummary)
     if not rights(request.user, current_run.version.question_set).edit:
@@ -282,7 +286,7 @@ def show_alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
             messages.success(request, "Saved. The note is shown with the alarm.")
             ids = {"run": run, "place": place}
             return redirect(f"{reverse('admin:results-alarm', kwargs=ids)}#reviews")
-    response: Any = _show_page(_turn_into_get(request), run=run, place=place, form=form)
+    response: Any = _show_alarm_page(_turn_into_get(request), run=run, place=place, form=form)
     response.status_code = 400
     return response
 
@@ -294,7 +298,7 @@ def _turn_into_get(request: HttpRequest) -> HttpRequest:
 
 
 @grading_page("evaluation/alarm.html")
-def _show_page(
+def _show_alarm_page(
     request: HttpRequest, run: Run, place: int, form: ReviewForm | None = None
 ) -> Context:
     """Show an alarm: the workers it names, answers as evidence, advice and reviews.
@@ -315,13 +319,13 @@ def _show_page(
         "breadcrumbs": [*build_breadcrumbs(run), ("Alarms", alarms_address)],
         "evidence": evidence,
         "alarm": evidence.alarm,
-        "rings_falsely": false_alarm_rates.describe(evidence.alarm.case)
+        "rings_falsely": false_alarm_rates.describe_rates(evidence.alarm.case)
         if false_alarm_rates
         else "",
-        "remedies": build_remedies(run, evidence.alarm, may_edit, evidence.n_copies),
+        "remedies": build_remedy_links(run, evidence.alarm, may_edit, evidence.n_copies),
         "signals": read_signals(run, [row.worker for row in evidence.workers.rows]),
         "limits": Message("signals.limits"),
-        "without": build_links_without(run, evidence.workers.rows, may_edit),
+        "without": build_exclusion_links(run, evidence.workers.rows, may_edit),
         "form": (form or ReviewForm(run)) if may_edit else None,
     }
 

@@ -18,11 +18,11 @@ from evaluation.core.estimates import CORRECTED_BY
 from evaluation.grading.alarms.report import build_alarms_report
 from evaluation.grading.facts.report import build_run_facts
 from evaluation.grading.results.charts.heat_map import (
-    Shades,
+    ColourScale,
     build_block_chart,
+    build_colour_scale,
     build_overview_chart,
-    build_overview_shades,
-    build_shades,
+    build_overview_colour_scale,
 )
 from evaluation.grading.results.charts.models import (
     build_comparisons_chart,
@@ -93,8 +93,8 @@ def show_comparisons(request: HttpRequest, run: Run) -> Context:
     `model`, `first`, `second` and `correction` come from the address.
     """
     query = request.GET
-    report = read_report(run, query)
-    pair = read_pair(run, query, report)
+    report = read_comparisons_report(run, query)
+    pair = read_chosen_pair(run, query, report)
     return {
         "title": f"Models compared on {run.version.question_set.name}",
         "report": report,
@@ -105,7 +105,7 @@ def show_comparisons(request: HttpRequest, run: Run) -> Context:
     }
 
 
-def read_report(run: Run, query: QueryDict) -> ComparisonsReport:
+def read_comparisons_report(run: Run, query: QueryDict) -> ComparisonsReport:
     """Return the compared pairs of models, limited by the query parameter `model`."""
     report = build_comparisons_report(
         run, parse_public_id(query, "model", blank=True), get_correction(query)
@@ -115,7 +115,7 @@ def read_report(run: Run, query: QueryDict) -> ComparisonsReport:
     return report
 
 
-def read_pair(run: Run, query: QueryDict, report: ComparisonsReport) -> PairReport | None:
+def read_chosen_pair(run: Run, query: QueryDict, report: ComparisonsReport) -> PairReport | None:
     """Return the pair named by the query parameters `first` and `second`; else the first pair."""
     first, second = (
         parse_public_id(query, "first", blank=True),
@@ -135,9 +135,9 @@ def read_pair(run: Run, query: QueryDict, report: ComparisonsReport) -> PairRepo
     return pair
 
 
-def read_models(run: Run, query: QueryDict) -> tuple[UUID, UUID]:
+def read_chosen_models(run: Run, query: QueryDict) -> tuple[UUID, UUID]:
     """Return the ids of the pair of models in the query parameters; else of the first pair."""
-    pair = read_pair(run, query, read_report(run, query))
+    pair = read_chosen_pair(run, query, read_comparisons_report(run, query))
     if pair is None:
         raise Http404("two models are needed")
     return pair.pair.first, pair.pair.second
@@ -145,13 +145,13 @@ def read_models(run: Run, query: QueryDict) -> tuple[UUID, UUID]:
 
 def draw_comparisons(run: Run, query: QueryDict) -> Chart | None:
     """Return the chart of the compared pairs of models; None without pairs."""
-    report = read_report(run, query)
+    report = read_comparisons_report(run, query)
     return build_comparisons_chart(report) if report.pairs else None
 
 
 def draw_differences(run: Run, query: QueryDict) -> Chart | None:
     """Return the chart of questions on which two models differ; None without such a pair."""
-    return draw_pair(run, read_pair(run, query, read_report(run, query)))
+    return draw_pair(run, read_chosen_pair(run, query, read_comparisons_report(run, query)))
 
 
 def draw_pair(run: Run, pair: PairReport | None) -> Chart | None:
@@ -173,7 +173,7 @@ MOST = 10_000_000
 
 
 @dataclass(frozen=True)
-class TableCell:
+class HeatTableCell:
     """A cell of the heat map's table: its CSS class, its short number and its tooltip."""
 
     look: str
@@ -188,7 +188,7 @@ def show_heat_map(request: HttpRequest, run: Run) -> Context:
     `workers` and `questions` of the address name the block. Both are tables, one for all widths:
     two pictures for two widths would make the page large.
     """
-    block = read_block(run, request.GET)
+    block = read_chosen_block(run, request.GET)
     # Where a block holds all, it is its own overview.
     overview = read_heat_overview(run)
     colours = _build_colours(block, overview)
@@ -227,7 +227,7 @@ def show_heat_map(request: HttpRequest, run: Run) -> Context:
     }
 
 
-def read_block(run: Run, query: QueryDict) -> HeatBlock:
+def read_chosen_block(run: Run, query: QueryDict) -> HeatBlock:
     """Return the heat-map block that the query parameters name; 404 if it does not exist."""
     worker, question = (
         parse_number(query, name, 0, MOST, blank=True) or 0 for name in ("workers", "questions")
@@ -254,24 +254,28 @@ def draw_overview(run: Run) -> Chart | None:
     return build_overview_chart(overview) if overview is not None and overview.means else None
 
 
-def _build_colours(block: HeatBlock, overview: HeatOverview | None) -> Shades:
+def _build_colours(block: HeatBlock, overview: HeatOverview | None) -> ColourScale:
     """Return the colour scale for the scores of a block."""
     scores = [cell.score for row in block.cells for cell in row if cell and cell.score is not None]
-    return build_shades(scores, overview.quantiles if overview else ())
+    return build_colour_scale(scores, overview.quantiles if overview else ())
 
 
-def _build_table_cells(block: HeatBlock, colours: Shades) -> list[list[TableCell]]:
+def _build_table_cells(block: HeatBlock, colours: ColourScale) -> list[list[HeatTableCell]]:
     """Return the table cells of a block, a list for each worker."""
     rows = []
     for row in block.cells:
         fields = []
         for cell in row:
             if cell is None:
-                fields.append(TableCell("heat-none", "–", ""))
+                fields.append(HeatTableCell("heat-none", "–", ""))
             elif cell.score is None:
-                fields.append(TableCell("heat-none", "1", f"no other worker answered\n{cell.text}"))
+                fields.append(
+                    HeatTableCell("heat-none", "1", f"no other worker answered\n{cell.text}")
+                )
             else:
-                fields.append(TableCell(colours(cell.score), _format_short(cell.score), cell.text))
+                fields.append(
+                    HeatTableCell(colours(cell.score), _format_short(cell.score), cell.text)
+                )
         rows.append(fields)
     return rows
 
@@ -280,9 +284,9 @@ def _build_overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
     """Return the table of group means, with the offsets of each group's block; None if empty."""
     if not overview.means:
         return None
-    colours = build_overview_shades(overview)
-    workers = _find_starts(overview.workers_to, ROWS)
-    questions = _find_starts(overview.questions_to, COLUMNS)
+    colours = build_overview_colour_scale(overview)
+    workers = _find_block_offsets(overview.workers_to, ROWS)
+    questions = _find_block_offsets(overview.questions_to, COLUMNS)
     rows = []
     for row, (means, counts) in enumerate(zip(overview.means, overview.counts, strict=True)):
         fields = []
@@ -293,7 +297,7 @@ def _build_overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
                 block.first_question,
             )
             mark = f"{css_class} heat-at" if is_shown else css_class
-            fields.append(TableCell(mark, "", f"{format_number(mean, 'unknown')} of {count:,}"))
+            fields.append(HeatTableCell(mark, "", f"{format_number(mean, 'unknown')} of {count:,}"))
         rows.append(fields)
     return {
         "chart": build_overview_chart(overview),
@@ -304,7 +308,7 @@ def _build_overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
     }
 
 
-def _find_starts(ends: Sequence[int], step: int) -> list[int]:
+def _find_block_offsets(ends: Sequence[int], step: int) -> list[int]:
     """Return, for each group, the offset of the block that contains its first member."""
     return [begin // step * step for begin in [0, *ends[:-1]]]
 

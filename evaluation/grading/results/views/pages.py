@@ -27,7 +27,7 @@ from evaluation.grading.remedies.report import build_remedies_report
 from evaluation.grading.results.charts.answers import (
     MOST,
     build_answers_chart,
-    build_captions,
+    build_iteration_captions,
     build_map_chart,
     build_worker_chart,
 )
@@ -68,8 +68,8 @@ from evaluation.grading.results.report.workers import (
     read_worker_rows,
 )
 from evaluation.grading.results.views.alarms import (
+    build_exclusion_links,
     build_link_to_add_models,
-    build_links_without,
     build_verdict_context,
     read_what_if,
 )
@@ -195,7 +195,7 @@ def show_question(request: HttpRequest, run: Run, question: UUID) -> Context:
     axes = read_axes(request)
     source, best = read_question(run, question), read_answer_page(run, question, size=MOST)
     page = read_answer_page(run, question, after) if after else build_first_answer_page(best)
-    report = read_report(run, question, after, source, page)
+    report = read_question_report(run, question, after, source, page)
     places = read_answer_map(run, question, axes, source, best)
     workers = [answer.worker for answer in report.answers.rows]
     alarms, marks = read_alarms_and_marks(run, report.question, workers)
@@ -211,7 +211,7 @@ def show_question(request: HttpRequest, run: Run, question: UUID) -> Context:
     }
 
 
-def read_report(
+def read_question_report(
     run: Run,
     question: UUID,
     after: str = "",
@@ -260,7 +260,7 @@ class MapCard:
     @classmethod
     def from_report(cls, run: Run, report: AnswerMap) -> Self:
         """Return the map card of a report, drawn at the last iteration."""
-        words = build_captions(report)
+        words = build_iteration_captions(report)
         return cls(report, draw_map(run, report), json.dumps(words), words[-1], len(words) - 1)
 
     @property
@@ -297,7 +297,7 @@ def show_worker(request: HttpRequest, run: Run, worker: UUID) -> Context:
         "alarms": build_alarms_report(run, worker=report.worker.worker),
         "chart": draw_scores(run, report),
         "signals": read_signals(run, [worker], in_full=True).get(worker),
-        "without": build_links_without(run, [report.worker], may_edit),
+        "without": build_exclusion_links(run, [report.worker], may_edit),
         "what_if": read_what_if(request, run),
     }
 

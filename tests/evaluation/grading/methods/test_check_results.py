@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.core.messages.reasons import WHY_UNCHECKED
-from evaluation.grading.alarms.messages import MEASURED, TITLES, UNITS, format_needs
+from evaluation.grading.alarms.messages import MEASURED, TITLES, UNITS, format_needed_data
 from evaluation.grading.alarms.methods.findings import KINDS
 from evaluation.grading.methods.check_results import (
     ALARM_CHECKS,
@@ -47,7 +47,7 @@ def test_every_reason_has_a_number_or_does_not_apply():
     assert numbered == UNITS.keys()
     for reason in NEEDED:
         check, code = reason if isinstance(reason, tuple) else ("copies", reason)
-        assert str(NEEDED[reason]) in format_needs(check, code)
+        assert str(NEEDED[reason]) in format_needed_data(check, code)
 
 
 def test_every_alarm_has_a_declared_check_and_every_check_a_title_and_a_measure():

@@ -11,7 +11,7 @@ from evaluation.core.stats.cells import encode_labels
 from evaluation.core.stats.statistics.descriptive import compute_partial_correlation, pearson
 from evaluation.core.text.quality import compute_log_words, count_words
 from evaluation.evidence.data_sets import load_labelled_beetle
-from evaluation.grading.run.length import check_length, measure_length
+from evaluation.grading.run.length import build_length_warning, measure_length
 from evaluation.grading.summary import LengthEffect
 from evaluation.runs.reports.judging import JudgedAnswer, compute_at_equal_length
 
@@ -51,7 +51,7 @@ def test_raw_scores_are_correlated_with_the_mean_log_words_of_each_worker():
     expected = np.corrcoef(raw, np.log(n_words).mean(axis=1))[0, 1]
     found = measure_length(fitted(raw), texts, np.repeat(np.arange(8), 2).tolist())
     assert (found.correlation, found.n) == (pytest.approx(expected), 8)
-    warning = check_length(found)
+    warning = build_length_warning(found)
     assert warning.code == "length_explains"
     assert warning.values["share"] == pytest.approx(expected**2)
 
@@ -81,7 +81,7 @@ def test_workers_without_a_rank_do_not_count_and_eight_are_needed():
     ("correlation", "is_warned"), [(0.7, False), (0.71, True), (-0.71, True), (None, False)]
 )
 def test_a_warning_is_given_above_a_correlation_of_7(correlation, is_warned):
-    assert (check_length(LengthEffect(correlation, 20)) is not None) == is_warned
+    assert (build_length_warning(LengthEffect(correlation, 20)) is not None) == is_warned
 
 
 def test_a_partial_correlation_is_that_of_the_residuals():

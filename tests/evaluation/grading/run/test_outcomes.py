@@ -15,7 +15,7 @@ from evaluation.core.stats.simulation import (
 )
 from evaluation.grading.alarms.run.detection import Alarm
 from evaluation.grading.run.grading import grade_answers
-from evaluation.grading.run.outcomes import is_same
+from evaluation.grading.run.outcomes import is_same_alarm
 from tests.evaluation.grading.run.test_grading import INFO
 
 N_WORKERS, N_QUESTIONS = 14, 20
@@ -197,4 +197,4 @@ def alarm(kind="copies", workers=(), severity="alarm", **values):
     ],
 )
 def test_alarms_are_the_same_by_kind_and_by_whom_they_are_about(one, other, same):
-    assert is_same(one, other) is is_same(other, one) is same
+    assert is_same_alarm(one, other) is is_same_alarm(other, one) is same

@@ -308,11 +308,12 @@ def test_the_summary_counts_what_went_in_and_says_how_far_the_draws_agree(both):
 
 def test_reasons_say_how_many_cells_are_empty_and_name_none(both):
     run, grading, _ = both
-    results = grading.results()
+    results = grading.build_results()
     for rows in (
-        results.workers(), results.iterate_exemplars(), results.answered(), results.model_scores(),
-        results.model_answers(), results.worker_contrasts(), results.model_contrasts(),
-        results.worker_rank_bounds(),
+        results.iterate_workers(), results.iterate_exemplars(), results.iterate_answered(),
+        results.iterate_models(), results.iterate_model_answers(),
+        results.build_worker_contrasts(), results.build_model_contrasts(),
+        results.build_rank_cells(),
     ):  # fmt: skip
         list(rows)
     whole = results.undefined.as_list()
@@ -409,7 +410,7 @@ def test_what_remedies_did_is_told_by_public_ids(version):
 def test_suggested_answers_are_kept_by_their_keys(version, suggest, monkeypatch):
     found = partial(np.array, dtype=np.int64)
     monkeypatch.setattr(
-        "evaluation.grading.remedies.run._RemedyFlow.suggest_rows",
+        "evaluation.grading.remedies.run._RemedySteps.suggest_answers",
         lambda self, candidates: found([4, 0, 9]),
     )
     run = graded(version, bootstrap=0, suggest_anchors=suggest)

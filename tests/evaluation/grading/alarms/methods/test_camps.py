@@ -117,7 +117,7 @@ def test_of_a_large_crowd_too_the_halves_are_the_signs_of_the_leading_eigenvecto
     values = np.where(camp[left] == camp[right], 0.6 - 0.2 * camp[left], -0.3)
     values += 0.05 * rng.standard_normal(len(left))
     pairs = Pairs(left, right, np.zeros(0, int), np.zeros(0, int), np.zeros(0), n, 1)
-    wanted = eigsh(pairs.build_symmetric(values).toarray(), k=1, which="LA")[1][:, 0]
+    wanted = eigsh(pairs.build_symmetric_matrix(values).toarray(), k=1, which="LA")[1][:, 0]
     found = _compute_leading_vector(pairs, values)
     assert np.linalg.norm(found) == pytest.approx(1.0, abs=1e-9)
     assert found * np.sign(found @ wanted) == pytest.approx(wanted, abs=1e-6)
