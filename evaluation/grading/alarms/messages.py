@@ -111,8 +111,8 @@ def _format_vote_concentration(values: Mapping[str, Any]) -> str:
         f"Few workers decide: the votes of all {values['n_workers']} have no more weight than "
         f"those of about {_format_rounded_count(voters, 'person')} would if every vote counted the "
         "same. The workers named carry half of the weight. That is right if they are the good "
-        "ones, and dangerous if they agree for another reason. Compare with a grading that caps each vote "
-        f"({values['option']['weight_cap']})."
+        "ones, and dangerous if they agree for another reason. Compare with a grading that caps "
+        f"each vote ({values['option']['weight_cap']})."
     )
 
 

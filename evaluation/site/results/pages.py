@@ -34,7 +34,7 @@ from annotations.web.downloads import build_attachment_headers, download
 from annotations.web.query import parse_choice, parse_number
 from annotations.web.scope import RefusedError, get_user_id
 from evaluation.core.charts.chart import Chart
-from evaluation.grading.results.charts.answers import build_captions
+from evaluation.grading.results.charts.answers import build_iteration_captions
 from evaluation.grading.results.charts.grades import build_convergence_chart
 from evaluation.grading.results.charts.models import build_placement_chart
 from evaluation.grading.results.pages import grading_file
@@ -357,7 +357,7 @@ def send_map_chart(request: HttpRequest, run: Run, question: UUID) -> HttpRespon
     return _send_picture(
         run,
         pages.draw_map(run, report, None if index == -1 else index),
-        build_captions(report)[index],
+        build_iteration_captions(report)[index],
     )
 
 
