@@ -215,10 +215,10 @@ def count_words(answers: Answers) -> WordCounts:
     by_worker: dict[Any, WordCounts] = {}
     for worker, text in zip(answers.workers, answers.texts, strict=True):
         tokens = tokenise(text)
-        counts.add(tokens)
+        counts.add_text(tokens)
         by_worker.setdefault(worker, WordCounts()).add(tokens)
     people: dict[str, int] = {}
     for own in by_worker.values():
         for word in {*own.inside, *own.first, *own.small}:
             people[word] = people.get(word, 0) + 1
-    return counts.keep({word for word, n in people.items() if n >= FEWEST_PEOPLE})
+    return counts.select_words({word for word, n in people.items() if n >= FEWEST_PEOPLE})

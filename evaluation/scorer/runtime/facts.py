@@ -56,7 +56,7 @@ class QuestionFacts:
 
         `words` are the counts of people's words, by which names are found.
         """
-        stated = FactReader([answer], words).read(self.wording, [answer], self.unit)[0]
+        stated = FactReader([answer], words).read_facts(self.wording, [answer], self.unit)[0]
         by_slot: dict[str, list[TextFact]] = {}
         for one in stated:
             by_slot.setdefault(one.slot, []).append(one)

@@ -172,7 +172,7 @@ def _iterate_questions(
             [model_answers.texts[row] for row in question_rows.models] if model_answers else []
         )
         texts, wording = [*worker_texts, *model_texts], questions.get(question, "")
-        read = reader.read(wording, texts) if read_by is None else read_by(question, texts)
+        read = reader.read_facts(wording, texts) if read_by is None else read_by(question, texts)
         extracted_answers = [
             _ExtractedAnswer(
                 WORKER,

@@ -213,7 +213,7 @@ class _Tally:
 
     counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
-    def add(self, name: str, n: int = 1) -> None:
+    def add_count(self, name: str, n: int = 1) -> None:
         """Add n to the counter `name`."""
         self.counts[name] += n
 
@@ -244,12 +244,12 @@ def extract_facts_by_model(answers: AnswerColumns, ask: Ask, model: str = "") ->
     for row, item in zip(rows_with_slots, fact_items, strict=True):
         facts, why = fact_replies[item.id, 0]
         if facts is None:
-            tally.add("errors" if why == AnswerStatus.ERROR.value else "unread")
+            tally.add_count("errors" if why == AnswerStatus.ERROR.value else "unread")
             continue
         question, text = answers.questions[row], answers.texts[row]
         quoted_facts = _select_quoted_facts(facts, slots[question], text, tally)
         quoted_of[question, text] = quoted_facts
-        tally.add("facts", len(quoted_facts))
+        tally.add_count("facts", len(quoted_facts))
     about = ReadByModel(
         model=model,
         prompts=PROMPTS,
@@ -327,9 +327,9 @@ def _select_quoted_facts(
         slot = fold_spaces(fact["slot"])[:SLOT_LETTERS].strip()
         start = text.find(fact["quote"]) if fact["quote"].strip() else -1
         if slot not in slots:
-            tally.add("other_slot")
+            tally.add_count("other_slot")
         elif start < 0:
-            tally.add("not_in_text")
+            tally.add_count("not_in_text")
         else:
             value = " ".join(fact["value"].split())[:VALUE_LETTERS]
             quoted_facts.append(QuotedFact(slot, value, fact["quote"], start))
@@ -338,7 +338,7 @@ def _select_quoted_facts(
 
 def _read_number(quote: str) -> TextFact | None:
     """Return the number, year or measure in a quote; None without exactly one."""
-    facts = FactReader([]).read("", [quote])[0]
+    facts = FactReader([]).read_facts("", [quote])[0]
     return facts[0] if len(facts) == 1 else None
 
 

@@ -60,7 +60,7 @@ class WordCounts:
     capitals: int = 0
     words: int = 0
 
-    def add(self, tokens: Sequence[Token]) -> None:
+    def add_text(self, tokens: Sequence[Token]) -> None:
         """Add the words of one text to the counts."""
         is_at_start = True
         words_of_text = [token for token in tokens if token.kind == WORD]
@@ -80,14 +80,14 @@ class WordCounts:
                 self.inside[word] += 1
             is_at_start = False
 
-    def copy(self) -> WordCounts:
+    def copy_counts(self) -> WordCounts:
         """Return an independent copy of the counts."""
         inside, first, small = (
             Counter(counter) for counter in (self.inside, self.first, self.small)
         )
         return WordCounts(inside, first, small, self.capitals, self.words)
 
-    def keep(self, words: Collection[str]) -> WordCounts:
+    def select_words(self, words: Collection[str]) -> WordCounts:
         """Return the counts of the given words only; the totals stay those of all texts."""
         inside, first, small = (
             Counter({word: n for word, n in counter.items() if word in words})
@@ -122,9 +122,9 @@ class Lexicon:
     """
 
     def __init__(self, texts: Iterable[Sequence[Token]], known: WordCounts | None = None) -> None:
-        counts = WordCounts() if known is None else known.copy()
+        counts = WordCounts() if known is None else known.copy_counts()
         for tokens in texts:
-            counts.add(tokens)
+            counts.add_text(tokens)
         # German, or text in capitals only: then a capital does not mark a name.
         self.is_off = counts.capitals > MOST_CAPITALS * counts.words
         self._counts: dict[str, int] = {} if self.is_off else counts.find_names()
@@ -157,7 +157,7 @@ class Lexicon:
             return ""
         return self._near.find_frequent_spelling(word) or ""
 
-    def read(self, tokens: Sequence[Token]) -> Iterator[NameInText]:
+    def iterate_names(self, tokens: Sequence[Token]) -> Iterator[NameInText]:
         """Yield the names in a text, in their order."""
         if self._counts:
             for index, token in enumerate(tokens):

@@ -238,7 +238,7 @@ class FactReader:
     def __init__(self, texts: Iterable[str], known: WordCounts | None = None) -> None:
         self.names = Lexicon(map(tokenise, texts), known)
 
-    def read(
+    def read_facts(
         self, question: str, texts: Sequence[str], unit: Unit | None = None
     ) -> list[list[TextFact]]:
         """Return the facts of each answer to a question, without facts that the question states.
@@ -281,7 +281,7 @@ class FactReader:
     def _find_names(self, tokens: Sequence[Token]) -> list[TextFact]:
         """Return the names in a text as facts, each once, with all its positions."""
         places: dict[str, list[Token]] = {}
-        for position, key in self.names.read(tokens):
+        for position, key in self.names.iterate_names(tokens):
             places.setdefault(key, []).append(tokens[position])
         return [
             TextFact(

@@ -159,11 +159,11 @@ def draw_pair(run: Run, pair: PairReport | None) -> Chart | None:
     if pair is None or not (pair.first_better or pair.second_better):
         return None
 
-    def link(question: UUID) -> str:
+    def link_question(question: UUID) -> str:
         """Return the URL of a question's page."""
         return build_question_link(run, question)
 
-    return build_pair_chart(pair, link)
+    return build_pair_chart(pair, link_question)
 
 
 # Letters of a name in the table.
@@ -241,11 +241,11 @@ def read_chosen_block(run: Run, query: QueryDict) -> HeatBlock:
 def draw_block(run: Run, block: HeatBlock) -> Chart:
     """Return the heat map of a block of workers and questions, with links to the workers."""
 
-    def link(worker: UUID) -> str:
+    def link_worker(worker: UUID) -> str:
         return build_worker_link(run, worker)
 
     overview = read_heat_overview(run)
-    return build_block_chart(block, overview.quantiles if overview else (), link)
+    return build_block_chart(block, overview.quantiles if overview else (), link_worker)
 
 
 def draw_overview(run: Run) -> Chart | None:

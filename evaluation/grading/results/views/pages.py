@@ -167,22 +167,22 @@ def draw_ranks(run: Run, n_workers: int) -> Chart | None:
 def _build_worker_link(run: Run) -> Callable[[UUID], str]:
     """Return a function that returns the URL of a worker's page in the run."""
 
-    def link(worker: UUID) -> str:
+    def link_worker(worker: UUID) -> str:
         """Return the URL of a worker's page."""
         return build_worker_link(run, worker)
 
-    return link
+    return link_worker
 
 
 def draw_disagreement(run: Run, n_questions: int) -> Chart | None:
     """Return the chart of the questions with the most disagreement; None without any."""
 
-    def link(question: UUID) -> str:
+    def link_question(question: UUID) -> str:
         """Return the URL of a question's page."""
         return build_question_link(run, question)
 
     rows = read_question_rows(run, by="dispersion", size=MOST_QUESTIONS).rows
-    return build_questions_chart(rows, n_questions, link) if n_questions else None
+    return build_questions_chart(rows, n_questions, link_question) if n_questions else None
 
 
 @grading_page("evaluation/question.html")
@@ -313,13 +313,13 @@ def read_worker_report(run: Run, worker: UUID, after: str = "") -> WorkerReport:
 def draw_scores(run: Run, report: WorkerReport) -> Chart | None:
     """Return the chart of a worker's answers by score; None without a leave-one-out score."""
 
-    def link(question: UUID) -> str:
+    def link_question(question: UUID) -> str:
         """Return the URL of a question's page."""
         return build_question_link(run, question)
 
     if all(answer.score_leave_one_out is None for answer in report.answers.rows):
         return None
-    return build_worker_chart(report.answers.rows, report.worker.leave_one_out, link)
+    return build_worker_chart(report.answers.rows, report.worker.leave_one_out, link_question)
 
 
 @grading_page("evaluation/against.html")
@@ -370,11 +370,11 @@ def build_comparison(request: HttpRequest, run: Run) -> RunComparison:
 def draw_grade_changes(report: RunComparison, run: Run) -> Chart | None:
     """Return the chart of the workers' grades in both runs; None without common grades."""
 
-    def link(worker: UUID) -> str:
+    def link_worker(worker: UUID) -> str:
         """Return the URL of a worker's page."""
         return build_worker_link(run, worker)
 
-    return build_run_comparison_chart(report, link)
+    return build_run_comparison_chart(report, link_worker)
 
 
 def _get_other_or_404(request: HttpRequest, run: Run, run_id: UUID) -> Run:

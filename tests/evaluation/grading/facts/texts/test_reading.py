@@ -14,7 +14,7 @@ PARTS = (
 
 
 def read(text, question="", others=()):
-    return FactReader([text, *others]).read(question, [text])[0]
+    return FactReader([text, *others]).read_facts(question, [text])[0]
 
 
 def values(text, question="", others=()):
@@ -135,7 +135,7 @@ def test_one_misspelling_of_a_short_name_is_another_name():
     )
 )
 def test_no_text_breaks_it_and_spans_lie_inside_the_text(texts):
-    for text, facts in zip(texts, FactReader(texts).read(texts[0], texts), strict=True):
+    for text, facts in zip(texts, FactReader(texts).read_facts(texts[0], texts), strict=True):
         for one in facts:
             assert one.low <= one.high
             for start, end in one.spans:
