@@ -58,7 +58,7 @@ LONGEST_ID = 40
 
 @dataclass(frozen=True)
 class GradingRows:
-    """Input of the terminal report of a grading: rows of workers and models, alarms, warnings.
+    """Input of the terminal report on a grading: rows of workers and models, alarms, warnings.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class GradingRows:
 
 
 def format_file_report(graded: FileGrading, output: Path) -> str:
-    """Return the terminal text of a grading of files, with the name of the output folder."""
+    """Return the terminal text on a grading of files, with the name of the output folder."""
     grading = graded.grading
     aqer, results = grading.graded.aqer, grading.build_results()
     is_voter = [status != EXCLUDED for status in aqer.out_of_ranking_]
@@ -119,7 +119,7 @@ def format_file_report(graded: FileGrading, output: Path) -> str:
 
 
 def format_grading(grading_rows: GradingRows) -> str:
-    """Return the terminal text of a grading: tables, alarms, checks and warnings."""
+    """Return the terminal text on a grading: tables, alarms, checks and warnings."""
     parts = [
         f"{format_count(grading_rows.n_answers, 'answer')} of "
         f"{format_count(grading_rows.n_workers, 'worker')} to "
@@ -139,7 +139,7 @@ def format_grading(grading_rows: GradingRows) -> str:
 
 
 def _format_workers(grading_rows: GradingRows) -> str:
-    """Return the table of workers by rank; of more than 40, the best 30 and the worst 10.
+    """Return the text table of workers by rank; of more than 40, the best 30 and the worst 10.
 
     Groups that share no question follow one another.
     """
@@ -190,7 +190,7 @@ def _format_workers(grading_rows: GradingRows) -> str:
 
 
 def _format_models(models: Iterable[ModelRow]) -> str:
-    """Return the table of models, highest score first; "" without models."""
+    """Return the text table of models, highest score first; "" without models."""
     rows = sorted(models, key=lambda row: (row.score is None, -(row.score or 0.0)))
     header = ("rank", "model", "score", "low", "high", "percentile", "n", "answered")
     listed = [
@@ -201,7 +201,7 @@ def _format_models(models: Iterable[ModelRow]) -> str:
 
 
 def _format_changes(grading_rows: GradingRows) -> str:
-    """Return the remedies used and how they changed the ranking, as lines of text."""
+    """Return lines of text on the remedies and how they changed the ranking; "" without any."""
     changes = grading_rows.changes
     if changes is None:
         return ""
@@ -222,7 +222,7 @@ def _format_changes(grading_rows: GradingRows) -> str:
 
 
 def _format_ceiling(ceiling: Ceiling) -> str:
-    """Return the line on the human ceiling with its interval; "" if it is undefined."""
+    """Return the line of text on the human ceiling and its interval; "" if it is undefined."""
     if ceiling.score is None:
         return ""
     text = f"Human ceiling: {ceiling.score:.3f}"
@@ -232,7 +232,7 @@ def _format_ceiling(ceiling: Ceiling) -> str:
 
 
 def _format_facts(facts: FactTotals | None) -> str:
-    """Return how many questions have facts, and why others have none; "" without facts."""
+    """Return the text on how many questions have facts, and why others have none."""
     if facts is None or not facts.questions:
         return ""
     messages = [Message("facts.found", asdict(facts))]
@@ -244,7 +244,7 @@ def _format_facts(facts: FactTotals | None) -> str:
 
 
 def format_alarms(alarms: Iterable[Alarm], where: str) -> str:
-    """Return all alarms as text; `where` names the table that lists the ids left out.
+    """Return the text on all alarms; `where` names the table that lists the ids left out.
 
     An alarm that a remedy settled is printed with its outcome only.
     """
@@ -261,7 +261,7 @@ def format_alarms(alarms: Iterable[Alarm], where: str) -> str:
 
 
 def format_checks(checks: Iterable[CheckResult]) -> str:
-    """Return one line per check result, with the names of its checks; "" without checks."""
+    """Return one line per result of a check, with the names of its checks; "" without checks."""
     names: dict[str, list[str]] = {}
     for check in checks:
         lacking = f" ({format_needed_data(check.check, check.reason)})" if check.needed else ""
@@ -281,13 +281,13 @@ def _format_ids(ids: Sequence[object], where: str) -> str:
 
 
 def _shorten(text: str) -> str:
-    """Cut an id to one line of at most 40 printable characters."""
+    """Return an id as one line of at most 40 printable characters."""
     text = remove_control_characters(text).replace("\n", " ")
     return text if len(text) <= LONGEST_ID else f"{text[: LONGEST_ID - 3]}..."
 
 
 def format_run_report(run: Run) -> str:
-    """Return the terminal text of a finished run that is stored in the database."""
+    """Return the terminal text on a finished run that is stored in the database."""
     summary, counts = read_summary(run), count_crowd(run)
     return format_grading(
         GradingRows(
@@ -312,7 +312,7 @@ def format_run_report(run: Run) -> str:
 
 
 def _build_facts_model(arguments: Mapping[str, Any]) -> AskSettings | None:
-    """Return the settings of the chat model that extracts facts; None if none is chosen."""
+    """Return the settings of the chat model that extracts facts; None if none was given."""
     if arguments["facts_model"] is None:
         return None
     price_in, price_out = arguments["facts_price_in"], arguments["facts_price_out"]
@@ -329,7 +329,7 @@ def _build_facts_model(arguments: Mapping[str, Any]) -> AskSettings | None:
 def grade_from_arguments(
     parameters: AqerParameters, arguments: Mapping[str, Any], progress: Progress
 ) -> str:
-    """Grade the files in the arguments, write the result tables, and return the report text."""
+    """Grade the files in the command's arguments, write the tables, and return the report."""
     request = GradingRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],

@@ -59,7 +59,7 @@ class MapAbout:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """Result of one check for alarms in a run: statistic, threshold and whether it is raised."""
+    """Result of one check for alarms, as stored: statistic, threshold, whether it is raised."""
 
     check: str
     statistic: float | None
@@ -85,7 +85,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class LengthEffect:
-    """How far the length of answers explains a ranking.
+    """How far the length of answers explains a ranking, as a correlation.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class FactTotals:
 
 
 def describe_contradictions(facts: FactTotals | None) -> Message:
-    """Return the message on contradictions found by an entailment model.
+    """Return the message on contradictions, which only an entailment model finds.
 
     Without such a model, the message states that contradictions are not detected.
 
@@ -221,7 +221,7 @@ class CampsAlarm:
 
 @dataclass(frozen=True)
 class RankingSummary:
-    """A candidate ranking: its correlation with experts' grades and the default ranking."""
+    """A candidate ranking, with its correlations with experts' grades and the default ranking."""
 
     name: str
     correlation_with_expert: float | None
@@ -250,7 +250,7 @@ class AnchorChoice:
 
 @dataclass(frozen=True)
 class SuggestedAnchors:
-    """Answers that experts should grade, by primary key, most informative first."""
+    """Answers that experts should grade, by primary key, most useful first."""
 
     count: int = 0
     reason: str | None = None
@@ -268,7 +268,7 @@ class QuestionWithCamps:
 
 @dataclass(frozen=True)
 class Mover:
-    """A worker (public id) whose rank changed by the remedies; None for a missing rank."""
+    """A worker (public id) whose rank the remedies changed; None for a missing rank."""
 
     worker: str
     plain_rank: int | None
@@ -280,7 +280,7 @@ class Mover:
 
 @dataclass(frozen=True)
 class ComparedWithPlain:
-    """Rank correlation of a run with the run without remedies, and largest changes.
+    """Rank correlation of a run with the run without remedies, and the largest changes.
 
     The correlation is over `n` workers.
     """
@@ -341,7 +341,7 @@ class RemediesDone:
 
 @dataclass(frozen=True)
 class AqerSummary(RunSummary):
-    """Summary of an AQER run: everything about it that its result rows do not hold.
+    """Summary of an AQER run: everything about the run that its result rows do not hold.
 
     Attributes
     ----------

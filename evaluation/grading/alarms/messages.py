@@ -15,7 +15,7 @@ from evaluation.grading.methods.check_results import Result, find_needed
 
 
 def _format_alike_clause(values: Mapping[str, Any]) -> str:
-    """Return the clause that counts the nearly identical answers of a group of workers."""
+    """Return the clause on how many answers of a group of workers are nearly identical."""
     if values.get("n_pairs") is None:  # of a run from before they were counted
         return "their answers to the same questions are nearly the same"
     rest = "" if values["mostly_alike"] else ", and the rest are closer than being good explains"
@@ -33,12 +33,12 @@ def _format_alike_clause(values: Mapping[str, Any]) -> str:
 
 
 def _format_worker_count(values: Mapping[str, Any]) -> str:
-    """Return the number of workers with their noun, such as "3 workers"."""
+    """Return the number of workers with its noun, such as "3 workers"."""
     return str(values["people"])
 
 
 def _format_proven_copies(values: Mapping[str, Any]) -> str:
-    """Return the text of a `copies` alarm if the answers' texts prove that a group copied."""
+    """Return the text of a `copies` alarm for a group whose answers' texts prove copying."""
     people, alike = _format_worker_count(values), _format_alike_clause(values)
     return (
         f"{people} gave the same answers but for light edits: {alike}. Agreement counts "
@@ -49,7 +49,7 @@ def _format_proven_copies(values: Mapping[str, Any]) -> str:
 
 
 def _format_likely_copies(values: Mapping[str, Any]) -> str:
-    """Return the text of a `copies` alarm: workers whose answers are more alike than expected."""
+    """Return the text of a `copies` alarm for workers whose answers are suspiciously alike."""
     people, alike = _format_worker_count(values), _format_alike_clause(values)
     return (
         f"{people} answer much more alike than other workers who are as good: {alike}. "
@@ -70,7 +70,7 @@ def _format_identical_texts(values: Mapping[str, Any]) -> str:
 
 
 def _format_similar_workers(values: Mapping[str, Any]) -> str:
-    """Return the text of an alarm about similar workers who may share an honest opinion."""
+    """Return the text of a `clique` alarm: similar workers who may share an honest opinion."""
     people, alike = _format_worker_count(values), _format_alike_clause(values)
     option = values["option"]
     return (
@@ -83,7 +83,7 @@ def _format_similar_workers(values: Mapping[str, Any]) -> str:
 
 
 def _format_two_camps(values: Mapping[str, Any]) -> str:
-    """Return the text of the alarm that the workers form two camps (groups that agree inside)."""
+    """Return the text of the alarm that the workers form two camps, each of one opinion."""
     people = _format_worker_count(values)
     option, sampled = values["option"], values["sampled"]
     effect = (
@@ -117,7 +117,7 @@ def _format_vote_concentration(values: Mapping[str, Any]) -> str:
 
 
 def _format_rounded_count(n: Any, noun: str) -> str:
-    """Return a count with its noun, such as "3 workers"; a fraction is rounded first."""
+    """Return a number rounded to a whole with its noun, such as "3 workers"."""
     whole: Any = n if isinstance(n, str) else round(n)
     return format_count(whole, noun)
 
@@ -210,7 +210,7 @@ SEVERITIES: Mapping[str, str] = {"alarm": "Alarm", "notice": "Notice", "info": "
 
 
 def _format_similarity(statistic: float, threshold: float) -> str:
-    """Return a sentence on the similarity of copied answers and the threshold of the alarm."""
+    """Return the sentence on the similarity of copied answers and the alarm's threshold."""
     return (
         f"Similarity {statistic:.0%}, from 0% (workers of equal quality) to 100% (identical "
         f"answers); alarm above {threshold:.0%}."
@@ -279,10 +279,9 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
 
 
 def choose_alarm_case(kind: str, severity: str, has_workers: bool) -> str:
-    """Return the key under which an alarm's title and texts are listed.
+    """Return the key of an alarm's title and texts: its kind, or a variant of the kind.
 
-    It is the alarm's kind, or a variant of the kind: two camps on single questions, or copied
-    parts.
+    Variants are two camps on single questions, and copied parts.
     """
     if kind == "two_camps" and not has_workers:
         return OF_QUESTIONS
@@ -292,17 +291,20 @@ def choose_alarm_case(kind: str, severity: str, has_workers: bool) -> str:
 
 
 def get_alarm_title(case: str) -> str:
-    """Return the title of an alarm; for an unknown key, the key with spaces for underscores."""
+    """Return the title of an alarm by its case; for an unknown case, the case in words."""
     return TITLES.get(case, case.replace("_", " ").capitalize())
 
 
 def get_short_statement(case: str) -> str:
-    """Return the short text of an alarm for display beside a worker's name; else its title."""
+    """Return the short statement about a worker whom an alarm of this case names.
+
+    Without one, the alarm's title.
+    """
     return BRIEFLY.get(case) or get_alarm_title(case)
 
 
 def format_statistic(case: str, statistic: float | None, threshold: float | None) -> str:
-    """Return a sentence that compares an alarm's statistic with its threshold.
+    """Return the sentence that compares an alarm's statistic with its threshold; "" if none.
 
     Empty if the statistic or the threshold is None, or if this kind of alarm has no such sentence.
     """
@@ -337,7 +339,7 @@ def format_needed_data(check: str, reason: str | None) -> str:
 
 
 def format_skipped_checks(checks: Iterable[tuple[str, str | None]]) -> str:
-    """Return a sentence that lists the skipped checks; "" without any.
+    """Return a sentence that lists skipped checks and the data they need; "" without any.
 
     `checks` holds (name of the check, reason code) pairs.
     """
@@ -364,7 +366,7 @@ CROWDS = {
 def format_false_alarm_rate(
     n_groups: int, n_alarms: int, share: float | None, low: float | None, high: float | None
 ) -> str:
-    """Return a false-alarm rate with its 95% interval as text: "38.4% (34.7 to 42.2) of 643".
+    """Return a false-alarm rate with its 95% interval, as "38.4% (34.7 to 42.2) of 643".
 
     `n_groups` is the number of tested groups of workers, `n_alarms` the number of these in which
     the alarm was raised.
@@ -377,7 +379,7 @@ def format_false_alarm_rate(
 
 
 def format_false_alarm_rates(size: int, rates: Sequence[tuple[str, str]], *, often: bool) -> str:
-    """Return sentences on how often one alarm was raised in crowds without a known problem.
+    """Return sentences on how often an alarm was raised in crowds without a known problem.
 
     `rates` holds (name of the crowd, rate as text) pairs; `often` adds that the alarm is only a
     hint.

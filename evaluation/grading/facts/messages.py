@@ -9,35 +9,35 @@ from evaluation.core.messages.message import Sentence, format_count
 
 
 def _format_others(values: Mapping[str, Any], key: str) -> str:
-    """Return how many of the other workers state something, as text: "3 of 12 others"."""
+    """Return how many of the other workers state something, such as "3 of 12 others"."""
     return f"{values[key]} of {format_count(values['of'], 'other')}"
 
 
 def _format_contradicting_value(values: Mapping[str, Any]) -> str:
-    """Return the text of a fact that contradicts the value the crowd agrees on."""
+    """Return the text that an answer states another value than the crowd agrees on."""
     say = "states" if values["n_crowd"] == 1 else "state"
     return f"states {values['value']}; {_format_others(values, 'n_crowd')} {say} {values['crowd']}"
 
 
 def _format_missing_value(values: Mapping[str, Any]) -> str:
-    """Return the text of a value that the crowd agrees on and the answer lacks."""
+    """Return the text that an answer does not state a value that the crowd agrees on."""
     say = "states" if values["n_crowd"] == 1 else "state"
     return f"does not state {values['value']}, which {_format_others(values, 'n_crowd')} {say}"
 
 
 def _format_contested_value(values: Mapping[str, Any]) -> str:
-    """Return the text of a fact that contradicts the crowd but that many others state too."""
+    """Return the text that an answer contradicts the crowd, but many others do as well."""
     return f"{_format_agreeing_value(values)}: contested"
 
 
 def _format_agreeing_value(values: Mapping[str, Any]) -> str:
-    """Return the text of a fact that agrees with the crowd."""
+    """Return the text that an answer states a value that the crowd agrees on."""
     others = _format_others(values, "mentions")
     return f"states {values['value']}, as {others} {_choose_verb(values)}"
 
 
 def _choose_verb(values: Mapping[str, Any]) -> str:
-    """Return the verb for a number of other workers: "does" for one, else "do"."""
+    """Return the verb for a number of workers: "does" for one, else "do"."""
     return "does" if values["mentions"] == 1 else "do"
 
 
@@ -46,13 +46,13 @@ EXCERPT_LENGTH = 160
 
 
 def _format_claim(values: Mapping[str, Any]) -> str:
-    """Return the crowd's claim in quotation marks, shortened to 160 characters."""
+    """Return the crowd's claim in quotation marks, cut to 160 characters."""
     text = " ".join(values["crowd"].split())
     return f"“{text if len(text) <= EXCERPT_LENGTH else f'{text[: EXCERPT_LENGTH - 1].rstrip()}…'}”"
 
 
 def _format_meaning(values: Mapping[str, Any]) -> str:
-    """Return the text that an answer contradicts the crowd, as an entailment model found."""
+    """Return the text that an answer contradicts the crowd according to an entailment model."""
     agree = "agrees" if values["n_crowd"] == 1 else "agree"
     return (
         f"contradicts {_format_claim(values)} by the entailment model (probability "
@@ -62,13 +62,13 @@ def _format_meaning(values: Mapping[str, Any]) -> str:
 
 
 def _format_contested_meaning(values: Mapping[str, Any]) -> str:
-    """Return the text that an answer contradicts the crowd but many other answers do as well."""
+    """Return the text that an answer contradicts the crowd, but many others contradict it too."""
     others = _format_others(values, "mentions")
     return f"{_format_meaning(values)}, {others} contradict it as well: contested"
 
 
 def _format_agreeing_meaning(values: Mapping[str, Any]) -> str:
-    """Return the text that an answer agrees with the crowd, as an entailment model found."""
+    """Return the text that an answer agrees with the crowd according to an entailment model."""
     others = f"{_format_others(values, 'mentions')} {_choose_verb(values)}"
     return f"agrees with {_format_claim(values)} by the entailment model, as {others}"
 

@@ -61,7 +61,7 @@ COUNTED = (
 
 @dataclass(frozen=True)
 class FactAgreement:
-    """Numbers of a worker's or model's facts that agree with or contradict the crowd.
+    """How far the facts of a worker or model agree with the crowd, in numbers.
 
     All values are None in a run without facts.
 
@@ -88,7 +88,7 @@ class FactAgreement:
 
     @property
     def summary(self) -> Message | None:
-        """Short message on the number of contradicted questions, for a list; None without any."""
+        """Short message, for lists, on contradicted questions; None without any."""
         if not self.contradicted:
             return None
         values = {"questions": self.questions, "contradicted": self.contradicted}
@@ -99,7 +99,7 @@ NO_FACTS = FactAgreement(None, Estimate(None), None, None)
 
 
 def build_fact_agreement(row: dict[str, Any]) -> FactAgreement:
-    """Return a worker's or model's agreement with the crowd, from a database row.
+    """Return how far a worker's or model's facts agree with the crowd, from a database row.
 
     The row has the `COUNTED` columns.
     """
@@ -121,7 +121,7 @@ ORDER = Keyset("crowd_fact", ("place",))
 
 @dataclass(frozen=True)
 class CrowdValue:
-    """A value that workers state on a question, with their number and its state.
+    """A value that workers state on a question: how many state it, and its state.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class QuestionFacts(Reasoned):
 
 @dataclass(frozen=True)
 class SilentReason(Reasoned):
-    """Reason why questions have no facts, with the number of such questions."""
+    """Number of questions without facts for one reason."""
 
     count: int
     reason: str
@@ -198,7 +198,7 @@ class RunFact:
 
 
 def build_run_facts(run: Run) -> RunFacts | None:
-    """Return the numbers of a run's facts; None for a run without facts; no query."""
+    """Return the numbers of a run's facts; None for a run without facts. No query."""
     facts = read_summary(run).facts
     if facts is None:
         return None
@@ -227,7 +227,7 @@ def read_question_facts(run: Run, exemplar: ExemplaryAnswer | None) -> QuestionF
 
 
 def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list[CrowdValue]]:
-    """Return the agreed values, and all values of those kinds of facts that are contested.
+    """Return the agreed values, and all values of the kinds of facts that are contested.
 
     An agreed value of a contested kind is in both lists. The second list begins with the least
     supported values, so that they are not overlooked.
@@ -254,7 +254,7 @@ def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list
 def read_crowd_facts(
     run: Run, after: str = "", size: int = PAGE, question: UUID | None = None
 ) -> Page[RunFact]:
-    """Return one page of the values that workers state in a run or on one question."""
+    """Return one page of the values that workers state in a run, or on one question."""
     rows = CrowdFact.objects.filter(run=run)
     if question is not None:
         rows = rows.filter(question__public_id=question)
@@ -266,7 +266,7 @@ def read_crowd_facts(
 
 
 def _build_run_fact(row: dict[str, Any]) -> RunFact:
-    """Convert a database row to the record of a stated value."""
+    """Return the record of a value that workers state, from a database row."""
     return RunFact(
         question=row["question__public_id"],
         question_name=row["question__external_id"],
@@ -345,7 +345,7 @@ Facts = dict[int, list[StatedFact]]
 def read_facts_of_answers(
     run: Run, responses: Sequence[int] = (), replies: Sequence[int] = ()
 ) -> tuple[Facts, Facts]:
-    """Return the facts of workers' answers and of models' answers, by primary key of the answer.
+    """Return the facts of workers' answers and of models' answers, by the answer's primary key.
 
     By one query; by none in a run without facts.
     """
@@ -364,7 +364,7 @@ def read_facts_of_answers(
 
 
 def _build_stated_fact(row: dict[str, Any]) -> StatedFact:
-    """Convert a database row to a stated fact with its message."""
+    """Return a stated fact with its message, from a database row."""
     numbers = {name: row[name] for name in ("value", "crowd", "mentions", "of", "n_crowd")}
     message_group = "meaning" if row["slot"] == MEANING else "facts"
     return StatedFact(
@@ -377,7 +377,7 @@ def _build_stated_fact(row: dict[str, Any]) -> StatedFact:
 
 
 class MarkedFactsMixin:
-    """Mixin for records of an answer that are displayed with highlighted facts."""
+    """Base of records of answers that are displayed with their facts highlighted."""
 
     text: str
     facts: list[StatedFact]
@@ -389,7 +389,7 @@ class MarkedFactsMixin:
 
 
 def mark_facts(text: str, facts: Iterable[StatedFact]) -> list[MarkedPart]:
-    """Return the text split into parts; a part that states a fact holds that fact.
+    """Return the text split into parts, where a part that states a fact holds that fact.
 
     A fact that begins within another one, or beyond the end of a text that was cut, is not marked.
     """
@@ -429,7 +429,7 @@ def read_contradictions(run: Run, by: By, author: UUID) -> list[FactOnQuestion]:
 def read_answer_facts(
     run: Run, by: By, author: UUID, after: str = "", size: int = PAGE
 ) -> Page[FactOnQuestion]:
-    """Return one page of all facts in a worker's or a model's answers."""
+    """Return one page of all facts in a worker's or model's answers."""
     rows = (
         AnswerFact.objects.filter(run=run, **{SOURCE_FIELDS[by]: author})
         .order_by()
@@ -439,7 +439,7 @@ def read_answer_facts(
 
 
 def _build_fact_on_question(row: dict[str, Any]) -> FactOnQuestion:
-    """Convert a database row to a stated fact with its question."""
+    """Return a stated fact with its question, from a database row."""
     return FactOnQuestion(
         row["question__public_id"], row["question__external_id"], _build_stated_fact(row)
     )

@@ -51,7 +51,7 @@ from evaluation.runs.files.problem_messages import build_error
 
 @dataclass(frozen=True)
 class FileGrading:
-    """A grading of files, with the input files from which it was made.
+    """A grading of files, with the contents and hashes of the files from which it was made.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class FileGrading:
 
     @property
     def input_hash(self) -> str:
-        """SHA-256 hash over all input files."""
+        """SHA-256 of the hashes of all input files."""
         return combine_hashes(self.input_hashes.values())
 
     @property
@@ -132,7 +132,7 @@ def _build_facts(grading: Grading) -> dict[str, Any] | None:
 
 
 def _build_contradictions(grading: Grading) -> dict[str, Any]:
-    """Return the summary.json entry whether an entailment model checked for contradictions."""
+    """Return the entry of summary.json on whether an entailment model checked contradictions."""
     message = describe_contradictions(None if grading.facts is None else count_facts(grading.facts))
     return {
         "checked": message.code == "meaning.found",
@@ -142,7 +142,7 @@ def _build_contradictions(grading: Grading) -> dict[str, Any]:
 
 
 def build_alarm_cells(alarm: Alarm) -> dict[str, Any]:
-    """Return an alarm's values by column of alarms.csv, with its message as text."""
+    """Return an alarm's values by column of alarms.csv, with its messages as text."""
     outcome = "" if alarm.outcome is None else TERMINAL.format(alarm.outcome)
     return {**alarm.as_dict(), "message": TERMINAL.format(alarm.message), "outcome": outcome}
 
@@ -168,7 +168,7 @@ def refuse_to_replace_results(output: Path, hashes: Mapping[str, str]) -> None:
 
 
 def _describe_duplicates(answers: AnswerFile) -> dict[str, str]:
-    """Return the rule that was applied to repeated answers; empty if there were none."""
+    """Return the rule that was applied to repeated answers, by key; empty if none was."""
     duplicates = answers.duplicates
     return {} if duplicates in (None, Duplicates.REFUSE) else {"duplicates": str(duplicates)}
 
@@ -196,7 +196,7 @@ def _build_counts(graded: FileGrading) -> dict[str, int]:
 
 
 def _build_remedies(grading: Grading) -> dict[str, Any] | None:
-    """Return the effects of the remedies for summary.json; None without remedies."""
+    """Return the effects of the remedies for summary.json; None in a run without remedies."""
     report, changes = grading.graded.remedies, grading.compute_changes()
     if report is None or changes is None:
         return None
@@ -267,10 +267,10 @@ def append_agreement_cells(
     facts: CrowdFacts | None,
     undefined: EmptyCellReasons,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield each row with the number of judged facts and the share that agrees appended.
+    """Yield each row with four cells appended: judged facts, share that agrees, its interval.
 
-    The first cell of a row is the id. The four cells are empty where facts are switched off, the
-    share below 5 facts; `undefined` collects the reasons.
+    The first cell of a row is the id. The cells are empty where facts are switched off, the share
+    below 5 facts; `undefined` collects the reasons.
     """
     table = f"{kind}s.csv"
     for row in rows:
@@ -355,7 +355,7 @@ def list_file_names(parameters: AqerParameters) -> tuple[str, ...]:
 def _append_group_cell(
     rows: Iterable[tuple[Any, ...]], groups: Mapping[Any, int], undefined: EmptyCellReasons
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield each worker's row with the number of the worker's group appended.
+    """Yield each worker's row with the number of the worker's connected group appended.
 
     A group is a set of workers connected by shared questions.
     """
@@ -368,7 +368,7 @@ def _append_group_cell(
 def _append_raw_scores(
     rows: Iterable[tuple[Any, ...]], means: Mapping[Any, float], undefined: EmptyCellReasons
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield each worker's row with the leave-one-out raw score appended, or None and a reason."""
+    """Yield each worker's row with the leave-one-out raw score appended; None with a reason."""
     n_answers = WorkerRow._fields.index("n_answers")
     for row in rows:
         if row[0] not in means:
@@ -380,7 +380,7 @@ def _append_raw_scores(
 def _append_cells(
     rows: Iterable[tuple[Any, ...]], cells: Mapping[Any, ContrastCells | RankCells]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield each row of a worker or model with its cells of another table appended."""
+    """Yield each row with the cells appended that belong to its worker or model."""
     for row in rows:
         yield (*row, *cells[row[0]])
 
@@ -429,7 +429,7 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
 
 
 def _choose_float_type(grading: Grading) -> np.dtype[Any]:
-    """Return the number type for stored vectors: that of the embedding, at least float32."""
+    """Return the number type of stored vectors: the embedding's, at least float32."""
     return np.result_type(grading.embedded.answers.dtype, np.float32)
 
 
@@ -443,14 +443,14 @@ def _note_empty_cells(changes: GradeChanges, results: Results) -> None:
 
 
 def _iterate_anchor_rows(grading: Grading, rows: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of anchors.csv: answers that an expert should grade, with an empty grade."""
+    """Yield rows of anchors.csv: answers that an expert should grade, with an empty grade."""
     answers = grading.inputs.answered
     for row in rows:
         yield (answers.workers[row], answers.questions[row], answers.texts[row], None)
 
 
 def _iterate_exemplar_rows(grading: Grading, results: Results) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of exemplars.csv: each question's nearest answer and dispersion."""
+    """Yield rows of exemplars.csv: each question's nearest answer and dispersion."""
     answers = grading.inputs.answered
     for row in results.iterate_exemplars():
         answer_row = row.nearest

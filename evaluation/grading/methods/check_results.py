@@ -12,7 +12,7 @@ RESULTS: tuple[Result, ...] = ("good", "problem", "not_enough_data", "not_applic
 
 @dataclass(frozen=True)
 class AlarmCheck:
-    """A check for alarms that every run makes, with the alarms it can raise.
+    """A check for alarms that every run makes, with the alarms that it can raise.
 
     Attributes
     ----------

@@ -50,7 +50,7 @@ def return_id_unchanged(identifier: Any) -> Any:
 
 @dataclass(frozen=True)
 class RemedyReport:
-    """Effects of a run's remedies, with ids of workers and questions.
+    """Effects of a run's remedies, with the ids of workers and questions.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class RemedyReport:
         name_of: Callable[[Any], Any] = return_id_unchanged,
         name_of_question: Callable[[Any], Any] = return_id_unchanged,
     ) -> dict[str, Any]:
-        """Return the effects as plain values for JSON.
+        """Return the effects as plain values for JSON, with ids converted by the two functions.
 
         `name_of` converts worker ids, `name_of_question` question ids.
         """
@@ -121,7 +121,7 @@ class RemedyReport:
         return list(self.workers[group.members].tolist())
 
     def _build_group(self, group: JudgedGroup, name_of: Callable[[Any], Any]) -> dict[str, Any]:
-        """Return a group of copies as a dictionary for JSON."""
+        """Return a group of copiers as a dictionary for JSON."""
         values = {
             "workers": [name_of(worker) for worker in self.list_members(group)],
             "kappa": group.statistic,
@@ -183,7 +183,7 @@ def grade_with_remedies(
     draw_store: DrawStore | None = None,
     question_groups: Sequence[str] | None = None,
 ) -> RemediedGrading:
-    """Return the workers' grades with remedies; raise `RemedyError` if a remedy is impossible."""
+    """Return the grading with remedies; raise `RemedyError` if a remedy is impossible."""
     columns = (np.asarray(workers), np.asarray(questions))
     steps = _RemedySteps(parameters, vectors, *columns, outside, question_groups)
     plain = steps.grade_without_remedies(initial_scores)
@@ -219,7 +219,7 @@ def grade_with_remedies(
 
 @dataclass
 class _RemedySteps:
-    """The steps of `grade_with_remedies` for one crowd of workers."""
+    """The steps of `grade_with_remedies` for one crowd of workers, one method each."""
 
     parameters: AqerParameters
     vectors: Vectors
@@ -233,7 +233,7 @@ class _RemedySteps:
         self.question, self.asked = encode_labels(self.questions)
 
     def grade_without_remedies(self, initial_scores: Floats | None) -> AQER:
-        """Return the grading without remedies and without bootstrap draws, for comparison."""
+        """Return the crowd graded without remedies and bootstrap draws, for comparison."""
         # Draws change no grade and no rank, and only these are compared.
         estimator = replace(self.parameters.reset_remedies(), bootstrap=0).build_estimator()
         vectors = self.outside.plain_vectors
@@ -246,7 +246,7 @@ class _RemedySteps:
         )
 
     def find_excluded(self) -> Integers:
-        """Return the codes of the excluded workers; raise `RemedyError` without other workers."""
+        """Return the codes of the excluded workers; raise `RemedyError` if no others are left."""
         code_of = {name: code for code, name in enumerate(self.names.tolist())}
         excluded_codes = {code_of[name] for name in self.outside.excluded if name in code_of}
         if len(excluded_codes) == len(self.names):
@@ -254,7 +254,7 @@ class _RemedySteps:
         return np.array(sorted(excluded_codes), dtype=np.int64)
 
     def find_groups(self, excluded: Integers) -> list[JudgedGroup]:
-        """Return the groups of suspected copiers among the voters; empty if this remedy is off."""
+        """Return the suspected groups of copiers among the voters; empty if the remedy is off."""
         if not self.parameters.collapse_copies:
             return []
         is_voting = np.ones(len(self.names), dtype=bool)
@@ -276,7 +276,7 @@ class _RemedySteps:
         ]
 
     def build_units(self, excluded: Integers, groups: list[JudgedGroup]) -> VotingUnits | None:
-        """Return the units that vote, a group of copiers as one; None if all workers do."""
+        """Return the units of the vote, a group of copiers as one; None if each worker is one."""
         if not len(excluded) and not groups:
             return None
         return units_of(
@@ -310,14 +310,14 @@ class _RemedySteps:
         pairs = self._compute_pairs(rows, unit, int(unit.max()) + 1)
 
         def fit(electorate: Electorate) -> AQER:
-            """Return the fit with the given voting rules, without bootstrap draws."""
+            """Return the crowd graded by these voting rules, without bootstrap draws."""
             # Candidates are told apart by their raw scores, which need no draws.
             return self.fit(units, electorate, initial_scores, draws=0)
 
         return find_candidates(pairs, fit, self.parameters.seed, self.parameters.weight_cap)
 
     def choose_candidate(self, candidates: CandidateRankings) -> RankingChoice:
-        """Return the ranking that experts' grades select."""
+        """Return the ranking that the experts' grades select, of the candidates."""
         rows = np.asarray(self.outside.anchor_rows, dtype=np.int64)
         # Leave-one-out: an answer is part of the exemplary answer, and its own share would raise
         # its score in every candidate.
@@ -345,7 +345,7 @@ class _RemedySteps:
         draw_store: DrawStore | None = None,
         draws: int | None = None,
     ) -> AQER:
-        """Return AQER fitted with the given voters, voting rules and camps on questions."""
+        """Return `AQER` fitted by these units, voting rules and camps on questions."""
         values = self.parameters.list_estimator_options()
         if draws is not None:
             values["n_draws"] = draws
@@ -366,13 +366,13 @@ class _RemedySteps:
         )
 
     def _get_voting_rows(self, units: VotingUnits | None) -> tuple[Integers, Integers]:
-        """Return the rows of answers that vote, and the voter that each counts for."""
+        """Return the rows of answers that vote, and the unit of each."""
         if units is None:
             return np.arange(len(self.worker)), self.worker
         return units.rows, units.unit
 
     def _build_vote(self, rows: Integers, unit: Integers) -> tuple[MeanVote, Integers]:
-        """Return the cosine vote over the given rows of answers, and the codes of its questions."""
+        """Return the mean vote by cosine of the answers in `rows`, and its question codes."""
         local, questions = encode_labels(self.question[rows])
         cells = Cells.from_codes(unit, local, int(unit.max()) + 1, len(questions))
         # Cosines whatever the run's similarity is: the tests for camps and copies are defined on
@@ -382,11 +382,11 @@ class _RemedySteps:
         )
 
     def _compute_pairs(self, rows: Integers, unit: Integers, n_units: int) -> Pairs:
-        """Return the cosines of all pairs of answers to one question, among the given rows."""
+        """Return the cosines of all pairs of answers to the same question, of those in `rows`."""
         return Pairs.from_vote(self._build_vote(rows, unit)[0], self.parameters.seed)
 
     def _is_copied(self, group: CopierGroup) -> bool:
-        """Return whether the texts of a group prove that its members copied; False if no texts."""
+        """Return whether the texts of a group prove that it copied; False without texts."""
         texts = self.outside.texts
         if not len(texts):
             return False

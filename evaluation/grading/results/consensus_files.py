@@ -28,7 +28,7 @@ KEYS = (
 
 
 def build_consensus_files(report: ConsensusReport) -> Files:
-    """Return the consensus files of a run: a function that yields the bytes, by file name."""
+    """Return the consensus files of a run by name; each is a function that yields its bytes."""
     sheet = report.datasheet
     writers: dict[str, Callable[[], Iterator[bytes]]] = {
         "consensus.csv": lambda: write_csv(HEADER, map(_build_csv_row, report.iterate_rows())),
@@ -43,7 +43,7 @@ def build_consensus_files(report: ConsensusReport) -> Files:
 
 
 def write_consensus_files(report: ConsensusReport, output: Path) -> list[str]:
-    """Write the consensus files into a folder or .zip file, and return their names.
+    """Write the consensus files into a folder or .zip file; return their names.
 
     All files are written, or none. Raises `InputError` if the place cannot be written to.
     """
@@ -60,12 +60,12 @@ def write_consensus_files(report: ConsensusReport, output: Path) -> list[str]:
 
 
 def iterate_consensus_zip(report: ConsensusReport) -> Iterator[bytes]:
-    """Yield the bytes of one ZIP file with all consensus files."""
+    """Yield the bytes of a ZIP file with all consensus files of a run."""
     return archive.write_zip(build_consensus_files(report))
 
 
 def _build_csv_row(row: ConsensusRow) -> Row:
-    """Return a question's consensus as a row of consensus.csv."""
+    """Return the consensus on a question as a row of consensus.csv."""
     others = [(near.answer, near.similarity) for near in row.next]
     others += [("", None)] * (NEXT - len(others))
     camps: list[Row] = [(camp.answer, camp.size) for camp in row.camps]
@@ -83,7 +83,7 @@ def _build_csv_row(row: ConsensusRow) -> Row:
 
 
 def _build_json_row(row: ConsensusRow) -> Row:
-    """Return a question's consensus as the values of one line of consensus.jsonl."""
+    """Return the consensus on a question as the values of a line of consensus.jsonl."""
     others = [{"answer": near.answer, "similarity": near.similarity} for near in row.next]
     camps = [{"answer": camp.answer, "size": camp.size} for camp in row.camps]
     facts = [[asdict(fact) for fact in group] or None for group in (row.agreed, row.contested)]

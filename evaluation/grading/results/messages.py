@@ -29,13 +29,13 @@ NAMED = 3
 
 
 def _format_significant_difference(values: Mapping[str, Any]) -> str:
-    """Return the text that one model scores significantly higher, with the difference."""
+    """Return the text that one of two models scores significantly higher."""
     difference = f"{values['difference']:.3f} ({_format_interval_and_p(values)})"
     return f"“{values['first']}” is better than “{values['second']}” by {difference}."
 
 
 def _format_no_difference(values: Mapping[str, Any]) -> str:
-    """Return the text that two models' scores do not differ significantly, with the difference."""
+    """Return the text that two models' scores do not differ significantly."""
     return (
         f"“{values['first']}” and “{values['second']}” cannot be distinguished: the difference is "
         f"{values['difference']:.3f} ({_format_interval_and_p(values)}), and so few questions do "
@@ -44,7 +44,7 @@ def _format_no_difference(values: Mapping[str, Any]) -> str:
 
 
 def _format_interval_and_p(values: Mapping[str, Any]) -> str:
-    """Return the interval, the number of questions and the p-value as part of a sentence."""
+    """Return the interval, the number of questions and the p-value, as part of a sentence."""
     interval = f"95% interval {values['low']:.3f} to {values['high']:.3f}"
     return f"{interval} on {format_count(values['n'], 'question')}, {format_p_value(values['p'])}"
 
@@ -84,7 +84,7 @@ COMPARING: Mapping[str, Sentence] = {
 
 
 def format_model_names(names: Sequence[str]) -> str:
-    """Return models' names as part of a sentence; beyond 3 names, the number of the rest."""
+    """Return models' names as part of a sentence: up to 3 names, and the number of the rest."""
     quoted = [f"“{name}”" for name in names]  # names hold commas
     if len(quoted) > NAMED:
         return f"{', '.join(quoted[:NAMED])} and {len(quoted) - NAMED} more"
@@ -104,7 +104,7 @@ def _format_pasted_answers(values: Mapping[str, Any]) -> str:
 
 
 def _format_typed_characters(values: Mapping[str, Any]) -> str:
-    """Return the text on how many characters of an answer were typed and pasted."""
+    """Return the text on how many characters of an answer were typed, and how many pasted."""
     sentence = (
         f"Typed {format_count(values['typed'], 'character')} of an answer of {values['length']:,} "
         f"({values['question']})"
@@ -127,7 +127,7 @@ def _format_duration(seconds: Any) -> str:
 
 
 def _format_time_away(values: Mapping[str, Any]) -> str:
-    """Return the text on how often and for how long a worker left the page while answering."""
+    """Return the text on how often and how long a worker left the page while answering."""
     active = f"active for {_format_duration(values['active'])}"
     if not values["left"]:
         return f"Never left the page while answering; {active}."

@@ -28,13 +28,13 @@ from evaluation.grading.remedies.run import RemedyReport, grade_with_remedies
 
 @dataclass(frozen=True)
 class GradedWithRemedies(GradedCrowd):
-    """A crowd graded by AQER, with the report of the remedies (None without remedies)."""
+    """A graded crowd with the effects of its remedies (None without remedies)."""
 
     remedies: RemedyReport | None = None
 
 
 def classify_reply_status(status: AnswerStatus) -> str:
-    """Return how a reply's status counts in a model's score: "text", "no_text" or "error"."""
+    """Return how a reply counts in a model's score: "text", "no_text" or "error"."""
     if status is AnswerStatus.TEXT:
         return "text"
     return "error" if status.is_missing else "no_text"
@@ -64,7 +64,7 @@ def grade_vectors(
         report_progress = progress
 
         def report_draws(done: int, total: int) -> None:
-            """Report the number of finished bootstrap draws."""
+            """Report how many bootstrap draws are finished."""
             report_progress("intervals", done, total)
 
     columns = (vectors, build_labels(workers), build_labels(questions))
@@ -100,9 +100,9 @@ def compute_aqer_scores(
 ) -> tuple[Floats, Floats, EmbeddedAnswers]:
     """Return workers' leave-one-out scores, models' scores, and the answers' vectors.
 
-    The scores are (N,) over `given.answered`, NaN for the only answer to a question, and (R,) over
-    `given.models`, empty without models, NaN for an answer without a text and for a question
-    without workers' answers. Raises `BackendError`.
+    The scores are (N,) over the answers with a text, NaN for the only answer to a question, and
+    (R,) over the models' answers, empty without models, NaN for an answer without a text and for a
+    question without workers' answers. Raises `BackendError`.
     """
     embedded = embed_graded_answers(
         grading_input, embed_texts or partial(embed, grading_input.parameters, progress=progress)

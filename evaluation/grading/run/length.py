@@ -23,8 +23,8 @@ from evaluation.grading.summary import LengthEffect
 NO_SPREAD = "no_spread"
 
 
-def measure_length(aqer: AQER, texts: Sequence[str], workers: Sequence[Any]) -> LengthEffect:
-    """Return the correlation of workers' raw scores with their mean answer length.
+def compute_length_effect(aqer: AQER, texts: Sequence[str], workers: Sequence[Any]) -> LengthEffect:
+    """Return the correlation of workers' raw scores with the mean length of their answers.
 
     Length is the logarithm of the number of words; only ranked workers count.
 
@@ -52,7 +52,7 @@ def measure_length(aqer: AQER, texts: Sequence[str], workers: Sequence[Any]) -> 
 
 
 def build_length_warning(finding: LengthEffect) -> Message | None:
-    """Return a warning if answer length explains much of the ranking; else None."""
+    """Return the warning that answer length explains much of a ranking; None if it does not."""
     if finding.correlation is None or abs(finding.correlation) <= BY_LENGTH:
         return None
     values = {

@@ -28,7 +28,7 @@ SHARES = 7
 
 @dataclass(frozen=True)
 class Maps:
-    """Map coordinates of all answers, models' answers and exemplary answers of a grading.
+    """Map coordinates of the answers, models' answers and exemplary answers of a grading.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ def map_answers(grading: Grading, progress: Progress) -> Maps:
 
 
 def build_heat_map(grading: Grading) -> dict[str, Any]:
-    """Return mean leave-one-out scores by groups of workers and questions, for storage.
+    """Return mean leave-one-out scores by groups of workers and of questions, to be stored.
 
     Workers are sorted by grade (those without one last), questions by mean score, easiest first.
     `quantiles` are the six bounds that split all scores into seven equal shares, one per colour.
@@ -129,10 +129,7 @@ def build_heat_map(grading: Grading) -> dict[str, Any]:
 
 
 def compute_question_means(grading: Grading) -> Floats:
-    """Return each question's mean leave-one-out score of its answers; NaN if undefined.
-
-    Shape (Q,).
-    """
+    """Return the mean leave-one-out score of each question's answers (Q,); NaN if undefined."""
     question, questions = encode_labels(grading.inputs.answered.questions)
     scores = grading.graded.aqer.leave_one_out_scores_
     return compute_mean_by_code(scores, question, len(questions))
@@ -164,7 +161,7 @@ def _replace_nan(values: Floats) -> Floats:
 
 
 def _compute_quantiles(scores: Floats) -> list[float]:
-    """Return the six bounds that divide the scores into seven equal parts; empty without scores."""
+    """Return the six bounds that split the scores into seven equal shares; empty without any."""
     known = scores[~np.isnan(scores)]
     if not len(known):
         return []

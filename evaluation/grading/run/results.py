@@ -46,7 +46,7 @@ class GradeChange(NamedTuple):
 
 @dataclass(frozen=True)
 class GradeChanges:
-    """Changes of all workers' grades between two gradings, with their rank correlation.
+    """Changes of all workers' grades between two gradings, with the rank correlation.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class GradeChanges:
         )
 
     def list_movers(self, most: int = 5) -> Sequence[GradeChange]:
-        """Return up to `most` workers with the largest change of rank, ties by change of grade."""
+        """Return up to `most` workers with the largest changes of rank, ties by change of grade."""
         moved = [row for row in self.rows if row.change]
 
         def compute_size(row: GradeChange) -> tuple[int, float]:
@@ -94,7 +94,7 @@ class GradeChanges:
         return sorted(moved, key=compute_size)[:most]
 
     def build_summary(self) -> dict[str, Any]:
-        """Return the correlation and largest changes as plain values for summary.json."""
+        """Return the correlation and the largest changes as plain values for summary.json."""
         return {
             "spearman": self.spearman,
             "n": self.n,
@@ -104,7 +104,7 @@ class GradeChanges:
 
 
 def build_grades_and_ranks(aqer: AQER) -> dict[Any, GradeAndRank]:
-    """Return each worker's grade, raw score and rank in a fitted estimator."""
+    """Return the grade, raw score and rank of each worker of a fitted estimator."""
     columns = zip(
         aqer.workers_.tolist(), aqer.grades_, aqer.raw_, aqer.ranks_.tolist(), strict=True
     )
@@ -145,7 +145,7 @@ class AnswerRow(NamedTuple):
 
 
 class ContrastCells(NamedTuple):
-    """Cells of a row of workers.csv or models.csv: question contrast, with its interval."""
+    """Cells on the question contrast of a worker or model, with its interval."""
 
     contrast: float | None
     contrast_low: float | None
@@ -153,7 +153,7 @@ class ContrastCells(NamedTuple):
 
 
 class RankCells(NamedTuple):
-    """Last cells of a row of workers.csv: the ends of the 95% interval of the rank."""
+    """Cells on the 95% interval of a worker's rank."""
 
     rank_low: int | None
     rank_high: int | None
@@ -205,7 +205,7 @@ class Results:
         self.undefined = EmptyCellReasons()
 
     def iterate_workers(self) -> Iterator[WorkerRow]:
-        """Yield a row for every worker, including workers without an answer."""
+        """Yield a row for every worker, also for workers without an answer."""
         code_of = {worker: code for code, worker in enumerate(self.aqer.workers_.tolist())}
         exclusion_reasons = self.aqer.out_of_ranking_
         for worker in self.inputs.workers:
@@ -258,20 +258,20 @@ class Results:
         )
 
     def _explain_no_raw(self, code: int) -> str:
-        """Return the reason for which a worker without a raw score has none."""
+        """Return the code of why a worker has no raw score."""
         if self.aqer.question_contrast and (why := self.aqer.contrasts_.owner_reasons[code]):
             return why
         return "no_discriminating_question" if self.aqer.discrimination else "no_shared_question"
 
     def _explain_no_rank(self, code: int) -> str:
-        """Return the reason for which a worker has no rank; "" for a ranked one."""
+        """Return the code of why a worker has no rank; "" for a ranked worker."""
         if self.aqer.ranks_[code]:
             return ""
         unsupported = self._explain_no_raw(code) if self.aqer.supported_[code] else TOO_FEW
         return self.aqer.reason_ or self.aqer.out_of_ranking_[code] or unsupported
 
     def list_groups(self) -> dict[Any, int]:
-        """Return each worker's group (workers connected by shared questions); empty for one group.
+        """Return each worker's connected group; empty if all workers are connected.
 
         Workers are connected if they share questions.
         """
@@ -279,7 +279,7 @@ class Results:
         return {worker: group for worker, group in group_of_worker if group}
 
     def build_rank_cells(self) -> dict[Any, RankCells]:
-        """Return the interval of each worker's rank, and record why cells are empty."""
+        """Return the cells on each worker's rank interval, and record why cells are empty."""
         aqer = self.aqer
         bounds, cells = find_rank_bounds(aqer), {}
         code_of = {worker: code for code, worker in enumerate(aqer.workers_.tolist())}
@@ -295,7 +295,7 @@ class Results:
         return cells
 
     def build_worker_contrasts(self) -> dict[Any, ContrastCells]:
-        """Return each worker's question contrast, and record why cells are empty."""
+        """Return the cells on each worker's question contrast, and record why cells are empty."""
         contrasts = self.aqer.contrasts_
         cells = self._build_contrast_cells(self.aqer.workers_, contrasts, "workers.csv")
         for worker in self.inputs.workers:
@@ -306,7 +306,7 @@ class Results:
         return cells
 
     def build_model_contrasts(self) -> dict[Any, ContrastCells]:
-        """Return each language model's question contrast, and record why cells are empty."""
+        """Return the cells on each model's question contrast, and record why cells are empty."""
         if self.models is None:
             return {}
         return self._build_contrast_cells(self.models.models, self.models.contrasts, "models.csv")
@@ -314,7 +314,7 @@ class Results:
     def _build_contrast_cells(
         self, names: NDArray[np.generic], contrasts: Contrasts, table: str
     ) -> dict[Any, ContrastCells]:
-        """Return the question contrast cells by name of the worker or model."""
+        """Return the cells on question contrasts by the name of the worker or model."""
         cells = {}
         for code, name in enumerate(names.tolist()):
             reason = contrasts.owner_reasons[code] or "no_exemplar"
@@ -333,7 +333,7 @@ class Results:
         return cells
 
     def iterate_answers(self) -> Iterator[AnswerRow]:
-        """Yield a row for every answer, including answers without a text."""
+        """Yield a row for every answer, also for answers without a text."""
         input_columns, graded_rows = self.inputs.all_answers, self.iterate_answered()
         for worker, question, text in zip(
             input_columns.workers, input_columns.questions, input_columns.texts, strict=True
@@ -371,7 +371,7 @@ class Results:
             yield AnswerRow(worker, question, *cells)
 
     def iterate_exemplars(self) -> Iterator[ExemplarRow]:
-        """Yield a row for every question, including questions without an answer."""
+        """Yield a row for every question, also for questions without an answer."""
         aqer = self.aqer
         code_of = {question: code for code, question in enumerate(aqer.questions_.tolist())}
         for question in self.inputs.questions:
@@ -467,7 +467,7 @@ def find_rank_bounds(aqer: AQER) -> dict[Any, tuple[int, int]]:
 
 
 def compute_left_out_means(aqer: AQER, workers: Sequence[Any]) -> dict[Any, float]:
-    """Return each worker's mean leave-one-out score.
+    """Return the mean leave-one-out score of each worker's answers.
 
     `workers` holds the author of each answer.
     """

@@ -44,11 +44,12 @@ FACTS = "facts"
 
 
 def grade_run(turn: Turn) -> None:
-    """Grade a run of the database and save its results, within the time of this task."""
+    """Grade a run of the database and save its results, within the time of this turn."""
     inputs = load_inputs(turn.run_id)
     draws = DrawParts.from_input(inputs, turn)
 
     def embed_in_turn(answers: Sequence[str], of_models: Sequence[str] | None) -> EmbeddedAnswers:
+        """Return the vectors of the texts, and keep the embedder's description for the draws."""
         embedded = embed_texts(inputs.parameters, turn, answers, of_models)
         # Tasks of the draws read the vectors of this version of the embedder.
         draws.info = embedded.info
@@ -88,7 +89,7 @@ class NotAtOnceError(Exception):
 
 
 def read_graded_input(run: Run) -> GradingInput:
-    """Return the workers' answers that a finished run graded, without models' answers.
+    """Return the input of a finished run: the workers' answers, without models' answers.
 
     Models' answers change no grade of a worker. Raises `NotAtOnceError` if answers changed since.
     """
@@ -108,7 +109,7 @@ def read_graded_input(run: Run) -> GradingInput:
 
 
 def _select_scored_models(run: Run, grading_input: GradingInput) -> GradingInput:
-    """Return the inputs with only those models' answers that the run scored."""
+    """Return the input with only the models' answers that the run scored."""
     if grading_input.models is None:
         return grading_input
     scored = set(LLMAnswerScore.objects.filter(run=run).values_list("llm_response_id", flat=True))
@@ -157,29 +158,29 @@ MOST_PAIRS_BY_WORDS = 250_000
 
 @dataclass(frozen=True)
 class ExclusionOutcome:
-    """Grade and rank of a worker if another worker were excluded; None if undefined."""
+    """A worker's grade and rank if another worker were excluded; None if undefined."""
 
     grade: float | None
     rank: int | None
 
 
 def compute_outcomes_without(run: Run, worker: Worker) -> dict[UUID, ExclusionOutcome]:
-    """Return, by public id, every other worker's grade and rank if `worker` were excluded.
+    """Return, by public id, each other worker's grade and rank if `worker` were excluded.
 
     Raises `NotAtOnceError`.
     """
     if {str(worker.public_id), worker.external_id} & set(run.parameters.get("exclude_workers", ())):
         raise NotAtOnceError("out_already")
-    if _is_large(run):
+    if _is_too_large(run):
         raise NotAtOnceError("large")
     inputs = read_graded_input(run)
     if read_parameters(run.parameters).init == "entailment":
         raise NotAtOnceError("slow_settings")
-    return _replace_keys(_grade_without(inputs, read_graded_vectors(run, inputs), worker))
+    return _key_by_public_id(_grade_without(inputs, read_graded_vectors(run, inputs), worker))
 
 
-def _is_large(run: Run) -> bool:
-    """Return whether a run has too many answers or answer pairs to be graded in a web request."""
+def _is_too_large(run: Run) -> bool:
+    """Return whether a run has too many answers or pairs to be graded in a web request."""
     rows = Response.objects.filter(
         question__version=run.version_id, state=Response.State.SUBMITTED
     ).values("question")
@@ -194,7 +195,7 @@ def _is_large(run: Run) -> bool:
 def _grade_without(
     inputs: GradingInput, vectors: Vectors, worker: Worker
 ) -> dict[int, ExclusionOutcome]:
-    """Return every other worker's grade and rank without `worker`, by primary key."""
+    """Return, by primary key, each other worker's grade and rank without `worker`."""
     parameters = replace(
         inputs.parameters,
         bootstrap=0,
@@ -222,7 +223,7 @@ def _grade_without(
     }
 
 
-def _replace_keys(outcomes: dict[int, ExclusionOutcome]) -> dict[UUID, ExclusionOutcome]:
-    """Return the grades and ranks keyed by public id instead of primary key."""
+def _key_by_public_id(outcomes: dict[int, ExclusionOutcome]) -> dict[UUID, ExclusionOutcome]:
+    """Return the grades and ranks by public id in place of the primary key."""
     names = dict(Worker.objects.filter(pk__in=outcomes).values_list("pk", "public_id"))
     return {names[key]: outcome for key, outcome in outcomes.items()}

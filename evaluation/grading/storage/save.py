@@ -111,7 +111,7 @@ class FactRows:
             )
 
     def build_counts(self, kind: str, name: Any) -> Mapping[str, Any]:
-        """Return the counts of a worker's or model's facts, as columns of `FactCounts`."""
+        """Return the counts of a worker's or model's facts by column name; empty without facts."""
         if self.facts is None:
             return {}
         agreement = self.facts.get_agreement(kind, name)
@@ -125,7 +125,7 @@ class FactRows:
         }
 
     def build_question_states(self) -> Mapping[Any, str]:
-        """Return, by question, `SPOKEN` if it has facts, else the reason code for none."""
+        """Return, by question, `SPOKEN` if it has facts, else the code of why it has none."""
         if self.facts is None:
             return {}
         spoken = dict.fromkeys(self.facts.questions, ExemplaryAnswer.SPOKEN)
@@ -158,9 +158,7 @@ RESULTS: tuple[type[models.Model], ...] = (
 
 
 def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
-    """Save all results and finish the run.
-
-    Nothing is written if another process has taken over the run.
+    """Save all results and finish the run; write nothing if another process took it over.
 
     Results of an earlier attempt, which died before its end, are replaced and never doubled.
     """
@@ -226,7 +224,7 @@ def _build_summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary
 
 
 def _build_remedies(grading: Grading) -> dict[str, Any]:
-    """Return the effects of the remedies with public ids of workers and questions."""
+    """Return the effects of the remedies, with public ids; empty in a run without remedies."""
     inputs, report, changes = grading.inputs, grading.graded.remedies, grading.compute_changes()
     if report is None or changes is None:
         return {}
@@ -264,7 +262,7 @@ def _build_remedies(grading: Grading) -> dict[str, Any]:
 
 
 def compute_median_agreement(aqer: AQER) -> float | None:
-    """Return the median rank correlation of bootstrap draws with the run; None without."""
+    """Return the median rank correlation of bootstrap draws with the run; None without draws."""
     known = aqer.draw_agreement_[~np.isnan(aqer.draw_agreement_)]
     return float(np.median(known)) if len(known) else None
 
@@ -421,7 +419,7 @@ def _iterate_llm_comparisons(run: int, grading: Grading) -> Iterable[LLMComparis
 
 
 def save_alarms(run: int, grading: Grading) -> None:
-    """Replace a run's stored alarms; call it in the transaction that saves the results."""
+    """Replace the stored alarms of a run, in the transaction that saves its results."""
     Alarm.objects.filter(run=run).delete()
     alarms = grading.alarms.found
     saved = Alarm.objects.bulk_create(

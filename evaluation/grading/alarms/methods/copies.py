@@ -60,7 +60,7 @@ class CopierGroup:
 
 @dataclass(frozen=True)
 class UnexplainedSimilarity:
-    """Similarity of each pair of workers beyond their quality (kappa), and groups of copiers.
+    """Each worker pair's similarity beyond their quality (kappa), and the groups of copiers.
 
     Attributes
     ----------
@@ -80,13 +80,13 @@ class UnexplainedSimilarity:
 
     @property
     def statistic(self) -> float | None:
-        """Largest kappa (similarity beyond quality) of any pair of workers; None if undefined."""
+        """Largest kappa (similarity beyond quality) of a pair of workers; None if undefined."""
         known = self.kappa[~np.isnan(self.kappa)]
         return float(known.max()) if len(known) else None
 
 
 def find_copiers(pairs: Pairs) -> UnexplainedSimilarity:
-    """Return each worker pair's similarity beyond quality (kappa), and the groups of copiers.
+    """Return the similarity beyond quality (kappa) of all worker pairs, and groups of copiers.
 
     The expected cosines are refitted without the suspected pairs until these stay the same, at most
     6 times: copies would otherwise raise the expected cosines and hide themselves.
@@ -112,7 +112,7 @@ def find_copiers(pairs: Pairs) -> UnexplainedSimilarity:
 
 
 def _compute_expected_cosines(pairs: Pairs, used: Booleans) -> Floats:
-    """Return the cosine expected of each pair of answers, given the quality of both workers.
+    """Return the cosine to expect of each pair of answers, given the quality of both workers.
 
     Shape (E,). Fitted on the pairs of workers that `used` selects.
 
@@ -140,7 +140,7 @@ def _compute_expected_cosines(pairs: Pairs, used: Booleans) -> Floats:
 def find_connected_groups(
     pairs: Pairs, named: Booleans, statistic: Floats
 ) -> tuple[CopierGroup, ...]:
-    """Return the groups of workers connected by suspected pairs, largest group first.
+    """Return the groups of workers whom suspected pairs connect, the largest group first.
 
     `named` (P,) marks the suspected pairs; `statistic` (P,) is the measure of suspicion.
     """
@@ -160,7 +160,7 @@ def find_connected_groups(
 
 
 def _build_group(pairs: Pairs, own: Integers, statistic: Floats) -> CopierGroup:
-    """Return the group of copiers formed by the worker pairs at the indices `own`."""
+    """Return the group of copiers that the worker pairs with the indices `own` form."""
     members = np.unique(np.concatenate([pairs.left[own], pairs.right[own]]))
     inside = np.zeros(pairs.n_workers, dtype=bool)
     inside[members] = True
@@ -176,7 +176,7 @@ def _build_group(pairs: Pairs, own: Integers, statistic: Floats) -> CopierGroup:
 
 
 def find_most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
-    """Return the most similar pairs of answers as rows (left worker, right worker, question).
+    """Return the most similar pairs of answers, as rows (left worker, right worker, question).
 
     Shape (k, 3). At most `most` rows.
 
@@ -196,7 +196,7 @@ def find_most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
 def _find_partial_copies(
     pairs: Pairs, able: Booleans, groups: Sequence[CopierGroup]
 ) -> tuple[CopierGroup, ...]:
-    """Return groups of workers of whose answers only a part is suspiciously alike.
+    """Return the groups of workers who share a suspicious part of their answers.
 
     Only pairs marked in `able` (P,) are tested, without the members of `groups`.
     """

@@ -30,12 +30,15 @@ AT_ONCE = 4_000_000
 
 @dataclass(frozen=True)
 class PairMatrix:
-    """Symmetric sparse matrix over workers, stored as its upper triangle; the diagonal is zero."""
+    """Symmetric sparse matrix with a value for each pair of workers; the diagonal is zero.
+
+    It stores the upper triangle.
+    """
 
     upper: sparse.csr_array
 
     def __matmul__(self, x: Floats) -> Floats:
-        """Return the product of the matrix with a vector or a matrix (one row per worker).
+        """Return the product of the matrix with a vector or matrix that has a row per worker.
 
         `x` is (M,) or (M, D), and so is the product.
         """
@@ -43,7 +46,7 @@ class PairMatrix:
         return np.asarray(self.upper @ x + self.upper.T @ x)
 
     def toarray(self) -> Floats:
-        """Return the whole symmetric matrix as a dense array.
+        """Return the matrix as a dense array (M, M).
 
         Shape (M, M).
         """
@@ -53,7 +56,7 @@ class PairMatrix:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Cosines of all pairs of answers to the same question, indexed by pair of workers.
+    """Cosines of all pairs of answers to the same question, with the two workers of each pair.
 
     E pairs of answers belong to P pairs of workers.
 
@@ -77,7 +80,7 @@ class Pairs:
 
     @classmethod
     def from_vote(cls, vote: MeanVote, seed: int = 0, most: int = MOST_PAIRS) -> Pairs:
-        """Return the cosines of all pairs of answers to the same question.
+        """Return the cosines of all pairs of answers to the same question, from their mean vote.
 
         With more than `most` pairs of answers, those of a seeded random sample of workers.
         """
@@ -119,7 +122,7 @@ class Pairs:
 
     @cached_property
     def total(self) -> Floats:
-        """Sum of the cosines of each pair of workers over their shared questions.
+        """Sum of cosines of each pair of workers over the questions that both answered.
 
         Shape (P,). The mean cosine S_ik is `total / shared`.
         """
@@ -134,14 +137,14 @@ class Pairs:
         return np.bincount(self.question, minlength=self.n_questions).astype(np.int64)
 
     def sum_by_pair(self, values: Floats) -> Floats:
-        """Return the sum of values (one per pair of answers) for each pair of workers.
+        """Return the sum of values (one per pair of answers) for each pair of workers (P,).
 
         Shape (P,).
         """
         return np.bincount(self.pair, weights=values, minlength=len(self)).astype(np.float64)
 
     def sum_by_question(self, values: Floats) -> Floats:
-        """Return the sum of values (one per pair of answers) for each question.
+        """Return the sum of values (one per pair of answers) for each question (Q,).
 
         Shape (Q,).
         """
@@ -149,7 +152,7 @@ class Pairs:
         return summed.astype(np.float64)
 
     def build_symmetric_matrix(self, values: Floats) -> PairMatrix:
-        """Return the symmetric worker matrix that holds the values of all pairs of workers.
+        """Return the symmetric matrix over workers that holds a value for each worker pair.
 
         `values` is (P,), the matrix (M, M) with zeros on the diagonal.
         """
@@ -159,13 +162,13 @@ class Pairs:
 
     @cached_property
     def _sparse_structure(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Column indices and row pointers of the upper half of a sparse worker matrix (32 bits)."""
+        """Column indices and row pointers of the sparse matrix of worker pairs (32 bits)."""
         counts = np.bincount(self.left, minlength=self.n_workers)
         indptr = np.concatenate([[0], np.cumsum(counts)])
         return self.right.astype(np.int32), indptr.astype(np.int32)
 
     def select_pairs(self, chosen: Booleans) -> Pairs:
-        """Return the selected pairs of workers, without their answers' cosines.
+        """Return the chosen pairs of workers, without the cosines of their answers.
 
         `chosen` is (P,).
         """
@@ -180,7 +183,7 @@ class Pairs:
         )
 
     def select_workers(self, chosen: Booleans) -> Pairs:
-        """Return the pairs among the chosen workers; worker codes stay the same.
+        """Return the pairs of two chosen workers; worker codes stay the same.
 
         `chosen` is (M,).
         """
@@ -200,7 +203,7 @@ class Pairs:
 
 
 def _sample_workers(cells: Cells, seed: int, most: int) -> Booleans:
-    """Return a random mask of workers who have at most `most` pairs of answers together.
+    """Return flags of randomly drawn workers who have at most `most` pairs of answers.
 
     Shape (M,).
     """
@@ -218,13 +221,13 @@ def _sample_workers(cells: Cells, seed: int, most: int) -> Booleans:
 
 
 def _count_answer_pairs(cells: Cells, is_sampled: Booleans) -> int:
-    """Return the number of pairs of answers to the same question among the sampled workers."""
+    """Return the number of pairs of answers by sampled workers to the same question."""
     answers = np.add.reduceat(is_sampled[cells.worker].astype(np.int64), cells.starts)
     return int((answers * (answers - 1) // 2).sum())
 
 
 def _find_distinct_codes(code: Integers, m: int) -> tuple[Integers, Integers]:
-    """Return the distinct codes of worker pairs, ascending, and each code's index among them.
+    """Return the distinct codes of worker pairs, ascending, and the index of each code in them.
 
     `m` is the number of workers; all codes are below m².
     """
@@ -240,7 +243,7 @@ def _find_distinct_codes(code: Integers, m: int) -> tuple[Integers, Integers]:
 def _iterate_pairs(
     vote: MeanVote, is_sampled: Booleans
 ) -> Iterator[tuple[Integers, Integers, Floats]]:
-    """Yield batches of answer pairs: the two workers, the question and the cosine.
+    """Yield batches of answer pairs: both workers' codes, the question codes and the cosines.
 
     Shapes (2, e), (e,) and (e,) for the e pairs of a batch; `is_sampled` is (M,).
     """
@@ -273,7 +276,7 @@ def _iterate_pairs(
 def _flatten_pairs(
     cosine: Floats, worker: Integers, question: Integers
 ) -> tuple[Integers, Integers, Floats]:
-    """Return workers, questions and cosines of all answer pairs of a batch as flat arrays.
+    """Return flat arrays of a batch's answer pairs: both workers, questions and cosines.
 
     `cosine` is (B, m, m), `worker` (B, m) and `question` (B,).
     """
@@ -283,7 +286,7 @@ def _flatten_pairs(
 
 
 def compute_block_cosines(block: GramBlock, part: slice, chosen: Integers | None = None) -> Floats:
-    """Return the cosines between all answers to each question of a block's slice `part`.
+    """Return the cosines between all answers to each question in the slice `part` of a block.
 
     Shape (B, m, m): questions, answers, answers.
 
@@ -314,7 +317,7 @@ MOST_ROUNDS = 200
 
 
 def fit_worker_effects(pairs: Pairs, mean: Floats, times: Floats) -> Floats:
-    """Return one additive effect per worker, fitted to the mean cosines of worker pairs.
+    """Return an additive effect per worker (M,), fitted to mean cosines of worker pairs.
 
     The effects b are the weighted least-squares fit of ``mean_ik = b_i + b_k``; shape (M,).
 
@@ -345,7 +348,7 @@ def fit_worker_effects(pairs: Pairs, mean: Floats, times: Floats) -> Floats:
 
 
 def fit_loadings(pairs: Pairs, mean: Floats, times: Floats, rounds: int = 30) -> Floats:
-    """Return one loading per worker: a one-factor model of the mean cosines of worker pairs.
+    """Return a loading per worker (M,) of a one-factor model of mean cosines of worker pairs.
 
     The loadings q fit ``mean_ik = q_i q_k`` by alternation; shape (M,).
 

@@ -31,7 +31,7 @@ CACHED = 100_000
 
 
 class SimilarityMatrices(ABC):
-    """Interface of the cosine matrices of a batch of questions, with zeros on the diagonal.
+    """Interface of cosine matrices of answers, one matrix per question, diagonal zero.
 
     Each question has one matrix over its answers.
 
@@ -45,14 +45,14 @@ class SimilarityMatrices(ABC):
 
     @abstractmethod
     def multiply_vectors(self, v: Floats) -> Floats:
-        """Return the product of each question's cosine matrix with its row of `v`.
+        """Return the product of each question's cosine matrix with that question's row of `v`.
 
         Shape (B, m).
         """
 
     @abstractmethod
     def sum_similarities(self, question: int, is_member: Booleans) -> Floats:
-        """Return, for each answer marked in `is_member`, its summed cosine with the other ones.
+        """Return each marked answer's summed cosine with the question's other marked answers.
 
         `question` is the index of the question in the batch.
         """
@@ -98,14 +98,14 @@ class FullSimilarityMatrices(SimilarityMatrices):
         return self.cosine.sum(axis=2)
 
     def multiply_vectors(self, v: Floats) -> Floats:
-        """Return the product of each question's cosine matrix with its row of `v`.
+        """Return the product of each question's cosine matrix with that question's row of `v`.
 
         Shape (B, m).
         """
         return np.asarray(np.einsum("bij,bj->bi", self.cosine, v))
 
     def sum_similarities(self, question: int, is_member: Booleans) -> Floats:
-        """Return, for each answer marked in `is_member`, its summed cosine with the other ones."""
+        """Return each marked answer's summed cosine with the question's other marked answers."""
         return np.asarray(self.cosine[question][np.ix_(is_member, is_member)].sum(axis=1))
 
     def iterate_power_method(self, v: Floats, steps: int) -> Floats:
@@ -131,7 +131,7 @@ class FullSimilarityMatrices(SimilarityMatrices):
 
 @dataclass(frozen=True)
 class FactoredSimilarityMatrices(SimilarityMatrices):
-    """Cosine matrices stored as the answers' unit vectors, which needs less memory.
+    """Cosine matrices kept as unit vectors of the answers, which needs less memory.
 
     `rows` is (B, m, d) for m answers to each of B questions; no vector is zero.
     """
@@ -144,7 +144,7 @@ class FactoredSimilarityMatrices(SimilarityMatrices):
         return self.rows.shape[0], self.rows.shape[1]
 
     def multiply_vectors(self, v: Floats) -> Floats:
-        """Return the product of each question's cosine matrix with its row of `v`.
+        """Return the product of each question's cosine matrix with that question's row of `v`.
 
         Shape (B, m).
         """
@@ -153,7 +153,7 @@ class FactoredSimilarityMatrices(SimilarityMatrices):
         return np.asarray((self.rows @ along.transpose(0, 2, 1))[:, :, 0] - v)
 
     def sum_similarities(self, question: int, is_member: Booleans) -> Floats:
-        """Return, for each answer marked in `is_member`, its summed cosine with the other ones."""
+        """Return each marked answer's summed cosine with the question's other marked answers."""
         some = self.rows[question][is_member]
         # Less the answer's cosine with itself.
         return np.asarray(some @ some.sum(axis=0) - 1.0)
@@ -180,7 +180,7 @@ class FactoredSimilarityMatrices(SimilarityMatrices):
 def build_similarity_matrices(
     block: GramBlock, part: slice, chosen: Integers | None = None
 ) -> SimilarityMatrices:
-    """Return the cosine matrices of some questions, in the storage form that needs less memory.
+    """Return the cosine matrices of some questions, in the form that needs less memory.
 
     `chosen` are indices of some of the answers to each question; None for all. Vectors are stored
     if the block has them, their inner products are cosines, and they take less memory.
@@ -197,7 +197,9 @@ def build_similarity_matrices(
 
 
 def _centre_rows(v: Floats) -> Floats:
-    """Return the array with the mean of each row subtracted.
+    """Return the array (B, m) with the mean of each row subtracted.
+
+    =
 
     `v` is (B, m).
     """
@@ -205,7 +207,9 @@ def _centre_rows(v: Floats) -> Floats:
 
 
 def _normalise_rows(v: Floats) -> Floats:
-    """Return the array with each row scaled to length 1; zero rows stay zero.
+    """Return the array (B, m) with each row scaled to length 1; zero rows stay zero.
+
+    =
 
     `v` is (B, m).
     """
@@ -233,7 +237,7 @@ MOST_MOVES = 20
 
 @dataclass(frozen=True)
 class QuestionCamps:
-    """Result of the test for two camps of similar answers, for each question of a run.
+    """Results of the test for two camps of answers, for each question of a run.
 
     Attributes
     ----------
@@ -272,7 +276,7 @@ class QuestionCamps:
 def find_question_camps(
     vote: MeanVote, seed: int = 0, tested: Booleans | None = None
 ) -> QuestionCamps:
-    """Return the result of testing each question's answers for two camps of similar answers.
+    """Return the results of testing the answers to each question for two camps.
 
     Each camp has at least 3 answers and a fifth of the question's answers.
 
@@ -298,7 +302,7 @@ def find_question_camps(
 
 @dataclass(frozen=True)
 class _QuestionBatch:
-    """Questions with equally many tested answers, from one block of a vote.
+    """Questions of one block with equally many tested answers, to be tested at once.
 
     B questions with m tested answers each.
 
@@ -357,7 +361,7 @@ def _iterate_batches(
 
 @dataclass(frozen=True)
 class _AnswerCamp:
-    """Workers who gave similar answers to a question, and the author of the most central one."""
+    """A camp of similar answers to a question: its workers and the author nearest to its mean."""
 
     workers: Integers
     nearest: int
@@ -366,7 +370,7 @@ class _AnswerCamp:
     def from_answers(
         cls, workers: Integers, similarities: SimilarityMatrices, question: int, is_member: Booleans
     ) -> _AnswerCamp:
-        """Return the workers of one camp, and the worker whose answer is nearest to the others'.
+        """Return a camp's workers, and the worker whose answer is nearest to the camp's others.
 
         `workers` are the authors of all answers to the question at index `question`; `is_member`
         marks the answers of the camp.
@@ -381,7 +385,7 @@ class _AnswerCamp:
 def _build_question_camps(
     separation: Floats, members: dict[int, tuple[_AnswerCamp, _AnswerCamp]]
 ) -> QuestionCamps:
-    """Return the result of the test, from each question's separation and its camps' members."""
+    """Return the results of the test, from each question's separation and its camps."""
     tested = int(np.count_nonzero(~np.isnan(separation)))
     listed = np.array(sorted(members, key=lambda q: (-separation[q], q)), dtype=np.int64)
     # The larger one first; halves of equal size are told in the order of their first worker.
@@ -401,7 +405,7 @@ def _build_question_camps(
 
 
 def _compute_leading_signs(similarities: SimilarityMatrices) -> Booleans:
-    """Return a first split of each question's answers: signs of the leading eigenvector.
+    """Return a first split of each question's answers, by the leading eigenvector's signs.
 
     Shape (B, m). The eigenvector is of the doubly centred Gram matrix; one row per question.
 
@@ -413,7 +417,7 @@ def _compute_leading_signs(similarities: SimilarityMatrices) -> Booleans:
 
 
 def _reassign_answers(similarities: SimilarityMatrices, in_first: Booleans) -> Booleans:
-    """Return the split after moving answers to the half they are more similar to, until stable.
+    """Return the split after answers have moved to the half they are more similar to.
 
     Shape (B, m).
     """
@@ -436,7 +440,9 @@ def _reassign_answers(similarities: SimilarityMatrices, in_first: Booleans) -> B
 
 
 def _compute_separation(similarities: SimilarityMatrices, in_first: Booleans) -> Floats:
-    """Return how far apart the two halves of each question's answers are; 0 for a small half.
+    """Return how far apart the two halves of each question's answers are, 0 to 1.
+
+    0 where a half is too small.
 
     Shape (B,). The separation is (within - across) / (1 - across).
     """
@@ -463,7 +469,7 @@ def _compute_separation(similarities: SimilarityMatrices, in_first: Booleans) ->
 
 @dataclass(frozen=True)
 class AnswerCamps:
-    """Separation of the two camps of answers to a question, with camp sizes and examples.
+    """How far the answers to a question fall into two camps, with camp sizes and examples.
 
     Attributes
     ----------
@@ -479,7 +485,7 @@ class AnswerCamps:
 
 
 def build_camps_summary(camps: dict[Any, AnswerCamps], questions: Iterable[Any]) -> dict[str, Any]:
-    """Return the numbers of tested questions and of those with two camps, for the run's summary.
+    """Return the numbers of questions tested for camps and with camps, for the run's summary.
 
     `too_few` counts the questions of `questions` with fewer answers than are needed.
     """

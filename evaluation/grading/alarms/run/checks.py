@@ -19,7 +19,7 @@ TOO_FEW_ANSWERS = "no_worker_with_3_answers"
 
 
 def compute_dont_know_shares(worker: Integers, n_workers: int, is_dont_know: Booleans) -> Floats:
-    """Return the share of each worker's answers that mean only "I don't know". Shape (M,).
+    """Return the share of each worker's answers (M,) that mean only "I don't know".
 
     It is 0 for workers with fewer than 3 such answers.
 
@@ -44,7 +44,7 @@ def build_dont_know_check(worker: Integers, shares: Floats) -> CheckResult:
 
 
 def build_checks(survey: RunChecks, *of_texts: CheckResult) -> tuple[CheckResult, ...]:
-    """Return all checks of a run in their declared order.
+    """Return all checks of a run in their declared order, to be stored with it.
 
     `of_texts` are the checks on the answers' texts; `survey` holds the statistical checks.
     """
@@ -59,7 +59,7 @@ def build_checks(survey: RunChecks, *of_texts: CheckResult) -> tuple[CheckResult
 
 
 def _build_group_checks(survey: RunChecks) -> list[CheckResult]:
-    """Return the checks for camps (opposed groups of workers) and for copied answers."""
+    """Return the checks for camps of workers, camps on single questions and copied answers."""
     camps, questions, copies = survey.camps, survey.questions, survey.kinship
     starts = survey.starts
     excess = None
@@ -107,7 +107,7 @@ def _build_model_check(survey: RunChecks) -> CheckResult:
 
 
 def _build_ranking_checks(survey: RunChecks) -> list[CheckResult]:
-    """Return the checks of the ranking's stability, the convergence and the amount of data."""
+    """Return the checks of the ranking's stability, of convergence and of the amount of data."""
     checks = [
         CheckResult(name, check.statistic, check.threshold, check.is_raised, check.reason)
         for name, check in (

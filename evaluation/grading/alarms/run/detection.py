@@ -67,7 +67,7 @@ ANSWERS = frozenset(
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Two answers to one question, displayed side by side as evidence for an alarm.
+    """Row numbers of two answers to a question, shown side by side as evidence of an alarm.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class SideBySide:
 
 @dataclass(frozen=True)
 class Alarm:
-    """An alarm, notice or information about a grading, with ids of its workers and questions.
+    """An alarm, notice or information on a grading, with the ids of its workers and questions.
 
     Attributes
     ----------
@@ -118,13 +118,13 @@ class Alarm:
         return self.reviewed or (REMEDIED if self.is_answered else OPEN)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the alarm's values by column of alarms.csv."""
+        """Return the alarm's values by the column names of alarms.csv."""
         return {column: getattr(self, column) for column in COLUMNS}
 
 
 @dataclass(frozen=True)
 class Alarms:
-    """All alarms of a grading, with the statistical checks that raised them.
+    """All alarms of a grading, with the checks that raised them and the camps of its answers.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class Alarms:
 
 @dataclass(frozen=True)
 class GradedAnswers:
-    """Graded worker answers (texts, workers, questions, vectors) and the models' answers.
+    """Graded answers of workers (texts, workers, questions, vectors), and models' answers.
 
     `rows` are the answers' row numbers in the caller's table, which may have more answers; by
     default 0 to N-1.
@@ -169,7 +169,7 @@ def choose_alarm_crowd(
     answers: GradedAnswers,
     outside: RemedyInputs | None = None,
 ) -> tuple[AQER, GradedAnswers]:
-    """Return the grading, and the answers, in which alarms are to be detected.
+    """Return the fitted grading and the answers in which alarms are to be detected.
 
     In a run without remedies these are the run's grading and answers. With remedies it is the
     grading without them, because a remedy corrects the grades and not the crowd. If workers are
@@ -192,9 +192,9 @@ def choose_alarm_crowd(
 
 
 def restore_plain_vectors(answers: GradedAnswers, outside: RemedyInputs | None) -> GradedAnswers:
-    """Return the answers with vectors of the texts as written, and without models' answers.
+    """Return the answers with vectors of their uncorrected texts, and without models' answers.
 
-    Returned unchanged if no such vectors were kept.
+    Returned unchanged if the spelling was not corrected.
     """
     if outside is None or outside.plain_vectors is None:
         return answers
@@ -202,7 +202,7 @@ def restore_plain_vectors(answers: GradedAnswers, outside: RemedyInputs | None) 
 
 
 def select_rows(answers: GradedAnswers, rows: Integers) -> GradedAnswers:
-    """Return the answers at the given rows; each keeps its original row number."""
+    """Return the answers with these row numbers, which keep their original row numbers."""
     row_numbers = rows.tolist()
     return replace(
         answers,
@@ -215,7 +215,7 @@ def select_rows(answers: GradedAnswers, rows: Integers) -> GradedAnswers:
 
 
 def join_ids(ids: Iterable[object]) -> str:
-    """Return ids joined by semicolons for one CSV cell; semicolons in an id are escaped."""
+    """Return ids joined by semicolons for a CSV cell; semicolons within an id are escaped."""
     return ";".join(str(identifier).replace("\\", "\\\\").replace(";", "\\;") for identifier in ids)
 
 
@@ -227,7 +227,7 @@ def detect_alarms(
     model_names: Mapping[Any, str] | None = None,
     ranking: AQER | None = None,
 ) -> Alarms:
-    """Return the alarms of a grading, its checks, and the camps of answers on each question.
+    """Return the alarms of a grading, its checks, and the camps of answers to each question.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def detect_alarms(
 
 @dataclass(frozen=True)
 class _RunCodes:
-    """Integer codes of workers and questions in a run, with their ids and answer rows."""
+    """Integer codes of a run's workers and questions, with their ids and answer rows."""
 
     worker: Integers
     question: Integers
@@ -292,7 +292,7 @@ class _RunCodes:
 
     @classmethod
     def from_answers(cls, aqer: AQER, answers: GradedAnswers) -> _RunCodes:
-        """Number the workers and questions of the graded answers, and index the answers."""
+        """Return the codes of the workers and questions of graded answers, with answer rows."""
         workers, questions = aqer.workers_.tolist(), aqer.questions_.tolist()
         of_worker = {label: code for code, label in enumerate(workers)}
         of_question = {label: code for code, label in enumerate(questions)}
@@ -315,7 +315,7 @@ class _RunCodes:
 def _collect_model_answers(
     codes: _RunCodes, models: ModelColumns | None
 ) -> list[ModelAnswerVectors]:
-    """Return the vectors and questions of each language model's answers."""
+    """Return the answer vectors and question codes of each language model."""
     if models is None:
         return []
     return [
@@ -329,11 +329,9 @@ def _collect_model_answers(
 def _compute_raw_by_words(
     parameters: AqerParameters, aqer: AQER, answers: GradedAnswers
 ) -> tuple[Floats | None, str]:
-    """Return each worker's raw score from word counts (TF-IDF) instead of embeddings.
+    """Return workers' raw scores (M,) by word counts (TF-IDF) and "", or None and a reason code.
 
-    None with a reason if it cannot be computed.
-
-    Shape (M,). The electorate and the start are those of the run.
+    The electorate and the start are those of the run.
     """
     if parameters.embedder == OTHER_GRADER:
         return None, "graded_by_words_already"
@@ -359,7 +357,7 @@ def _compute_raw_by_words(
 def _build_dont_know_findings(
     codes: _RunCodes, is_dont_know: Booleans, share: Floats
 ) -> list[Finding]:
-    """Return the finding on workers who often answer "I don't know"; empty if none do."""
+    """Return the notice on workers who often answer "I don't know"; empty if none do."""
     named = np.flatnonzero(share >= DONT_KNOW)
     if not len(named):
         return []
@@ -379,7 +377,7 @@ def _build_dont_know_findings(
 
 
 def _count_nearly_identical(survey_result: RunChecks) -> dict[tuple[int, ...], tuple[int, int]]:
-    """Return, by group of copiers, the numbers of nearly identical and of all answer pairs.
+    """Return, by group of copiers, its numbers of nearly identical and of all answer pairs.
 
     Nearly identical: a cosine of .9 or more. Keys are the codes of the members.
     """
@@ -406,7 +404,7 @@ def _add_identical_counts(
 
 
 def _build_alarm(codes: _RunCodes, finding: Finding, model_names: Mapping[Any, str]) -> Alarm:
-    """Return the alarm of a finding, with worker and question ids in place of codes."""
+    """Return the alarm of a finding, with ids of workers and questions in place of codes."""
     if finding.kind == "model_like":
         exhibits = _pair_with_model(codes, finding)
     else:
@@ -445,7 +443,7 @@ def _build_message(finding: Finding, model_names: Mapping[Any, str]) -> Message:
 
 
 def _pair_with_model(codes: _RunCodes, finding: Finding) -> list[SideBySide]:
-    """Return up to 50 pairs of a worker's and a model's answer as evidence for an alarm."""
+    """Return up to 50 pairs of a worker's and a model's answer, as evidence of an alarm."""
     rows = codes.model_rows[finding.figures["model"]]
     side_by_side = [
         SideBySide(codes.questions[question], codes.row_of[worker, question], None, row)
@@ -459,7 +457,7 @@ def _pair_with_model(codes: _RunCodes, finding: Finding) -> list[SideBySide]:
 def _build_question_camps(
     codes: _RunCodes, question_camps: QuestionCamps
 ) -> dict[Any, AnswerCamps]:
-    """Return, by question, the separation of its two camps of answers, with sizes and examples."""
+    """Return, by question, the separation of its answers into camps, with sizes and examples."""
     camps = {
         codes.questions[code]: AnswerCamps(clip_separation(value))
         for code, value in enumerate(question_camps.separation.tolist())

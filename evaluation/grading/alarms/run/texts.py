@@ -47,7 +47,7 @@ READ = 400
 
 
 def extract_sequences(text: str) -> frozenset[str]:
-    """Return the set of 5-character sequences of a text, without case and punctuation."""
+    """Return the set of 5-character sequences of a text, ignoring case and punctuation."""
     plain = fold(unicodedata.normalize("NFC", text))
     return frozenset(
         plain[index : index + SEQUENCE] for index in range(max(1, len(plain) - SEQUENCE + 1))
@@ -55,14 +55,14 @@ def extract_sequences(text: str) -> frozenset[str]:
 
 
 def compute_dice_coefficient(sequences: frozenset[str], other: frozenset[str]) -> float:
-    """Return the Dice coefficient (0 to 1) of two sets of character sequences."""
+    """Return the similarity (Dice coefficient, 0 to 1) of two sets of character sequences."""
     return 2 * len(sequences & other) / (len(sequences) + len(other))
 
 
 def is_copied_group(
     group: CopierGroup, texts: Sequence[str], worker: Integers, question: Integers, seed: int = 0
 ) -> bool:
-    """Return whether at least half of a group's answer pairs are equal up to light edits.
+    """Return whether at least half of a group's pairs of answers differ by light edits only.
 
     Their share must also exceed, by .4, that of pairs of a member and another worker.
 
@@ -93,13 +93,13 @@ def is_copied_group(
             break
     if not within:
         return False
-    share_across = _compute_share_alike(texts, across) if across else 0.0
-    share_within = _compute_share_alike(texts, within)
+    share_across = _compute_equal_share(texts, across) if across else 0.0
+    share_within = _compute_equal_share(texts, within)
     return share_within >= PROVEN and share_within - share_across >= EXCESS
 
 
-def _compute_share_alike(texts: Sequence[str], rows: Sequence[tuple[int, int]]) -> float:
-    """Return the share of answer pairs whose texts are equal up to light edits."""
+def _compute_equal_share(texts: Sequence[str], rows: Sequence[tuple[int, int]]) -> float:
+    """Return the share of answer pairs whose texts differ by light edits only."""
     same = [
         compute_dice_coefficient(extract_sequences(texts[a]), extract_sequences(texts[b])) >= SAME
         for a, b in rows
@@ -168,7 +168,9 @@ def find_identical_texts(
 def _count_same_texts(
     pairs: Pairs, texts: Sequence[str], worker: Integers, question: Integers, left_out: Booleans
 ) -> Floats:
-    """Return, per pair of workers, the number of questions with the same long text from both.
+    """Return, per worker pair (P,), the number of questions with the same long text by both.
+
+    =
 
     Shape (P,).
     """
@@ -311,7 +313,7 @@ def find_junk(
 
 
 def _is_repeating(n_alike: Integers) -> bool:
-    """Return whether enough of a worker's answers resemble another of the same worker."""
+    """Return whether enough of a worker's answers resemble another answer of that worker."""
     return int((n_alike > 0).sum()) >= FEWEST_REPEATED
 
 
@@ -323,7 +325,7 @@ def _group_rows_by_code(codes: Integers, rows: Integers) -> list[Integers]:
 
 @dataclass(frozen=True)
 class _AnswerComparison:
-    """Measures of whether two answers are the same text or nearly so.
+    """Comparison of answers: whether two are the same text, or nearly so by their vectors.
 
     Attributes
     ----------
@@ -347,15 +349,17 @@ class _AnswerComparison:
         return cls(vectors, _encode_labels(plain), _encode_labels(numbers))
 
     def count_alike(self, rows: Integers) -> Integers:
-        """Return, per row, the number of other rows with an equal or nearly equal answer."""
+        """Return, for each row, the number of other rows with a nearly equal answer."""
         return self._count_nearly_equal(rows, rows) - 1
 
     def find_alike(self, rows: Integers, others: Integers) -> Booleans:
-        """Return, per row, whether any of `others` (itself included) has a nearly equal answer."""
+        """Return, for each row, whether a row in `others` (or itself) has a nearly equal answer."""
         return self._count_nearly_equal(rows, others) > 0
 
     def find_shared_answers(self, rows: Integers, question: Integers, seed: int) -> Booleans:
-        """Return, per row, whether a third of the question's other answers are nearly equal to it.
+        """Return, for each row, whether a third of the question's other answers nearly equal it.
+
+        =
 
         Shape (R,).
         """
@@ -375,7 +379,10 @@ class _AnswerComparison:
         return is_shared
 
     def _count_nearly_equal(self, rows: Integers, others: Integers) -> Integers:
-        """Return, per row, how many of `others` have a nearly equal answer; a row counts itself."""
+        """Return, for each row, how many rows in `others` have a nearly equal answer.
+
+        A row counts itself.
+        """
         x = scale_to_unit_length(self.vectors[others]).astype(np.float32)
         y = x
         if others is not rows:
@@ -400,7 +407,9 @@ def _encode_labels(labels: Sequence[str]) -> Integers:
 
 
 def _find_shared_texts(plain: Sequence[str], worker: Integers, question: Integers) -> Booleans:
-    """Return, per answer, whether enough other workers gave the same text to the question.
+    """Return, for each answer (N,), whether enough other workers gave the question that text.
+
+    =
 
     Shape (N,).
     """

@@ -35,7 +35,7 @@ ReadBy = Callable[[Any, Sequence[str]], list[list[TextFact]]]
 
 @dataclass(frozen=True)
 class _ExtractedAnswer:
-    """An answer with its extracted facts grouped by kind, and its voting weight."""
+    """An answer with the facts extracted from it, by kind, and its author's voting weight."""
 
     kind: str
     name: Any
@@ -59,7 +59,7 @@ class SlotShares:
 
     @classmethod
     def from_texts(cls, texts: Sequence[str], read: Sequence[Sequence[TextFact]]) -> SlotShares:
-        """Return the shares of answers that state each kind of fact.
+        """Return the shares of texts that state each kind of fact, and their median word count.
 
         `read` holds the facts extracted from each text.
         """
@@ -71,7 +71,7 @@ class SlotShares:
         return cls({slot: count / len(texts) for slot, count in counts.items()}, words)
 
     def select_slots(self, stated: float) -> list[str]:
-        """Return the kinds of facts that at least a share of `stated` of the answers state."""
+        """Return the kinds of facts that at least the share `stated` of the answers state."""
         return [slot for slot, share in self.shares.items() if share >= stated]
 
 
@@ -92,7 +92,7 @@ def find_crowd_facts(
     stated: float = STATED,
     read_by: ReadBy | None = None,
 ) -> CrowdFacts:
-    """Return the values that workers agree on, with verdicts on the values of every answer.
+    """Return the values that workers agree on, and verdicts on the values of every answer.
 
     Workers vote; a worker's answer is judged by the votes of the others. Models do not vote.
 
@@ -145,7 +145,7 @@ def compute_slot_consensuses(
 
 @dataclass(frozen=True)
 class _ExtractedQuestion:
-    """A question's answers with their facts grouped by kind, or the reason code for no facts."""
+    """A question's answers with their facts by kind, or the reason code for no facts."""
 
     question: Any
     answers: Sequence[_ExtractedAnswer]
@@ -212,7 +212,7 @@ def _iterate_questions(
 
 
 def _group_rows(answers: Answers, models: ModelAnswers | None) -> dict[Any, _QuestionRows]:
-    """Group answer rows by question, for the questions that workers answered."""
+    """Return the rows of workers' and models' answers by question, of answered questions."""
     rows_of_question: dict[Any, _QuestionRows] = defaultdict(_QuestionRows)
     for row, question in enumerate(answers.questions):
         rows_of_question[question].workers.append(row)
@@ -223,7 +223,7 @@ def _group_rows(answers: Answers, models: ModelAnswers | None) -> dict[Any, _Que
 
 
 def _group_by_slot(facts: Sequence[TextFact]) -> dict[str, list[TextFact]]:
-    """Group the facts of an answer by kind, such as "year" or "length"."""
+    """Return the facts of an answer by kind, such as "year" or "length"."""
     facts_of_slot: dict[str, list[TextFact]] = {}
     for fact in facts:
         facts_of_slot.setdefault(fact.slot, []).append(fact)
@@ -232,7 +232,7 @@ def _group_by_slot(facts: Sequence[TextFact]) -> dict[str, list[TextFact]]:
 
 @dataclass(frozen=True)
 class _Slot:
-    """One kind of fact on a question, with the workers' consensus on its value."""
+    """One kind of fact of a question, with the workers' consensus on its values."""
 
     question: Any
     consensus: SlotConsensus
@@ -263,7 +263,7 @@ class _Slot:
             yield CrowdFact(self.question, self.consensus.slot, shown[at], backed, crowd.n, state)
 
     def iterate_verdicts(self, extracted: _ExtractedAnswer) -> Iterator[AnswerFact]:
-        """Yield a row of answer_facts.csv for each value of an answer and each value it lacks."""
+        """Yield a row of answer_facts.csv for each value that an answer states or lacks."""
         own = extracted.slots.get(self.consensus.slot, [])
         for judged_value in self.consensus.judge_values(own, extracted.weight, extracted.votes):
             stated = None if judged_value.value is None else own[judged_value.value]

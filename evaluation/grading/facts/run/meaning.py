@@ -44,7 +44,7 @@ class EntailmentRater(Protocol):
     def compute_contradictions(
         self, pairs: Sequence[Pair], progress: Callable[[int, int], None] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return each pair's probabilities of contradiction and of entailment, two (n,) arrays.
+        """Return the probabilities of contradiction and of entailment of each pair of texts.
 
         Each pair is read in both orders; of contradiction the lower probability counts, of
         entailment the greater.
@@ -65,7 +65,7 @@ class _ComparedAnswer:
 
 @dataclass
 class _QuestionClaims:
-    """The answers to a question, and the indices of those used as the crowd's claims.
+    """The answers to a question, and the indices of those that serve as the crowd's claims.
 
     Attributes
     ----------
@@ -79,11 +79,11 @@ class _QuestionClaims:
 
     @property
     def voters(self) -> set[int]:
-        """Indices (in `answers`) of the answers by voting workers."""
+        """Indices of the answers by voting workers."""
         return {index for index, answer in enumerate(self.answers) if answer.votes}
 
     def iterate_pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield index pairs (answer, claim) to compare, if at least 3 other workers vote.
+        """Yield the index pairs (answer, claim) to compare; none if fewer than 3 others vote.
 
         No answer is compared with itself.
         """
@@ -173,7 +173,7 @@ def add_entailment_verdicts(
 
 
 def copy_entailment_verdicts(facts: CrowdFacts, other: CrowdFacts) -> CrowdFacts:
-    """Return `facts` with the entailment verdicts on the same answers copied from `other`."""
+    """Return `facts` with the entailment verdicts of `other` on the same answers added."""
     crowd: dict[Any, list[CrowdFact]] = defaultdict(list)
     verdicts: dict[Any, list[AnswerFact]] = defaultdict(list)
     for claim in other.crowd:
@@ -249,7 +249,7 @@ def _collect_questions(
 
 
 def _find_stating_answers(facts: CrowdFacts) -> dict[Any, dict[tuple[str, str], set[Any]]]:
-    """Return, by question, each agreed value with the answers that state it."""
+    """Return, by question, the keys of the answers that state each agreed value."""
     keys_of_facts: dict[Any, dict[tuple[str, str], set[Any]]] = defaultdict(dict)
     agreed = [fact for fact in facts.crowd if fact.state == ValueState.AGREED]
     for fact in sorted(agreed, key=lambda fact: -fact.mentions):
@@ -269,7 +269,7 @@ def _find_stating_answers(facts: CrowdFacts) -> dict[Any, dict[tuple[str, str], 
 
 @dataclass
 class _Comparison:
-    """Entailment probabilities of a question's answers against its claims, and the verdicts.
+    """Entailment probabilities of a question's answers and claims, and verdicts from them.
 
     Attributes
     ----------
@@ -325,7 +325,7 @@ class _Comparison:
     def _judge_answer(
         self, row: AnswerFact, index: int, claims: Sequence[int], others: Collection[int]
     ) -> AnswerFact:
-        """Return the record of an answer with its verdict, from the claim it contradicts most."""
+        """Return an answer's row with its verdict, from the claim that it contradicts most."""
         worst = max(claims, key=lambda claim: self.probabilities[index, claim][0])
         row = replace(row, value=f"{self.probabilities[index, worst][0]:.3f}", verdict=Verdict.OPEN)
         claim_compared = worst if self._is_contradiction(index, worst) else claims[0]
@@ -355,26 +355,26 @@ class _Comparison:
         return replace(row, verdict=verdict, mentions=n_back, crowd=crowd, n_crowd=n_crowd)
 
     def _is_contradiction(self, index: int, claim: int) -> bool:
-        """Return whether the answer at `index` contradicts the answer at index `claim`."""
+        """Return whether the answer with this index contradicts the claim with that index."""
         return self.probabilities.get((index, claim), (0.0, 0.0))[0] >= THRESHOLD
 
     def _is_agreement(self, index: int, claim: int) -> bool:
-        """Return whether the answer at `index` entails the claim and does not contradict it."""
+        """Return whether the answer with this index entails the claim and contradicts it not."""
         contradict, entail = self.probabilities.get((index, claim), (0.0, 0.0))
         return entail >= THRESHOLD > contradict
 
     def _get_weight(self, index: int) -> float:
-        """Return the voting weight of the worker who gave the answer at index `index`."""
+        """Return the voting weight of the worker who wrote the answer with this index."""
         return self.weights.get(self.compared.answers[index].name, 0.0)
 
 
 def _is_equal_text(text: str, other: str) -> bool:
-    """Return whether two texts are equal, ignoring case and extra spaces."""
+    """Return whether two texts are equal but for case and spaces."""
     return " ".join(text.casefold().split()) == " ".join(other.casefold().split())
 
 
 def _merge_by_question(rows: Sequence[Any], added_rows: Mapping[Any, Sequence[Any]]) -> list[Any]:
-    """Return all rows grouped by question; rows of `added_rows` come last in each group."""
+    """Return all rows grouped by question, with the rows of `added_rows` last in each group."""
     rows_of_question: dict[Any, list[Any]] = {question: [] for question in added_rows}
     for row in rows:
         rows_of_question.setdefault(row.question, []).append(row)

@@ -84,7 +84,7 @@ class AnswerFact:
 
 @dataclass(frozen=True)
 class CrowdFacts:
-    """All facts of a run: the values that workers state, and verdicts on every answer.
+    """All facts of a run: the values that workers state, and the verdicts on every answer.
 
     Attributes
     ----------
@@ -108,20 +108,20 @@ class CrowdFacts:
 
     @cached_property
     def agreements(self) -> Mapping[tuple[str, Any], Agreement]:
-        """Share of facts that agree with the crowd, by (kind, name) of worker or model."""
+        """Shares of facts that agree with the crowd, by (kind, name) of a worker or model."""
         return compute_agreements(
             (answer.kind, answer.name, answer.verdict) for answer in self.answers
         )
 
     def get_agreement(self, kind: str, name: Any) -> Agreement:
-        """Return a worker's or model's agreement with the crowd; 0 facts if none were judged."""
+        """Return the number of judged facts of a worker or model, and the share that agrees."""
         return self.agreements.get((kind, name), compute_agreement(0, 0))
 
 
 def compute_agreements(
     verdicts: Iterable[tuple[str, Any, str]],
 ) -> dict[tuple[str, Any], Agreement]:
-    """Return the share of agreeing facts of each worker and model, by (kind, name)."""
+    """Return the shares of facts that agree with the crowd, by (kind, name) of the author."""
     counts = Counter(verdicts)
     authors = dict.fromkeys((kind, name) for kind, name, _ in counts)
     return {
@@ -187,7 +187,7 @@ class QuotedFact:
 
 @dataclass
 class ModelReader:
-    """Facts that a chat model extracted, to pass to `find_crowd_facts` as `read_by`.
+    """Facts that a chat model extracted; a function of them for `find_crowd_facts`.
 
     Attributes
     ----------
@@ -198,7 +198,7 @@ class ModelReader:
     about: ReadByModel
 
     def __call__(self, question: Any, texts: Sequence[str]) -> list[list[TextFact]]:
-        """Return the extracted facts of each of the answers `texts` to a question.
+        """Return the facts extracted from each of the answers `texts` to a question.
 
         A kind of fact whose quotes are all numbers becomes numeric.
         """
@@ -214,12 +214,12 @@ class _Tally:
     counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     def add_count(self, name: str, n: int = 1) -> None:
-        """Add n to the counter `name`."""
+        """Add n to the counter with this name."""
         self.counts[name] += n
 
 
 def extract_facts_by_model(answers: AnswerColumns, ask: Ask, model: str = "") -> ModelReader:
-    """Return the facts of all answers, extracted by a chat model; raise what `ask` raises.
+    """Return the facts of all answers, extracted by a chat model; raises what `ask` raises.
 
     `ask` gets "slots" and "facts" as names of steps, and each once more with " again".
     """
@@ -264,7 +264,7 @@ def extract_facts_by_model(answers: AnswerColumns, ask: Ask, model: str = "") ->
 
 
 def parse_slots(reply: str) -> tuple[list[str] | None, str | None]:
-    """Return the kinds of facts listed in a model's reply, or None and a reason code."""
+    """Return the kinds of facts listed in a model's reply and None, or None and a reason code."""
     listed, why = _parse_list(reply, "slots")
     if listed is None:
         return None, why
@@ -274,7 +274,7 @@ def parse_slots(reply: str) -> tuple[list[str] | None, str | None]:
 
 
 def parse_facts(reply: str) -> tuple[list[Mapping[str, str]] | None, str | None]:
-    """Return the facts listed in a model's reply, or None and a reason code.
+    """Return the facts listed in a model's reply and None, or None and a reason code.
 
     A number as value is taken as its digits; an entry of another form makes the reply unreadable.
     """
@@ -301,7 +301,7 @@ def _convert_to_text(value: object) -> str:
 
 
 def _parse_list(reply: str, name: str) -> tuple[list[Any] | None, str | None]:
-    """Return the list `name` in the first JSON object of a reply, or None and a reason code."""
+    """Return the list `name` of the JSON in a reply and None, or None and a reason code."""
     begin = reply.find("{")
     if begin < 0:
         return None, NO_JSON
@@ -318,10 +318,7 @@ def _parse_list(reply: str, name: str) -> tuple[list[Any] | None, str | None]:
 def _select_quoted_facts(
     facts: Sequence[Mapping[str, str]], slots: Sequence[str], text: str, tally: _Tally
 ) -> list[QuotedFact]:
-    """Return the facts of the requested kinds whose quotes occur in the answer.
-
-    The other facts are counted in `tally`.
-    """
+    """Return the facts of the requested kinds whose quotes are in the answer; count the others."""
     quoted_facts = []
     for fact in facts:
         slot = fold_spaces(fact["slot"])[:SLOT_LETTERS].strip()
@@ -337,13 +334,13 @@ def _select_quoted_facts(
 
 
 def _read_number(quote: str) -> TextFact | None:
-    """Return the number, year or measure in a quote; None without exactly one."""
+    """Return the number, year or measure in a quote; None unless there is exactly one."""
     facts = FactReader([]).read_facts("", [quote])[0]
     return facts[0] if len(facts) == 1 else None
 
 
 def _find_numeric_slots(facts: Sequence[QuotedFact]) -> dict[str, dict[str, TextFact]]:
-    """Return, for kinds of facts whose quotes are all numbers, the number of each quote."""
+    """Return the number in each quote, by kind, of the kinds whose quotes are all numbers."""
     by_slot: dict[str, dict[str, TextFact | None]] = defaultdict(dict)
     for fact in facts:
         by_slot[fact.slot].setdefault(fact.quote, _read_number(fact.quote))
@@ -361,7 +358,7 @@ def _find_numeric_slots(facts: Sequence[QuotedFact]) -> dict[str, dict[str, Text
 
 
 def _build_fact(quoted_fact: QuotedFact, numeric: Mapping[str, Mapping[str, TextFact]]) -> TextFact:
-    """Return the fact to vote on; a number is taken from the quote, not from the model's value."""
+    """Return the fact to vote on, whose number is from the quote and not from the model's value."""
     spans = ((quoted_fact.start, quoted_fact.start + len(quoted_fact.quote)),)
     number = numeric.get(quoted_fact.slot, {}).get(quoted_fact.quote)
     if number is None:
@@ -372,7 +369,7 @@ def _build_fact(quoted_fact: QuotedFact, numeric: Mapping[str, Mapping[str, Text
 
 
 def _drop_repeated(facts: Sequence[TextFact]) -> list[TextFact]:
-    """Return the facts without those that are compatible with an earlier one."""
+    """Return the facts without those that are compatible with an earlier fact."""
     distinct_facts: list[TextFact] = []
     for fact in facts:
         if not any(fact.is_compatible(other) for other in distinct_facts):
@@ -381,7 +378,7 @@ def _drop_repeated(facts: Sequence[TextFact]) -> list[TextFact]:
 
 
 def _build_slots_item(answers: AnswerColumns, question: Any, rows: Sequence[int]) -> Item:
-    """Return the request to a model for the kinds of facts of a question (up to 12 answers)."""
+    """Return the request to a model for the kinds of facts of a question, with 12 answers."""
     people = [row for row in rows if answers.people[row]] or rows
     texts = list(dict.fromkeys(" ".join(answers.texts[row].split()) for row in people))[:SHOWN]
     excerpts = "\n".join(f"- {text[:SHOWN_LETTERS]}" for text in texts)
@@ -390,7 +387,7 @@ def _build_slots_item(answers: AnswerColumns, question: Any, rows: Sequence[int]
 
 
 def _build_facts_item(answers: AnswerColumns, row: int, slots: Sequence[str]) -> Item:
-    """Return the request to a model for the facts of one answer, limited to given kinds."""
+    """Return the request to a model for the facts of one answer, of the given kinds."""
     fields = {
         "question": answers.fields(row)["question"],
         "answer": answers.texts[row],

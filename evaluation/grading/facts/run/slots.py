@@ -71,7 +71,7 @@ class SlotConsensus:
     def judge_values(
         self, own: Sequence[TextFact], weight: float = 0.0, is_voter: bool = False
     ) -> list[JudgedValue]:
-        """Return a verdict for each value of an answer, and for each agreed value it lacks.
+        """Return a verdict for each value of an answer, and for each agreed value that it lacks.
 
         `weight` is that of the answer's voter, who is left out of the crowd.
         """
@@ -86,12 +86,10 @@ class SlotConsensus:
         )
 
     def _compute_likeness(self, own: Sequence[TextFact]) -> list[list[float]] | None:
-        """Return the word overlap of each own value's clause with each crowd value's clauses.
+        """Return the word overlap (V, K) of each own value's clause with the crowd values' clauses.
 
-        Shape (V, K): own values, crowd values. None if no verdict depends on it.
-
-        Below 0 if two numbers count different things: an answer states several, and their
-        clauses share no word.
+        None if no verdict depends on it. Below 0 if two numbers count different things: an answer
+        states several, and their clauses share no word.
         """
         if not self.contexts or not own:
             return None
@@ -106,10 +104,7 @@ class SlotConsensus:
 def build_columns(
     facts: Sequence[TextFact], codes: Mapping[str, int]
 ) -> tuple[Floats, Floats, Integers]:
-    """Return the lower ends, upper ends and bounds of values as arrays.
-
-    A name is replaced by its integer code.
-    """
+    """Return the lower ends, upper ends and bounds of values as arrays; names become codes."""
     # -1 for a name that no voter states: no interval of the crowd holds it.
     lows = [codes.get(fact.key, -1) if fact.key else fact.low for fact in facts]
     highs = [codes.get(fact.key, -1) if fact.key else fact.high for fact in facts]

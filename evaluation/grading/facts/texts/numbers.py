@@ -71,7 +71,7 @@ def tokenise(text: str) -> list[Token]:
 
 
 def find_clause(tokens: Sequence[Token], position: int) -> tuple[int, int]:
-    """Return the first and the end token of the clause around a token (40 tokens at most).
+    """Return the first token and the end of the clause around a token, at most 40 tokens.
 
     Clauses end at punctuation, conjunctions and relatives.
     """
@@ -232,7 +232,7 @@ def _parse_words(tokens: Sequence[Token], position: int) -> Number | None:
 
 
 def _parse_below_hundred(tokens: Sequence[Token], position: int) -> tuple[float, int] | None:
-    """Return a number below 100 in words and the index of the token after it, or None."""
+    """Return a number below 100 in words, and the index after it; None for other words."""
     if position >= len(tokens):
         return None
     word = tokens[position].lower
@@ -252,7 +252,7 @@ def _parse_below_hundred(tokens: Sequence[Token], position: int) -> tuple[float,
 def _extend_number(
     tokens: Sequence[Token], value: float, place: float, position: int, figures: str
 ) -> Number:
-    """Return the number extended by following tokens: "million", further words, "and a half"."""
+    """Return the number with the tokens that belong to it: "million", words, "and a half"."""
     total, current, is_scaled = 0.0, value, False
     while position < len(tokens):
         word = tokens[position].lower
@@ -285,7 +285,7 @@ def _extend_number(
 
 
 def _parse_half(tokens: Sequence[Token], position: int) -> tuple[float, int] | None:
-    """Return the value of "and a half" or of ½ at a token, and the next token; None if neither."""
+    """Return the value of "and a half" or ½ at a token, and the index after it; else None."""
     if (
         position < len(tokens)
         and tokens[position].kind == MARK
@@ -341,7 +341,7 @@ class Year(NamedTuple):
 
 
 def parse_year(tokens: Sequence[Token], position: int, number: Number, counts: bool) -> Year | None:
-    """Return the year that a number means; None if the number counts or measures something.
+    """Return the year that a number means; None if it counts or measures something.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ def parse_year(tokens: Sequence[Token], position: int, number: Number, counts: b
 
 
 def is_year(figures: str) -> bool:
-    """Return whether figures look like a year, 1000 to 2099."""
+    """Return whether figures look like a year from 1000 to 2099."""
     return len(figures) == 4 and figures.isdecimal() and FIRST <= int(figures) <= LAST
 
 

@@ -29,7 +29,7 @@ NAME = "name"
 
 @dataclass(frozen=True, slots=True)
 class TextFact:
-    """A fact stated in a text: its kind ("slot"), its value or range, and its positions.
+    """A fact that a text states: its kind ("slot"), its value or range, and its positions.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class TextFact:
     context: frozenset[str] = frozenset()
 
     def is_compatible(self, other: TextFact) -> bool:
-        """Return whether two facts can be the same value of the same kind."""
+        """Return whether two facts may be the same value of the same kind."""
         return (
             self.slot == other.slot
             and self.key == other.key
@@ -105,7 +105,7 @@ class QuestionRequest:
 def choose_main_unit(
     request: QuestionRequest, quantities: Iterable[Quantity | DateInText]
 ) -> Unit | None:
-    """Return the unit to assume for numbers without one: the question's, or the most frequent.
+    """Return the unit of numbers without one: the question's, or the answers' most frequent one.
 
     The most frequent unit of the answers counts only if it is more frequent than numbers without a
     unit; otherwise None.
@@ -127,7 +127,7 @@ def choose_main_unit(
 def build_facts(
     tokens: Sequence[Token], quantities: Sequence[Quantity | DateInText], unit: Unit | None
 ) -> list[TextFact]:
-    """Return the facts in a text's quantities, without repetitions.
+    """Return the facts in the quantities of a text, each once.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def build_facts(
 
 
 def _build_date_fact(tokens: Sequence[Token], dated: DateInText) -> TextFact:
-    """Convert a year, an interval of years or a month to a fact."""
+    """Return a year, a range of years or a month as a fact."""
     low, high = float(dated.low), float(dated.high)
     text = f"about {dated.shown}" if dated.about else dated.shown
     if dated.about and low == high and dated.slot == YEAR:
@@ -167,7 +167,7 @@ def _build_date_fact(tokens: Sequence[Token], dated: DateInText) -> TextFact:
 def _build_measured_fact(
     tokens: Sequence[Token], quantity: Quantity, main: Unit | None
 ) -> TextFact:
-    """Convert a measure or count to a fact, with its value in base units."""
+    """Return a measure or count as a fact, with its value in base units."""
     unit, text = quantity.unit, quantity.shown
     if unit is None and main is not None and not quantity.noun and quantity.rate is None:
         unit, text = main, f"{text} {main.symbol}"
@@ -209,7 +209,7 @@ def _add_bound(text: str, bound: int) -> str:
 def _find_span(
     tokens: Sequence[Token], quantity: Quantity | DateInText
 ) -> tuple[tuple[int, int], ...]:
-    """Return the position of a quantity in the text, as one (start, end) pair of characters."""
+    """Return the position of a quantity in the text, as one pair (start, end) of characters."""
     return ((tokens[quantity.begin].start, tokens[quantity.end - 1].end),)
 
 
@@ -241,7 +241,7 @@ class FactReader:
     def read_facts(
         self, question: str, texts: Sequence[str], unit: Unit | None = None
     ) -> list[list[TextFact]]:
-        """Return the facts of each answer to a question, without facts that the question states.
+        """Return the facts of each answer to a question, except facts that the question states.
 
         Parameters
         ----------
@@ -273,7 +273,7 @@ class FactReader:
 
     @staticmethod
     def find_default_unit(question: str, texts: Sequence[str]) -> Unit | None:
-        """Return the unit to assume for numbers without one in answers to a question."""
+        """Return the unit of numbers without one, in answers to a question; None for none."""
         request = QuestionRequest.from_question(question)
         quantities = (_parse_text(text, tokenise(text), request) for text in texts)
         return choose_main_unit(request, chain.from_iterable(quantities))
@@ -299,7 +299,7 @@ class FactReader:
 def _parse_text(
     text: str, tokens: Sequence[Token], question: QuestionRequest
 ) -> list[Quantity | DateInText]:
-    """Return the quantities and dates in a text; `question` states whether it asks for a number."""
+    """Return the quantities and dates in a text, read as answers to the question's request."""
     if not _NUMERIC.search(text):
         return []
     return list(parse_quantities(tokens, question.counts))

@@ -48,7 +48,7 @@ class BystanderScores:
 
 
 class NonVoters:
-    """Answers of workers without a vote, and the voters' exemplary answers to compare them with.
+    """Workers without a vote: their answers, and the voters' exemplary answers to compare with.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class NonVoters:
         unit: int,
         camps: Integers | None,
     ) -> tuple[Integers, ComparedAnswers] | None:
-        """Return rows of a unit's answers, and exemplary answers without it; None if none exist."""
+        """Return a unit's answer rows, and exemplary answers without that unit; None if none."""
         voters = self._voters
         vote, of_voters = voters.vote, voters.answer_vectors
         question_codes = self._question[own_rows]
@@ -118,17 +118,14 @@ class NonVoters:
         return own_rows, build_compared_answers(vote, of_voters, chosen, question_codes)
 
     def compute_similarities(self, votes: Floats) -> Floats:
-        """Return each answer's similarity to the exemplary answer, one column per set of votes.
-
-        Shape (R, D).
-        """
+        """Return each answer's similarity to its exemplary answer (R, D), by each set of votes."""
         out = np.full((len(self._question), votes.shape[1]), np.nan)
         for mine, targets in self._parts:
             out[mine] = targets.compute_similarities(votes)
         return out
 
     def compute_contrasts(self) -> Contrasts:
-        """Return the question contrast of each answer, without the vote of its own unit."""
+        """Return the question contrasts of the answers, each without the vote of its own unit."""
         voters, n = self._voters, (len(self._rows), self._n_workers)
         if voters.contrast_obstacle is not None:
             return Contrasts.build_undefined(*n, voters.contrast_obstacle)
@@ -184,7 +181,7 @@ class NonVoters:
         )
 
     def _compute_contrast_scores(self, drawn: DrawnVotes | None) -> BystanderScores:
-        """Return the question contrasts of the non-voting workers, to use as raw scores."""
+        """Return the question contrasts of the non-voting workers, as their raw scores."""
         contrasts = self.compute_contrasts()
         in_draws = None
         if drawn is not None:
@@ -199,10 +196,7 @@ class NonVoters:
         )
 
     def _compute_means(self, s: Floats, effects: Floats, weight: Floats) -> Floats:
-        """Return each worker's mean score, after question effects and weights.
-
-        Shape (B, D).
-        """
+        """Return each worker's weighted mean score (B, D), with question effects subtracted."""
         known = ~np.isnan(s)
         cell_weights = np.where(known, weight[self._question], 0.0)
         values = np.where(known, s - effects[self._question], 0.0)
@@ -214,10 +208,7 @@ class NonVoters:
         return divide_where_positive(total, count)
 
     def _compute_drawn_scores(self, drawn: DrawnVotes, adjusted: bool) -> Floats:
-        """Return each worker's raw score for each bootstrap draw of the voters.
-
-        Shape (B, n_draws).
-        """
+        """Return each worker's raw score in each bootstrap draw of the voters (B, n_draws)."""
         vote, rules = self._voters.vote, self._voters.rules
         out = np.empty((self._n_workers, drawn.draws.n_draws))
         for columns, times, votes in drawn:
@@ -235,10 +226,7 @@ class NonVoters:
     def _compute_errors(
         self, s: Floats, effects: Floats, weight: Floats, raw: Floats, n: Integers
     ) -> Floats:
-        """Return each worker's standard error of the raw score, in closed form.
-
-        Shape (B,).
-        """
+        """Return the standard error of each worker's raw score (B,), in closed form."""
         known = ~np.isnan(s[:, 0])
         worker, question = self._worker[known], self._question[known]
         cell_weights = weight[question, 0]

@@ -44,7 +44,7 @@ FEWEST_WORKERS = 6
 
 @dataclass(frozen=True)
 class CandidateRanking:
-    """A possible ranking of the workers, with the voting weights that produce it.
+    """A possible ranking of the workers, with the voting rules that produce it.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class CandidateRanking:
 
 @dataclass(frozen=True)
 class CandidateRankings:
-    """All possible rankings of a crowd with camps, the camps, and the test for camps.
+    """All possible rankings of a crowd with camps, with the camps and the test for camps.
 
     A camp is a group of workers with one opinion.
 
@@ -82,7 +82,7 @@ class CandidateRankings:
 
 
 def find_camps_within(pairs: Pairs, seed: int, depth: int = DEPTH) -> tuple[Camps, list[Integers]]:
-    """Return the test for two camps, and the camps; a camp that contains camps is split again."""
+    """Return the test for two camps, and the camps; a camp that has camps itself is split again."""
     alarm = find_camps(pairs, seed)
     if not alarm.is_raised:
         return alarm, []
@@ -100,7 +100,7 @@ def find_camps_within(pairs: Pairs, seed: int, depth: int = DEPTH) -> tuple[Camp
 def find_candidates(
     pairs: Pairs, fit: Callable[[Electorate], AQER], seed: int, cap: float | None = None
 ) -> CandidateRankings:
-    """Return the possible rankings of a crowd with camps.
+    """Return the possible rankings of a crowd with camps; only the default without camps.
 
     `fit` grades the crowd with given voting rules.
     """
@@ -126,7 +126,7 @@ def find_candidates(
 def _iterate_electorates(
     groups: list[Integers], n_units: int, cap: float | None
 ) -> Iterable[tuple[str, Electorate]]:
-    """Yield (name, voting rules) of each candidate: started from a camp, or only a camp votes."""
+    """Yield (name, voting rules) of candidates: started from a camp, or only that camp votes."""
     for alone in (False, True):
         for number, members in enumerate(groups, 1):
             inside = np.zeros(n_units)
@@ -140,7 +140,7 @@ def _iterate_electorates(
 
 
 def _has_same_ranking(raw: Floats, other: Floats) -> bool:
-    """Return whether two sets of raw scores rank the workers alike (Spearman at least 0.9)."""
+    """Return whether two sets of raw scores rank the workers alike (Spearman 0.9 or more)."""
     correlation = spearman(raw, other)
     if correlation is not None:
         return correlation >= SAME
@@ -159,7 +159,7 @@ NO_SCORES = "no_scores"
 
 @dataclass(frozen=True)
 class RankingChoice:
-    """The ranking that experts' grades selected, and every ranking's correlation with them.
+    """The candidate ranking that experts' grades select, and each candidate's correlation.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class RankingChoice:
 
 
 def choose_candidate(scores: Sequence[Floats], grades: Floats) -> RankingChoice:
-    """Return the ranking whose answer scores correlate best with experts' grades.
+    """Return the candidate ranking whose answer scores correlate best with experts' grades.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def choose_candidate(scores: Sequence[Floats], grades: Floats) -> RankingChoice:
 def suggest_anchors(
     candidates: Sequence[CandidateRanking], vectors: Vectors, count: int
 ) -> Integers:
-    """Return the rows of answers whose grading by an expert best separates the rankings.
+    """Return the rows of answers whose grading by an expert best separates the candidates.
 
     The favourite of a candidate is the answer nearest to its exemplary answer. Questions are
     taken by decreasing distance of the candidates' favourites (mean of 1 - cosine over pairs of
@@ -223,10 +223,7 @@ def suggest_anchors(
 
 
 def _compute_distances(vectors: Vectors, favourites: Integers) -> Floats:
-    """Return, per question, the mean distance between the rankings' favourite answers.
-
-    Shape (Q,). The mean of 1 - cosine over pairs of candidates.
-    """
+    """Return, per question (Q,), the mean distance between the candidates' favourite answers."""
     units = [convert_to_dense(scale_to_unit_length(vectors[rows])) for rows in favourites]
     total, pairs = np.zeros(favourites.shape[1]), 0
     for index, units_of_candidate in enumerate(units):
@@ -254,7 +251,7 @@ class QuestionWithCamps:
 def label_camps(
     vote: MeanVote, vectors: Vectors, seed: int
 ) -> tuple[Integers, list[QuestionWithCamps]]:
-    """Return the camp of each answer (1 in the smaller camp, else 0), and the divided questions.
+    """Return the camp of each answer (1 in the smaller camp, else 0), and questions with camps.
 
     The labels are (N,), in the order of the input rows. Also return the questions with two camps.
     Where a question's camps were found on a sample of its answers, the other answers join the camp

@@ -38,7 +38,7 @@ FEWEST_OUTSIDE = 3
 
 @dataclass(frozen=True)
 class VotingUnits:
-    """The units that vote (workers, or groups of copiers with one vote), and their answers.
+    """The units of the vote, each a worker or a group of copiers, and the answers that vote.
 
     Attributes
     ----------
@@ -60,18 +60,12 @@ class VotingUnits:
 
     @property
     def excluded(self) -> Booleans:
-        """Whether each worker is excluded from the vote.
-
-        Shape (M,).
-        """
+        """Whether each worker (M,) is excluded from the vote."""
         return self.of_worker == NO_WORKER
 
     @property
     def collapsed(self) -> Booleans:
-        """Whether each unit is a group of copiers.
-
-        Shape (U,).
-        """
+        """Whether each unit (U,) is a group of copiers."""
         out = np.zeros(self.n_units, dtype=bool)
         out[[self.of_worker[group[0]] for group in self.groups]] = True
         return out
@@ -102,7 +96,7 @@ def build_units(
     *,
     euclidean: bool = False,
 ) -> VotingUnits:
-    """Return the units that vote: each group of copiers as one, excluded workers left out.
+    """Return the units of the vote: each group of copiers as one, excluded workers in none.
 
     Parameters
     ----------
@@ -149,7 +143,7 @@ def build_units(
 def find_medoids(
     vectors: Vectors, worker: Integers, question: Integers, rows: Integers, *, euclidean: bool
 ) -> Integers:
-    """Return the row of the most central answer (medoid) to each question, among `rows`.
+    """Return the row of the most central answer (medoid) to each question, of those in `rows`.
 
     It has the highest sum of similarities to the other answers to its question among `rows`; the
     first row wins a tie, as always between two answers.
@@ -168,10 +162,7 @@ def find_medoids(
 
 
 def _sum_similarities(vote: MeanVote) -> Floats:
-    """Return, per answer, its summed similarity to the question's other answers.
-
-    Shape (N,).
-    """
+    """Return each answer's summed similarity (N,) to the other answers to its question."""
     out, start = np.empty(len(vote.cells)), 0
     for block in vote.blocks:
         stop = start + len(block) * block.size
@@ -193,7 +184,7 @@ MIN_SHARE = 0.5
 
 @dataclass(frozen=True)
 class CopySource:
-    """The member of a group of copiers whom the others may have copied.
+    """The member of a group of copiers from whom the others may have copied.
 
     Attributes
     ----------
@@ -209,7 +200,7 @@ class CopySource:
 def find_copy_source(
     members: Integers, worker: Integers, question: Integers, times: Floats
 ) -> CopySource | None:
-    """Return the group member who answered most questions first; None if times do not show it.
+    """Return the member of a group who answered most questions first; None if unknown.
 
     Parameters
     ----------
@@ -251,7 +242,7 @@ LEFT = "not_asked_for"
 
 @dataclass(frozen=True)
 class JudgedGroup:
-    """A group of workers with similar answers, and the decision whether it has one vote only.
+    """A group of workers with similar answers, with the verdict whether it has one vote only.
 
     Attributes
     ----------
@@ -285,7 +276,7 @@ def judge_copier_groups(
     seed: int = 0,
     of_workers: Integers | None = None,
 ) -> list[JudgedGroup]:
-    """Return the groups of similar workers, each with the decision whether it has one vote.
+    """Return the groups of similar workers, each with the verdict whether it has one vote.
 
     Parameters
     ----------

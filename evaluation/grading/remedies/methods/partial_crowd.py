@@ -34,7 +34,7 @@ EXCLUDED = "excluded"
 
 @dataclass(frozen=True, kw_only=True)
 class PartialCrowdFit(FitResult):
-    """A fitted AQER estimator in which some answers have no vote.
+    """Learned values of a fit in which some answers have no vote.
 
     Attributes
     ----------
@@ -59,16 +59,13 @@ class PartialCrowdFit(FitResult):
 
     @property
     def out_of_ranking(self) -> list[str | None]:
-        """Status per worker: "excluded" for excluded workers, None for others.
-
-        Shape (M,).
-        """
+        """ "excluded" for each excluded worker, None for the others (M,)."""
         return [EXCLUDED if out else None for out in self.units.excluded.tolist()]
 
     def compute_exemplars(self) -> Vectors:
-        """Return the exemplary answer of each question, from the voters only; NaN without votes.
+        """Return each question's exemplary answer (Q, d), of voters only; NaN without a voter.
 
-        Shape (Q, d). Sparse ones are zero there.
+        Sparse ones are zero there.
         """
         voter_exemplars = self.voters.compute_exemplars()
         if sparse.issparse(voter_exemplars):
@@ -80,31 +77,22 @@ class PartialCrowdFit(FitResult):
 
     @cached_property
     def scores(self) -> Floats:
-        """Similarity of each answer to the exemplary answer used for the raw scores.
-
-        Shape (N,).
-        """
+        """Similarity of each answer (N,) to the exemplary answer that gave the raw scores."""
         return self._merge_scores(self.voters.scores, self.voters.previous)
 
     @cached_property
     def final_scores(self) -> Floats:
-        """Similarity of each answer to the exemplary answer with the final voting weights.
-
-        Shape (N,).
-        """
+        """Similarity of each answer (N,) to the exemplary answer by the final voting weights."""
         return self._merge_scores(self.voters.final_scores, self.voters.votes[:, None])
 
     @cached_property
     def leave_one_out_scores(self) -> Floats:
-        """Similarity of each answer to the exemplary answer made without its own author.
-
-        Shape (N,).
-        """
+        """Similarity of each answer (N,) to the exemplary answer without its own author."""
         return self._merge_scores(self.voters.leave_one_out_scores, self.voters.votes[:, None])
 
     @cached_property
     def contrasts(self) -> Contrasts:
-        """Question contrast of all answers and workers, each compared as for its raw score."""
+        """Question contrasts of all answers and workers, each compared as for its raw score."""
         out = Contrasts.build_undefined(int(self.n_answers.sum()), len(self.workers), "no_exemplar")
         members, voters = np.flatnonzero(self.voting), self.voters.contrasts
         out.copy_contrasts(self.units.rows, members, voters, self.units.of_worker[members])
@@ -115,29 +103,20 @@ class PartialCrowdFit(FitResult):
 
     @cached_property
     def nearest(self) -> Integers:
-        """Row of the voting answer nearest to each question's exemplary answer; -1 for none.
-
-        Shape (Q,).
-        """
+        """Row of the voting answer nearest to each question's exemplary answer (Q,); -1 if none."""
         return self._expand_to_questions(self.units.rows[self.voters.nearest], -1)
 
     @cached_property
     def dispersion(self) -> Floats:
-        """Disagreement of the voting answers per question: 0 if all agree, NaN without any.
-
-        Shape (Q,).
-        """
+        """Dispersion of the voting answers to each question (Q,); NaN without any."""
         return self._expand_to_questions(self.voters.dispersion, np.nan)
 
     def _expand_to_questions(self, values: NDArray[T], missing: float) -> NDArray[T]:
-        """Return an array over all questions, with `missing` where no voter answered."""
+        """Return values of all questions, with `missing` for questions that no voter answered."""
         return _place_values(values, self.asked, len(self.questions), missing)
 
     def _merge_scores(self, of_voters: Floats, votes: Floats) -> Floats:
-        """Return the score of each answer, from voters' scores and from non-voters'.
-
-        Shape (N,).
-        """
+        """Return the score of each answer (N,), from the scores of voters and of non-voters."""
         out = _place_values(of_voters, self.units.rows, int(self.n_answers.sum()), np.nan)
         # The medoids' rows are among these: as a member's answer each is compared with the others.
         out[self.others] = self.bystanders.compute_similarities(votes)[:, 0]
@@ -161,7 +140,7 @@ def fit_partial_crowd(
     camps: ArrayLike | None = None,
     question_groups: ArrayLike | None = None,
 ) -> AQER:
-    """Return `aqer`, fitted to all workers while only some of them vote.
+    """Return `aqer`, fitted to all workers although only some of them vote.
 
     The voters are graded exactly as if the others had not answered. An excluded worker gets a raw
     score against the voters' exemplary answers, weight 0, and neither grade nor rank. A group of
@@ -226,7 +205,7 @@ def _add_bystanders(
     *,
     by_contrast: bool,
 ) -> PartialCrowdFit:
-    """Return the fit of all workers: the voters' fit, and scores of workers without a vote."""
+    """Return the learned values of all workers: the voters', and scores of the others."""
     worker, worker_labels = encode_labels(workers)
     asked_codes, questions = encode_labels(labels)
     m = len(worker_labels)
@@ -262,7 +241,7 @@ def _add_bystanders(
     bystander_scores = bystanders.compute_scores(by_contrast=by_contrast)
 
     def merge_values(of_units: NDArray[T], of_others: NDArray[T]) -> NDArray[T]:
-        """Return one array over all workers, from voters' values and non-voters'."""
+        """Return the values of all workers in one array, from voters' and non-voters' values."""
         out = np.empty((m, *of_units.shape[1:]), dtype=of_units.dtype)
         out[voting], out[bystander_workers] = of_units[unit[voting]], of_others
         return out
@@ -329,7 +308,7 @@ def _add_bystanders(
 
 
 def _place_values(values: NDArray[T], index: Integers, n: int, missing: float) -> NDArray[T]:
-    """Return an array of length `n` with `values` at `index` and `missing` elsewhere.
+    """Return an array of length `n` with `values` at the indices `index`, else `missing`.
 
     Shape (n, ...).
     """

@@ -190,7 +190,7 @@ class AlarmViewSet(GradingViewSet):
 def _build_first_page(
     request: Request, run: Run, place: int, name: str, page: Page[Any]
 ) -> dict[str, Any]:
-    """Return the first page of the workers or questions that an alarm names.
+    """Return the body with the first page of the workers or questions that an alarm names.
 
     `next` is the URL of the following page.
     """
@@ -324,7 +324,7 @@ class FactViewSet(GradingViewSet):
     def _respond_with_facts(
         self, request: Request, run: Run, by: By, author: Any, standing: FactAgreement | None
     ) -> Response:
-        """Return a worker's or model's agreement with a page of facts; raise 404 if unknown."""
+        """Return the response on a worker's or model's facts; raise 404 for an unknown one."""
         if standing is None:
             raise Http404
         page = read_answer_facts(run, by, author, read_cursor(request), read_limit(request))

@@ -227,7 +227,7 @@ class ResultViewSet(GradingViewSet):
 
 
 def _respond_with_page(request: Request, page: Page[Any], row: Any) -> Response:
-    """Return the response with one page of a list; `row` is the serializer of a row."""
+    """Return the response with one page of a list; `row` is the serializer of its rows."""
     return Response(build_page_body(request, row(page.rows, many=True).data, page.next))
 
 

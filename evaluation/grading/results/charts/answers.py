@@ -30,7 +30,7 @@ TIP = 300
 def build_answers_chart(
     answers: Sequence[QuestionAnswer], models: Sequence[ModelAnswer], n_answers: int
 ) -> Chart:
-    """Return the chart of answer scores for up to 200 workers' and 20 models' answers."""
+    """Return the chart of the answers to a question by score: 200 workers', 20 models'."""
     plotted = [answer for answer in answers if answer.score is not None][:MOST]
     scored = [model for model in models if model.score is not None][:20]
 
@@ -76,7 +76,7 @@ def build_answers_chart(
 
 
 def _assign_lanes(places: Sequence[float]) -> list[int]:
-    """Return a lane for each dot, so that dots that would overlap are stacked."""
+    """Return the lane of each dot; dots that would overlap are in different lanes."""
     ends = [float("inf")] * LANES
     lanes = []
     for x in places:
@@ -88,7 +88,7 @@ def _assign_lanes(places: Sequence[float]) -> list[int]:
 
 
 def _format_tip(name: str, score: float | None, text: str) -> str:
-    """Return the tooltip of an answer: name, score and text."""
+    """Return the tooltip of an answer to a question: name, score and text."""
     cut = shorten_text(text, TIP)
     return f"{name}: {format_number(score)}\n{cut}"
 
@@ -107,7 +107,7 @@ MARGIN = 22.0
 
 @dataclass(frozen=True)
 class PixelTransform:
-    """Linear transformation from map coordinates to pixel positions of the chart."""
+    """Linear transformation from map coordinates to pixel positions in the chart."""
 
     scale: float
     middle: Place
@@ -125,7 +125,7 @@ class PixelTransform:
 def build_map_chart(
     answers: AnswerMap, index: int | None = None, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the map of a question's answers at iteration `index` (default: the last one).
+    """Return the map of a question's answers at the iteration `index`, by default the last.
 
     `link` returns the URL of a worker.
     """
@@ -148,7 +148,7 @@ def build_map_chart(
         drawing.rectangle(0.5, 0.5, width - 1, floor - 1, "frame")
         drawing.path([plane(place) for place in answers.path], "path")
         # Great dots behind small ones, or they would hide them.
-        for answer in sorted(answers.answers, key=lambda drawn: -_get_vote(drawn, index)):
+        for answer in sorted(answers.answers, key=lambda drawn: -_get_voting_weight(drawn, index)):
             _draw_answer(drawing, answer, plane, size, index, link(answer.worker))
         for model in answers.models:
             drawing.mark(
@@ -175,7 +175,7 @@ def build_map_chart(
 
 
 def build_map_notes(answers: AnswerMap) -> list[str]:
-    """Return sentences on what the map of answers shows and what it leaves out."""
+    """Return sentences on what the map of answers shows and leaves out."""
     if answers.share is None:
         sentences = ["All answers to this question have the same vector."]
     else:
@@ -228,7 +228,7 @@ def _format_percent(share: float) -> str:
 
 
 def build_iteration_captions(answers: AnswerMap) -> list[str]:
-    """Return a caption for each shown iteration: how far the exemplary answer moved."""
+    """Return the caption of each shown iteration: how far the exemplary answer moved."""
     last = answers.iterations[-1]
     words = []
     for iteration, moved in zip(answers.iterations, answers.moved, strict=True):
@@ -255,7 +255,7 @@ def _draw_answer(
             "grades": " ".join(_choose_shade(grade) for grade in answer.grades),
         }
     drawing.mark(_format_map_tip(answer.name, lines, answer.text), link, data)
-    radius = _compute_radius(_get_vote(answer, index), size)
+    radius = _compute_radius(_get_voting_weight(answer, index), size)
     drawing.dot(*plane(answer.place), f"grade-{_choose_shade(answer.grades[index])}", radius)
     drawing.end_mark()
 
@@ -277,7 +277,7 @@ def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, mode
     x, y = 8.0, floor + 24
 
     def reserve_entry(words: str) -> float:
-        """Return the x position for a legend entry; begin a new line if it does not fit."""
+        """Return the x position of a legend entry, on a new line if the entry does not fit."""
         nonlocal x, y
         wanted = 16 + estimate_width(words) + 12
         if x + wanted > width:
@@ -305,7 +305,7 @@ def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, mode
 
 
 def _fit_transform(answers: AnswerMap, width: float, floor: float) -> PixelTransform:
-    """Return the transformation with the largest scale at which all points fit the chart."""
+    """Return the transformation with the largest scale that fits all points in the chart."""
     places = [
         *(answer.place for answer in answers.answers),
         *(model.place for model in answers.models),
@@ -323,8 +323,8 @@ def _fit_transform(answers: AnswerMap, width: float, floor: float) -> PixelTrans
     )
 
 
-def _get_vote(answer: MapAnswer, index: int) -> float:
-    """Return an answer's voting weight at an iteration (1 is an equal vote, or unknown)."""
+def _get_voting_weight(answer: MapAnswer, index: int) -> float:
+    """Return an answer's voting weight at an iteration; 1 for an equal or unknown vote."""
     return 1.0 if answer.votes is None else answer.votes[index]
 
 
@@ -335,7 +335,7 @@ def _compute_radius(vote: float, size: float) -> float:
 
 
 def _choose_shade(grade: float | None) -> str:
-    """Return the number of the colour shade for a grade, as text; "none" without a grade."""
+    """Return the number of a grade's shade, as text; "none" without a grade."""
     return "none" if grade is None else str(min(int(grade * len(GRADES)), len(GRADES) - 1))
 
 

@@ -24,7 +24,7 @@ MOST = 200
 def build_grades_chart(
     workers: Sequence[WorkerRow], n_workers: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the chart of up to 200 workers' grades with intervals, in the given order.
+    """Return the chart of up to 200 workers' grades with their intervals.
 
     `link` returns the URL of a worker.
     """
@@ -47,7 +47,7 @@ def build_grades_chart(
             "lot cannot be distinguished. Hollow grey dots have too few answers to be ranked."
         ),
         draw=draw_chart,
-        note=_build_note(len(rows), n_workers),
+        note=_build_omission_note(len(rows), n_workers),
     )
 
 
@@ -86,7 +86,7 @@ def build_decision_chart(
 def build_ranks_chart(
     workers: Sequence[WorkerRow], n_workers: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart | None:
-    """Return the chart of the workers' ranks with intervals; None without any interval."""
+    """Return the chart of the workers' ranks with their intervals; None without an interval."""
     plotted = [worker for worker in workers if worker.rank is not None][:MOST]
     if not any(worker.rank_interval for worker in plotted):
         return None
@@ -122,12 +122,12 @@ def build_ranks_chart(
             "or choose by groups of ranks, not by single places."
         ),
         draw=draw_chart,
-        note=_build_note(len(rows), n_workers),
+        note=_build_omission_note(len(rows), n_workers),
     )
 
 
 def _build_grade_row(worker: WorkerRow, link: Callable[[UUID], str], css_class: RowStyle) -> Row:
-    """Return the row of a worker's grade with its interval; `css_class` is the style of the dot."""
+    """Return the chart row of a worker's grade with its interval, in the given style."""
     return Row(
         name=worker.name,
         value=worker.grade.value,
@@ -140,7 +140,7 @@ def _build_grade_row(worker: WorkerRow, link: Callable[[UUID], str], css_class: 
 
 
 def _draw_grades(width: float, rows: Sequence[Row], title: str, description: str) -> Drawing:
-    """Return a drawing of rows of grades on an axis from 0 to 1."""
+    """Return the drawing of rows of grades on an axis from 0 to 1."""
     layout = Layout(width, [row.name for row in rows])
     drawing = Drawing(width, layout.height, title, description)
     scale = Scale(0.0, 1.0, layout.left, layout.right)
@@ -149,8 +149,8 @@ def _draw_grades(width: float, rows: Sequence[Row], title: str, description: str
     return drawing
 
 
-def _build_note(n_shown: int, n_workers: int) -> str:
-    """Return the note below a chart on omitted names or omitted workers."""
+def _build_omission_note(n_shown: int, n_workers: int) -> str:
+    """Return the note below a chart that leaves out names or workers; "" if it leaves out none."""
     notes = []
     if n_shown > NAMED:
         notes.append("Point at a line, or touch it, to see whose it is.")
@@ -182,7 +182,7 @@ MEANING = "0: all answers have the same meaning"
 def build_questions_chart(
     questions: Sequence[QuestionRow], n_questions: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the chart of workers' disagreement on up to 60 questions, in the given order."""
+    """Return the chart of the workers' disagreement on up to 60 questions."""
     plotted = [question for question in questions if question.dispersion is not None][
         :QUESTIONS_MOST
     ]
@@ -250,7 +250,7 @@ LEAST = 1e-17
 
 
 def build_convergence_chart(trace: Sequence[float]) -> Chart:
-    """Return the chart of the change of voting weights per iteration, on a logarithmic scale.
+    """Return the chart of the change of the voting weights at each iteration.
 
     `trace` holds one change per iteration.
     """

@@ -34,7 +34,7 @@ class ColourScale:
         return self.get_css_class(sum(score >= bound for bound in self.bounds))
 
     def get_css_class(self, step: int) -> str:
-        """Return the CSS class of the colour of number `step`, 0 is the lowest.
+        """Return the CSS class of the colour with this number, 0 for the lowest.
 
         `step` is the number of bounds that the score reaches.
         """
@@ -59,7 +59,7 @@ class ColourScale:
 
 
 def build_colour_scale(scores: Sequence[float], quantiles: Sequence[float] = ()) -> ColourScale:
-    """Return a colour scale in which each colour covers about the same number of answers.
+    """Return a colour scale whose colours cover about equally many answers each.
 
     Bounds between equal steps would give nearly all good answers one colour. `quantiles` are those
     of the whole run, so that blocks of it can be compared; without them they are of `scores`.
@@ -80,7 +80,7 @@ def build_block_chart(
     quantiles: Sequence[float] = (),
     worker_link: Callable[[UUID], str] = lambda _: "",
 ) -> Chart:
-    """Return the heat map of some workers and questions, one cell per answer.
+    """Return the heat map of some workers and questions, with one cell per answer.
 
     `quantiles` are the bounds of the colours.
     """
@@ -162,7 +162,7 @@ def build_block_chart(
 def build_overview_chart(
     overview: HeatOverview, link: Callable[[int, int], str] = lambda *_: ""
 ) -> Chart:
-    """Return the heat map of the mean scores of groups of workers and questions.
+    """Return the heat map of mean scores of groups of workers and questions.
 
     `link` returns the URL of a group's answers.
     """
@@ -223,7 +223,7 @@ def _draw_group(
     colours: ColourScale,
     link: Callable[[int, int], str],
 ) -> None:
-    """Begin the chart element of one group of answers, with its tooltip and link."""
+    """Begin the drawing of one group of answers, with its tooltip and link."""
     row, column = index
     worker = overview.workers_to[row - 1] if row else 0
     question = overview.questions_to[column - 1] if column else 0
@@ -239,7 +239,7 @@ def _draw_group(
 def _place_entries(
     colours: ColourScale, width: float, missing: str
 ) -> list[tuple[float, int, str, str]]:
-    """Return (x, row, CSS class, text) of each legend entry, wrapped to the width."""
+    """Return (x, line, CSS class, text) of each legend entry, wrapped to the width."""
     places, x, row = [], 8.0, 0
     for css_class, words in [*colours.legend, ("missing", missing)]:
         wanted = 20 + estimate_width(words) + 10

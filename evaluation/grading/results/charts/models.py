@@ -28,7 +28,7 @@ TOP = 34.0
 
 
 def build_placement_chart(models: Page[ModelRow], ceiling: Ceiling, crowd: CrowdScores) -> Chart:
-    """Return the chart of up to 60 models' scores below the histogram of workers' scores."""
+    """Return the chart of up to 60 models' scores, below the histogram of workers' scores."""
     plotted = models.rows[:MOST]
     rows = [_build_row(model) for model in plotted]
     numbers = [
@@ -69,7 +69,7 @@ def build_placement_chart(models: Page[ModelRow], ceiling: Ceiling, crowd: Crowd
 
 
 def _count_models(models: Page[ModelRow]) -> int:
-    """Return the number of models on this page, plus one if more follow."""
+    """Return the number of models on this page, plus 1 if more follow."""
     return len(models.rows) + bool(models.next)
 
 
@@ -127,7 +127,7 @@ def _draw_ceiling(drawing: Drawing, layout: Layout, scale: Scale, ceiling: Ceili
 
 
 def build_crowd_table(crowd: CrowdScores) -> Sequence[tuple[str, int]]:
-    """Return the histogram of workers' scores as rows: range of scores, number of workers."""
+    """Return the rows of the histogram of workers' scores: score range, number of workers."""
     return [(format_interval(low, high), size) for low, high, size in crowd.compute_histogram(12)]
 
 
@@ -189,7 +189,7 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
 
 
 def _find_shared_beginning(names: list[str]) -> str:
-    """Return the words with which all models' names begin; "" if shorter than 6 characters."""
+    """Return the words with which all models' names begin; "" for fewer than 6 characters."""
     # What the first and the last in the alphabet share, all names between share as well.
     first, last = (min(names), max(names)) if len(names) > 1 else ("", "")
     apart = (

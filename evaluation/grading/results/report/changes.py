@@ -30,7 +30,7 @@ from evaluation.models import AnswerScore, LLMResponse, Run, WorkerGrade
 
 @dataclass(frozen=True)
 class DataChange:
-    """Numbers of answers that a run read and that a new run would read now.
+    """Numbers of answers that a run read, and that a new run would read now.
 
     Attributes
     ----------
@@ -64,12 +64,12 @@ class DataChange:
 
 
 def read_data_change(run: Run) -> DataChange:
-    """Return how stored answers changed since a run, by counts and times; one query."""
+    """Return how the stored answers changed since a run, by counts and times; one query."""
     return build_data_change(run, read_numbers(build_change_parts(run)))
 
 
 def build_change_parts(run: Run) -> dict[str, TableCounts]:
-    """Return the count queries for `build_data_change`, by name."""
+    """Return the count queries, by name, whose results `build_data_change` takes."""
     newer = Q() if run.started_at is None else Q(updated_at__gt=run.started_at)
     # By submission, not by question: a worker's answers lie together, so this is much faster.
     answers = Response.objects.filter(
@@ -100,7 +100,7 @@ def build_change_parts(run: Run) -> dict[str, TableCounts]:
 
 
 def build_data_change(run: Run, numbers: Mapping[str, list[Numbers]]) -> DataChange:
-    """Return how stored answers changed since a run, given the counts `numbers`."""
+    """Return how the stored answers changed since a run, from counts that were already read."""
     counts = read_summary(run).counts
     ((n_all, newer),), ((n_beside, newer_beside),) = numbers["answers"], numbers["beside"]
     ((n_scores,),) = numbers["scores"]
@@ -116,7 +116,7 @@ def build_data_change(run: Run, numbers: Mapping[str, list[Numbers]]) -> DataCha
 
 
 def has_same_answers(run: Run) -> bool:
-    """Return whether the stored workers' answers are exactly those that the run graded.
+    """Return whether the stored workers' answers are exactly those that a run graded.
 
     Their texts are compared by a hash.
 
@@ -155,14 +155,14 @@ class WorkerChange:
 
     @property
     def moved(self) -> int | None:
-        """Number of ranks gained (positive) or lost among common workers; None if undefined."""
+        """Number of ranks gained (lost if negative) among common workers; None if undefined."""
         if self.place_before is None or self.place_after is None:
             return None
         return self.place_before - self.place_after
 
     @property
     def grade_change(self) -> float:
-        """Later minus earlier grade; 0 if one is missing."""
+        """Later grade minus earlier grade; 0 if one is missing."""
         if self.grade_before is None or self.grade_after is None:
             return 0.0
         return self.grade_after - self.grade_before
@@ -184,7 +184,7 @@ class UnpairedWorker:
 
 @dataclass(frozen=True)
 class CrowdComparison:
-    """Workers of two compared runs: those in both, and those in only one.
+    """Workers of two compared runs: those of both, and those of only one.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ class _RankedWorker:
 
 
 def compare_crowds(before: Run, after: Run) -> CrowdComparison:
-    """Return the grades and ranks of the workers in two runs, side by side; one query.
+    """Return the comparison of two runs' workers, by grades and ranks; one query.
 
     A worker excluded by a run is none of its workers, but has a row with scores.
     """
@@ -225,9 +225,9 @@ def compare_crowds(before: Run, after: Run) -> CrowdComparison:
 def compare_with_exclusion(
     run: Run, worker: UUID, outcomes: Mapping[UUID, ExclusionOutcome]
 ) -> CrowdComparison:
-    """Return a run's ranks beside those if one more worker were excluded; one query.
+    """Return the comparison of a run's workers with the run without one more worker.
 
-    `outcomes` are those of all others whom the run does not exclude.
+    One query. `outcomes` are those of all others whom the run does not exclude.
     """
     ((rows, excluded),) = _read_workers(run)
     outcome_rows = {
@@ -244,7 +244,7 @@ def _compare_workers(
     later: Mapping[UUID, _RankedWorker],
     excluded_later: set[UUID],
 ) -> CrowdComparison:
-    """Return the comparison of two runs' workers, given the workers that each run excluded."""
+    """Return the comparison of two runs' workers, given those that each run excluded."""
     both = earlier.keys() & later.keys()
     places = _rank_common(earlier, later)
     common = [
@@ -268,7 +268,7 @@ def _compare_workers(
 
 
 def _read_workers(*runs: Run) -> list[tuple[dict[UUID, _RankedWorker], set[UUID]]]:
-    """Return, for each run, its workers by id and the ids it excluded; one query."""
+    """Return, for each run, its workers by id and the ids of its excluded workers; one query."""
     rows_of_run: dict[int, dict[UUID, _RankedWorker]] = {run.pk: {} for run in runs}
     rows = WorkerGrade.objects.filter(run__in=rows_of_run).values_list(
         "run_id", "worker__public_id", "worker__external_id", "grade", "rank"
@@ -281,7 +281,7 @@ def _read_workers(*runs: Run) -> list[tuple[dict[UUID, _RankedWorker], set[UUID]
 def _separate_excluded(
     run: Run, rows: dict[UUID, _RankedWorker]
 ) -> tuple[dict[UUID, _RankedWorker], set[UUID]]:
-    """Return a run's workers without the excluded ones, and the ids of the excluded."""
+    """Return a run's workers without the excluded ones, and the ids of the excluded ones."""
     names = set(run.parameters.get("exclude_workers") or ())
     # The option takes external ids (files) and public ids (pages and REST).
     excluded = {id for id, row in rows.items() if names & {row.name, str(id)}}
@@ -313,7 +313,7 @@ def _find_unpaired(
     other_rows: Mapping[UUID, _RankedWorker],
     excluded: set[UUID],
 ) -> list[UnpairedWorker]:
-    """Return the workers of the first run who are missing in the second, best rank first."""
+    """Return the workers of the first run who are not in the second, best rank first."""
     rows = [row for id, row in own_rows.items() if id not in other_rows]
     rows.sort(key=lambda row: (row.rank is None, row.rank or 0, row.name))
     return [
@@ -327,7 +327,7 @@ MOVERS_SHOWN = 10
 
 @dataclass(frozen=True)
 class WhatIf:
-    """Comparison of a run with the same run if one worker were excluded.
+    """Comparison of a run with the same run without one more worker.
 
     Attributes
     ----------
@@ -350,12 +350,12 @@ class WhatIf:
 
     @property
     def why(self) -> str:
-        """Reason why the comparison takes too long for a web page, as text; "" if it does not."""
+        """Why the comparison takes too long for a web page, as text; "" if it does not."""
         return NOT_AT_ONCE.get(self.reason, "")
 
 
 def build_what_if(run: Run, worker: UUID) -> WhatIf | None:
-    """Return how grades and ranks change if a worker is excluded; None for unknown workers."""
+    """Return how grades and ranks change without a worker; None for an unknown worker."""
     row = Worker.objects.filter(grades__run=run, public_id=worker).first()
     if row is None:
         return None

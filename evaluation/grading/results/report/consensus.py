@@ -44,7 +44,7 @@ class PanelCount:
 
 @dataclass(frozen=True)
 class Datasheet:
-    """Datasheet of a published consensus: source, method, settings and limits.
+    """Datasheet of a published consensus: workers, answers, method, settings and limits.
 
     Attributes
     ----------
@@ -150,12 +150,12 @@ class Datasheet:
 
 
 def _iterate_section_lines(title: str, facts: dict[str, str]) -> Iterator[str]:
-    """Yield a section as Markdown lines: a heading, then a list item for each fact."""
+    """Yield the lines of a section in Markdown: a heading, and a list item for each fact."""
     yield from ("", f"## {title}", "", *(f"- {name}: {fact}" for name, fact in facts.items()))
 
 
 def _describe_question_camps(counts: dict[str, Any] | None) -> str:
-    """Return the numbers of questions with and without two camps of answers, as text."""
+    """Return text on how many questions have two camps of answers and how many do not."""
     if counts is None:
         return "not looked for: the run was computed before Crowdgrade did"
     undivided = counts["tested"] - counts["listed"]
@@ -186,7 +186,7 @@ def _join_lines(text: str) -> str:
 
 
 def _format_day(value: datetime | None) -> str:
-    """Return a time's date in UTC; "not stated" for None."""
+    """Return the date of a time in UTC; "not stated" for None."""
     return UNKNOWN if value is None else f"{value.astimezone(UTC):%Y-%m-%d}"
 
 
@@ -206,7 +206,7 @@ class NearAnswer:
 
 @dataclass(frozen=True)
 class ConsensusRow(Reasoned):
-    """Consensus on one question: nearest answer, support, opposing answers and facts.
+    """Consensus on one question: nearest answer, support, opposed answers and facts.
 
     Attributes
     ----------
@@ -243,13 +243,13 @@ class ConsensusRow(Reasoned):
 
 @dataclass(frozen=True)
 class ConsensusReport:
-    """Consensus of a run: a datasheet, and one row per question."""
+    """Consensus of a run: a datasheet, and one row per question on demand."""
 
     run: Run
     datasheet: Datasheet
 
     def iterate_rows(self) -> Iterator[ConsensusRow]:
-        """Yield the consensus of each question of the run, in the questions' order.
+        """Yield the consensus on each question of the run, in the questions' order.
 
         A run with facts takes one more.
         """
@@ -272,7 +272,7 @@ class ConsensusReport:
 
 
 def build_consensus_report(run: Run) -> ConsensusReport:
-    """Return the consensus of a finished run; three queries, and three more for its rows.
+    """Return the report on a finished run's consensus; it yields its rows on demand.
 
     Queries: three for the datasheet, three for the rows.
     """

@@ -52,7 +52,7 @@ NO_ID = 0
 
 @dataclass(frozen=True)
 class EvidenceAnswer:
-    """An answer displayed as evidence, with its author and the author's grade.
+    """An answer shown as evidence of an alarm, with its author and the author's grade.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class EvidenceAnswer:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """Two answers to one question for display side by side; `right` may be None."""
+    """Two answers to a question, shown side by side as evidence; `right` may be None."""
 
     question: UUID
     question_name: str
@@ -119,7 +119,7 @@ class AlarmEvidence:
 def read_alarm_evidence(
     run: Run, place: int, after: str = "", page: int = 1, size: int = PAGE, limit: int = MAX_SHOWN
 ) -> AlarmEvidence | None:
-    """Return a run's alarm number `place` with its evidence; None if it does not exist.
+    """Return the alarm number `place` of a run with its evidence; None if there is none.
 
     Raises `BadCursorError` for an unknown page of workers; an unknown page of exhibits is empty.
     `size` workers and `limit` exhibits are on a page.
@@ -145,7 +145,7 @@ def read_alarm_evidence(
 
 
 def _read_reviews(alarm: Alarm) -> Iterable[Review]:
-    """Yield the reviews of an alarm, newest first."""
+    """Return the reviews of an alarm, newest first."""
     rows = alarm.reviews.order_by("-pk").values_list(
         "state", "note", "reviewed_by__username", "created_at", "remedied_by__public_id"
     )
@@ -153,7 +153,7 @@ def _read_reviews(alarm: Alarm) -> Iterable[Review]:
 
 
 class _ShownText(NamedTuple):
-    """Text of an answer or question, with id, name and the author's grade."""
+    """Text of an answer or question to show, with id, name and the author's grade."""
 
     id: UUID
     name: str
@@ -163,7 +163,7 @@ class _ShownText(NamedTuple):
 
 
 def _build_exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Iterable[Exhibit]:
-    """Return the pairs of example answers of an alarm whose questions still exist."""
+    """Yield the pairs of example answers of an alarm, for questions that still exist."""
     texts = _read_texts(run, alarm, rows)
     for row in rows:
         question = texts.get(("question", row["question"]))
@@ -184,7 +184,7 @@ def _build_exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Itera
 def _build_evidence_answer(
     author_text: _ShownText | None, *, is_model: bool = False
 ) -> EvidenceAnswer | None:
-    """Return an answer for display as evidence; None for a withdrawn answer."""
+    """Return an answer to show as evidence; None for a withdrawn answer."""
     if author_text is None:
         return None
     worker = None if is_model else author_text.id
@@ -197,7 +197,7 @@ def _build_evidence_answer(
 def _read_texts(
     run: Run, alarm: Alarm, rows: list[dict[str, Any]]
 ) -> dict[tuple[str, int | None], _ShownText]:
-    """Return texts of example answers and questions, by kind and primary key; one query."""
+    """Return the texts of example answers and their questions, by kind and key; one query."""
     worker = OuterRef("submission__worker")
     grades = WorkerGrade.objects.filter(run=run, worker=worker)
     is_named_alarm = Alarm.workers.through.objects.filter(alarm=alarm, worker=worker)
@@ -205,7 +205,7 @@ def _read_texts(
     def query_texts(
         what: str, model: Any, columns: tuple[str, ...], author_path: str
     ) -> QuerySet[Any, Any]:
-        """Return the query for the texts of one kind."""
+        """Return the query for the texts of one kind: answer, reply or question."""
         keys = [NO_ID, *(row[name] or NO_ID for row in rows for name in columns)]
         is_answer = what == "answer"
         grade = Subquery(grades.values("grade")[:1]) if is_answer else Value(None, FloatField())
@@ -240,7 +240,7 @@ Rows = QuerySet[Response, Any]
 
 @dataclass(frozen=True)
 class WorkerSignals:
-    """Signals of how one worker wrote: counts of pasted answers, and messages to show.
+    """Signals of how a worker wrote: counts of answers with pasted text, and messages.
 
     Attributes
     ----------
@@ -263,7 +263,7 @@ SignalsByWorker = Mapping[UUID, WorkerSignals]
 
 
 def read_signals(run: Run, workers: Iterable[UUID], *, in_full: bool = False) -> SignalsByWorker:
-    """Return the writing signals of some workers, by worker; empty if none were recorded.
+    """Return the signals of how these workers wrote, by worker; empty if none were recorded.
 
     Empty if no answer of the run was recorded. A worker without recorded answers gets a message
     that says so, if other workers have some. `in_full` also finds the answer with the smallest
@@ -299,12 +299,12 @@ def read_signals(run: Run, workers: Iterable[UUID], *, in_full: bool = False) ->
 
 
 def query_counted_answers(run: Run) -> Rows:
-    """Return the query for answers whose typing and pasting were recorded."""
+    """Return the query for a run's answers whose typing and pasting were recorded."""
     return _query_answers(run).filter(signals=Response.Counted.COUNTED)
 
 
 def _query_answers(run: Run) -> Rows:
-    """Return the query for submitted answers with a text to graded questions."""
+    """Return the query for the submitted answers with a text to graded questions."""
     return Response.objects.filter(
         submission__version=run.version_id,
         state=Response.State.SUBMITTED,
@@ -319,7 +319,7 @@ def _build_worker_condition(workers: list[UUID]) -> Q:
 
 
 def _query_by_worker(run: Run, workers: list[UUID]) -> Rows:
-    """Return the query for sums of pastes, page leaves and times, by worker.
+    """Return the query for each worker's sums of pasted answers, page leaves and times.
 
     Of the `workers` also how long their answers with a paste are (`length`), and how much of these
     a paste can be at most (`by_paste`); of the others no text is read.
@@ -343,7 +343,7 @@ def _query_by_worker(run: Run, workers: list[UUID]) -> Rows:
 
 
 def _query_least_typed(run: Run, workers: list[UUID]) -> Rows:
-    """Return the query for each worker's long answer with the most untyped characters."""
+    """Return the query for each worker's long answer with the most characters not typed."""
     return (
         query_counted_answers(run)
         .filter(_build_worker_condition(workers))
@@ -373,7 +373,7 @@ def _build_pasted_message(worker_sums: dict[str, Any]) -> Message:
 def _build_comparison_messages(
     worker_sums: dict[str, Any], others: list[dict[str, Any]]
 ) -> list[Message]:
-    """Return messages that compare a worker's pastes and page leaves with other workers'."""
+    """Return messages that compare a worker's pasting and leaving with other workers'."""
     if len(others) < FEWEST_OTHERS:
         return [Message("signals.few", {"others": len(others)})]
     messages = []

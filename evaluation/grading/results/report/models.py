@@ -118,7 +118,7 @@ class CrowdScores:
         return low, middle, high
 
     def compute_histogram(self, count: int = 24) -> list[tuple[float, float, int]]:
-        """Return a histogram of the scores: (from, to, number of workers) of `count` equal bins."""
+        """Return a histogram of `count` equal bins of the scores: (from, to, number of workers)."""
         if not self.scores:
             return []
         low, high = self.scores[0], self.scores[-1]
@@ -168,7 +168,7 @@ def build_models_report(
 def read_model_rows(
     run: Run, after: str = "", size: int = MODELS_PAGE, *, counted: bool = False
 ) -> Page[ModelRow]:
-    """Return a page of models by score, unscored ones last.
+    """Return a page of a run's models by score, models without a score last.
 
     With `counted`, each row also has the number of models.
     """
@@ -178,7 +178,7 @@ def read_model_rows(
     count = 0
 
     def build_counted_row(row: dict[str, Any]) -> ModelRow:
-        """Return a model's row, and remember the number of models."""
+        """Return a model's row, and remember the number of models that the row holds."""
         nonlocal count
         count = row["n_models"]
         return build_model_row(row)
@@ -202,14 +202,14 @@ def build_first_rows(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> lis
 
 
 def read_model_row(run: Run, model: UUID) -> ModelRow | None:
-    """Return a model's score and rank in a run; None if the run has no such model."""
+    """Return a model's row of the report; None if the run has no such model."""
     rows = LLMScore.objects.filter(run=run, model__public_id=model).order_by().values(*COLUMNS)
     row = rows.first()
     return None if row is None else build_model_row(row)
 
 
 def build_model_row(row: dict[str, Any]) -> ModelRow:
-    """Convert a database row with the `COLUMNS` to a model's row of the report."""
+    """Return a model's row of the report, from a database row with the `COLUMNS`."""
     details = (
         row[f"model__{field}"] for field in ("family", "version", "size", "tuning", "strategy")
     )
@@ -272,7 +272,7 @@ class ModelReport:
 def build_model_report(
     run: Run, model: UUID, after: str = "", size: int = PAGE
 ) -> ModelReport | None:
-    """Return the report of a model; None if the run does not have it; two queries.
+    """Return the report on a model; None if the run does not have it. Two queries.
 
     A run with facts takes two more.
     """
@@ -308,7 +308,7 @@ def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[PlacedAn
 
 
 def _build_answer(row: dict[str, Any], facts: list[StatedFact]) -> PlacedAnswer:
-    """Convert a database row and its facts to a model's answer."""
+    """Return a model's answer with its facts, from a database row."""
     return PlacedAnswer(
         question=row["llm_response__question__public_id"],
         question_name=row["name"],
@@ -322,7 +322,7 @@ def _build_answer(row: dict[str, Any], facts: list[StatedFact]) -> PlacedAnswer:
 
 
 def build_leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair]) -> Message:
-    """Return the message on which models score significantly below the best model.
+    """Return the message on which models score significantly lower than the best one.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ class RunReport:
 
 
 def build_report_parts(run: Run) -> dict[str, TableCounts]:
-    """Return the count queries for `build_run_report`, by name.
+    """Return the count queries, by name, whose results `build_run_report` takes.
 
     Of the workers: all, those with enough answers, those with a grade, those with an answer, those
     with a rank.
@@ -128,7 +128,7 @@ def build_report_parts(run: Run) -> dict[str, TableCounts]:
 
 
 def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = None) -> RunReport:
-    """Return the report of a finished run; `numbers` are its counts if already read.
+    """Return the report on a finished run; `numbers` are its counts if they were read.
 
     `numbers` are the counts of `build_report_parts`, where they were read.
     """
@@ -218,7 +218,7 @@ class OfficialRun:
 
 @dataclass(frozen=True)
 class OfficialRunSources:
-    """The runs that determine a question set's official run: chosen, official and newest.
+    """Runs from which a question set's official run is found: chosen, official and newest.
 
     Attributes
     ----------
@@ -235,7 +235,10 @@ class OfficialRunSources:
     def build_official_run(
         self, change: DataChange, latest: QuestionSetVersion | None
     ) -> OfficialRun | None:
-        """Return the official run for a page; `change` states how answers changed since."""
+        """Return the official run for a page, with `change` as the change of answers since then.
+
+        None without a finished run.
+        """
         run, row, newer = self.run, self.row, self.newer
         if run is None:
             return None
@@ -290,7 +293,7 @@ def read_official_run_sources(
 def read_official_run(
     question_set: QuestionSet | int, latest: QuestionSetVersion | None = None
 ) -> OfficialRun | None:
-    """Return the official run of a question set for display; None without a finished grading.
+    """Return the official run of a question set for a page; None without a finished grading.
 
     `latest` is the set's latest version, where it is known.
     """
@@ -303,5 +306,5 @@ def read_official_run(
 
 
 def read_official_run_of(run: Run) -> OfficialRun | None:
-    """Return the official run of a run's question set; None if the run is no grading."""
+    """Return the official run of a run's question set; None if the run is not a grading."""
     return read_official_run(run.version.question_set_id) if run.kind == GRADING else None

@@ -50,7 +50,7 @@ from evaluation.runs.reports.planner import build_planner_report
 
 
 def read_workers(run: Run) -> list[WorkerRow]:
-    """Return a row of workers.csv for each worker, in the order of first answers."""
+    """Return a row of workers.csv for each worker of a run, in the order of first answers."""
     columns = WorkerRow._fields[1:]
     rows = WorkerGrade.objects.filter(run=run).order_by("pk")
     return [
@@ -84,7 +84,7 @@ def read_alarms(run: Run) -> list[Alarm]:
 
 
 def read_gone_alarms(run: Run) -> list[Alarm]:
-    """Return the alarms that vanished after workers were excluded, without question names."""
+    """Return the alarms that vanished when workers were excluded, without question names."""
     remedies = read_summary(run).remedies
     gone = () if remedies is None else remedies.gone
     names = _read_names(run, {worker for alarm in gone for worker in alarm.workers})
@@ -104,7 +104,7 @@ def read_gone_alarms(run: Run) -> list[Alarm]:
 
 
 def read_changes(run: Run) -> GradeChanges | None:
-    """Return how remedies changed grades (largest changes only); None without remedies."""
+    """Return the largest changes of grades by a run's remedies; None without remedies."""
     remedies = read_summary(run).remedies
     if remedies is None:
         return None
@@ -228,7 +228,7 @@ def _build_model_row(row: ModelReportRow) -> Row:
 
 
 def _build_contrast_cells(row: WorkerReportRow | ModelReportRow) -> Row:
-    """Return the question contrast of a worker or model, with its interval."""
+    """Return the cells of a worker's or model's question contrast, with its interval."""
     return row.contrast.value, row.contrast.low, row.contrast.high
 
 
@@ -307,7 +307,7 @@ def build_differences_table(run: Run, first: UUID, second: UUID) -> Table:
 
 
 def _iterate_difference_rows(run: Run, first: UUID, second: UUID) -> Iterable[Row]:
-    """Yield question, text, both scores and difference for each question of two models."""
+    """Yield the row of each question: id, text, both models' scores and their difference."""
     cells_of_question = {
         key: cells
         for key, *cells in Question.objects.filter(version=run.version_id).values_list(
@@ -326,7 +326,7 @@ def build_heat_map_table(run: Run) -> Table:
 
 
 def build_planner_table(run: Run) -> Table:
-    """Return the expected error for each number of answers per question; empty without a plan."""
+    """Return the table of expected errors by number of answers; empty without a plan."""
     report = build_planner_report(run)
     header = ("answers", "similarity", "average_error", "worst_error", "delta")
     rows = [
@@ -439,7 +439,7 @@ def build_map_table(run: Run, question: UUID) -> Table:
 
 
 def _iterate_map_rows(run: Run, question: UUID) -> Iterable[Row]:
-    """Yield the map coordinates of answers, of models' answers and of the consensus."""
+    """Yield the rows of map coordinates of answers, models' answers and the consensus."""
     graded = WorkerGrade.objects.filter(
         run=run, worker=OuterRef("response__submission__worker")
     ).order_by()

@@ -75,7 +75,7 @@ CAP = 2.0
 
 @dataclass(frozen=True)
 class RemedyLink:
-    """A remedy suggested for an alarm: a label and the URL of the prefilled grading form."""
+    """A link to the grading form with a remedy filled in, suggested for an alarm."""
 
     label: str
     link: str
@@ -84,7 +84,7 @@ class RemedyLink:
 def build_remedy_links(
     run: Run, alarm: AlarmEntry, may_start: bool, n_copies: int
 ) -> list[RemedyLink]:
-    """Return links to the remedies that suit an alarm; empty if the user may not start runs.
+    """Return the links to remedies that suit an alarm; empty if the user may not start runs.
 
     `may_start`: whether the user may start runs. `n_copies`: number of open alarms of copies.
     """
@@ -132,24 +132,24 @@ def build_remedy_links(
 def build_exclusion_links(
     run: Run, workers: Iterable[WorkerRow], may_start: bool
 ) -> dict[UUID, str]:
-    """Return, by worker, the URL of the form that grades again without the worker."""
+    """Return, by worker, the URL of the form that grades again without that worker."""
     if not may_start:
         return {}
     return {row.worker: build_exclusion_link(run, row.worker, row.name) for row in workers}
 
 
 def build_exclusion_link(run: Run, worker: UUID, name: str) -> str:
-    """Return the URL of the grading form in which this worker is excluded."""
+    """Return the URL of the grading form with this worker excluded."""
     return _build_remedy(run, "", **_build_exclude_field(run, [(worker, name)])).link
 
 
 def build_link_to_add_models(run: Run) -> str:
-    """Return the URL of the grading form with the run's options, for scoring new models."""
+    """Return the URL of the grading form with the run's own options, to score new models."""
     return _build_remedy(run, "").link
 
 
 def read_what_if(request: HttpRequest, run: Run) -> WhatIf | None:
-    """Return how grades would change without the worker in the query parameter `without`."""
+    """Return the comparison without the worker in the query parameter `without`; else None."""
     if not request.GET.get("without"):
         return None
     worker_id = parse_public_id(request.GET, "without")
@@ -160,19 +160,19 @@ def read_what_if(request: HttpRequest, run: Run) -> WhatIf | None:
 
 
 def build_verdict_context(run: Run, workers: Iterable[UUID], may_decide: bool) -> dict[str, Any]:
-    """Return the template context for requesters' decisions on workers."""
+    """Return the template context on requesters' decisions on these workers."""
     return {"verdicts": load_current_verdicts(run, list(workers)), "may_decide": may_decide}
 
 
 def _read_named_workers(run: Run, alarm: AlarmEntry) -> list[tuple[UUID, str]]:
-    """Return (public id, external id) of the workers that an alarm names, at most 41."""
+    """Return (public id, external id) of up to 41 workers that an alarm names."""
     named = Alarm.workers.through.objects.filter(alarm__run=run, alarm__place=alarm.place)
     rows = named.order_by("pk").values_list("worker__public_id", "worker__external_id")
     return list(rows[: MOST_EXCLUDED + 1])
 
 
 def _build_collapse_fields(run: Run, workers: list[tuple[UUID, str]]) -> dict[str, str]:
-    """Return form fields that count each group of these workers as one voter.
+    """Return the form fields that merge each group of these workers into one voter.
 
     Groups that the run already collapses are included.
     """
@@ -186,7 +186,7 @@ def _build_collapse_fields(run: Run, workers: list[tuple[UUID, str]]) -> dict[st
 
 
 def _choose_ids(workers: Iterable[tuple[UUID, str]]) -> list[str]:
-    """Return worker ids that a form field separated by spaces or commas can hold.
+    """Return ids of workers that a form field separated by spaces or commas can hold.
 
     That is the external id, or the public id where the field would split the external one.
     """
@@ -194,13 +194,13 @@ def _choose_ids(workers: Iterable[tuple[UUID, str]]) -> list[str]:
 
 
 def _build_exclude_field(run: Run, workers: Iterable[tuple[UUID, str]]) -> dict[str, str]:
-    """Return the form field that excludes these workers, besides those already excluded."""
+    """Return the form field that excludes these workers and those already excluded."""
     before = run.parameters.get("exclude_workers", ())
     return {"exclude_workers": "\n".join(dict.fromkeys([*before, *_choose_ids(workers)]))}
 
 
 def _build_remedy(run: Run, label: str, **preset: str) -> RemedyLink:
-    """Return a link to the grading form with the run's options and the preset fields."""
+    """Return the link to the grading form with the run's options and these fields preset."""
     form = reverse("admin:grade", kwargs={"set_id": run.version.question_set.public_id})
     query = {"version": run.version.number, "like": run.public_id, **preset}
     return RemedyLink(label, f"{form}?{urlencode(query)}")
@@ -211,7 +211,7 @@ RUNS_OFFERED = 50
 
 
 class ReviewForm(forms.Form):
-    """Form for a user's review of an alarm: state, note and the run with the remedy."""
+    """Form of a user's review of an alarm: state, note and the run with the remedy."""
 
     state = forms.ChoiceField(
         label="What did you make of it?",
@@ -263,7 +263,7 @@ def show_alarms(request: HttpRequest, run: Run) -> Context:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
-    """Show one alarm with its evidence; POST saves the user's review of it."""
+    """Show one alarm with its evidence; a POST saves the user's review of it."""
     if request.method != "POST":
         return _show_alarm_page(request, run=run, place=place)
     current_run = get_run_or_404(request, run)
@@ -292,7 +292,7 @@ def show_alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
 
 
 def _turn_into_get(request: HttpRequest) -> HttpRequest:
-    """Turn a POST request into a GET, so that the page is shown with the posted form."""
+    """Return a posted request as a GET, so that the page is shown with the posted form."""
     request.method = "GET"
     return request
 
@@ -332,7 +332,7 @@ def _show_alarm_page(
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_expert_grading(request: HttpRequest, run: UUID) -> HttpResponseBase:
-    """Show the answers (anchors) that experts grade, their progress, and the selected ranking.
+    """Show the answers that experts grade (anchors), their progress and the selected ranking.
 
     A POST says in `do` what to do: suggest answers, ask an expert, or grade with experts' grades.
     """
@@ -356,7 +356,7 @@ def show_expert_grading(request: HttpRequest, run: UUID) -> HttpResponseBase:
 
 @grading_page("evaluation/anchors.html")
 def _show_anchors_page(request: HttpRequest, run: Run, changed: bool = False) -> Context:
-    """Show the page; `changed` states that the excluded workers changed in the meantime."""
+    """Show the page of experts' grading; `changed` if workers were excluded in the meantime."""
     user_id = get_user_id(request)
     report = build_anchors_report(run, user_id)
     user_rights = rights(request.user, run.version.question_set)
@@ -377,7 +377,7 @@ def _show_anchors_page(request: HttpRequest, run: Run, changed: bool = False) ->
 
 
 def _start_suggestion(request: HttpRequest, run: Run) -> HttpResponse:
-    """Start a run with the same options that also selects answers for experts to grade."""
+    """Start a run with the same options that also suggests answers for experts to grade."""
     parameters = replace(
         read_parameters(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
     )
@@ -393,7 +393,7 @@ def _start_suggestion(request: HttpRequest, run: Run) -> HttpResponse:
 
 
 def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
-    """Ask an expert, or the user, to grade the selected answers."""
+    """Ask an expert, or the user, to grade the suggested answers."""
     expert_text = request.POST.get("expert", "")
     user_id = get_user_id(request)
     expert = (
@@ -414,7 +414,7 @@ def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
 
 
 def _start_grading(request: HttpRequest, run: Run) -> HttpResponse:
-    """Start a run in which the experts' grades choose among the candidate rankings."""
+    """Start a run in which experts' grades choose among the candidate rankings."""
     parameters = replace(
         read_parameters(run.parameters), anchors=True, suggest_anchors=0, camps=False
     )

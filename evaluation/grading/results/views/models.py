@@ -106,7 +106,7 @@ def show_comparisons(request: HttpRequest, run: Run) -> Context:
 
 
 def read_comparisons_report(run: Run, query: QueryDict) -> ComparisonsReport:
-    """Return the compared pairs of models, limited by the query parameter `model`."""
+    """Return the report on compared pairs, limited by the query parameter `model`; or raise 404."""
     report = build_comparisons_report(
         run, parse_public_id(query, "model", blank=True), get_correction(query)
     )
@@ -116,7 +116,7 @@ def read_comparisons_report(run: Run, query: QueryDict) -> ComparisonsReport:
 
 
 def read_chosen_pair(run: Run, query: QueryDict, report: ComparisonsReport) -> PairReport | None:
-    """Return the pair named by the query parameters `first` and `second`; else the first pair."""
+    """Return the pair in the query parameters `first` and `second`, else the first pair."""
     first, second = (
         parse_public_id(query, "first", blank=True),
         parse_public_id(query, "second", blank=True),
@@ -136,7 +136,7 @@ def read_chosen_pair(run: Run, query: QueryDict, report: ComparisonsReport) -> P
 
 
 def read_chosen_models(run: Run, query: QueryDict) -> tuple[UUID, UUID]:
-    """Return the ids of the pair of models in the query parameters; else of the first pair."""
+    """Return the ids of the two models in the query parameters, else of the first pair."""
     pair = read_chosen_pair(run, query, read_comparisons_report(run, query))
     if pair is None:
         raise Http404("two models are needed")
@@ -150,12 +150,12 @@ def draw_comparisons(run: Run, query: QueryDict) -> Chart | None:
 
 
 def draw_differences(run: Run, query: QueryDict) -> Chart | None:
-    """Return the chart of questions on which two models differ; None without such a pair."""
+    """Return the chart of the questions on which the chosen models differ; None without any."""
     return draw_pair(run, read_chosen_pair(run, query, read_comparisons_report(run, query)))
 
 
 def draw_pair(run: Run, pair: PairReport | None) -> Chart | None:
-    """Return the chart of questions on which two models differ; None if they never differ."""
+    """Return the chart of the questions on which a pair differs; None if it never differs."""
     if pair is None or not (pair.first_better or pair.second_better):
         return None
 
@@ -174,7 +174,7 @@ MOST = 10_000_000
 
 @dataclass(frozen=True)
 class HeatTableCell:
-    """A cell of the heat map's table: its CSS class, its short number and its tooltip."""
+    """A cell of the heat map's table: CSS class, short number and tooltip."""
 
     look: str
     number: str
@@ -228,7 +228,7 @@ def show_heat_map(request: HttpRequest, run: Run) -> Context:
 
 
 def read_chosen_block(run: Run, query: QueryDict) -> HeatBlock:
-    """Return the heat-map block that the query parameters name; 404 if it does not exist."""
+    """Return the heat-map block in the query parameters; raise 404 if there is none."""
     worker, question = (
         parse_number(query, name, 0, MOST, blank=True) or 0 for name in ("workers", "questions")
     )
@@ -239,9 +239,10 @@ def read_chosen_block(run: Run, query: QueryDict) -> HeatBlock:
 
 
 def draw_block(run: Run, block: HeatBlock) -> Chart:
-    """Return the heat map of a block of workers and questions, with links to the workers."""
+    """Return the heat map of a block of answers, with links to its workers."""
 
     def link_worker(worker: UUID) -> str:
+        """Return the URL of a worker's page."""
         return build_worker_link(run, worker)
 
     overview = read_heat_overview(run)
@@ -249,19 +250,19 @@ def draw_block(run: Run, block: HeatBlock) -> Chart:
 
 
 def draw_overview(run: Run) -> Chart | None:
-    """Return the heat map of group means; None if the run recorded none."""
+    """Return the heat map of the means of groups; None if the run recorded none."""
     overview = read_heat_overview(run)
     return build_overview_chart(overview) if overview is not None and overview.means else None
 
 
 def _build_colours(block: HeatBlock, overview: HeatOverview | None) -> ColourScale:
-    """Return the colour scale for the scores of a block."""
+    """Return the colour scale for the scores in a block."""
     scores = [cell.score for row in block.cells for cell in row if cell and cell.score is not None]
     return build_colour_scale(scores, overview.quantiles if overview else ())
 
 
 def _build_table_cells(block: HeatBlock, colours: ColourScale) -> list[list[HeatTableCell]]:
-    """Return the table cells of a block, a list for each worker."""
+    """Return the table cells of a block, one list for each worker."""
     rows = []
     for row in block.cells:
         fields = []
@@ -281,7 +282,7 @@ def _build_table_cells(block: HeatBlock, colours: ColourScale) -> list[list[Heat
 
 
 def _build_overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
-    """Return the table of group means, with the offsets of each group's block; None if empty."""
+    """Return the template context of the group means, with links to blocks; None if empty."""
     if not overview.means:
         return None
     colours = build_overview_colour_scale(overview)
@@ -309,17 +310,17 @@ def _build_overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
 
 
 def _find_block_offsets(ends: Sequence[int], step: int) -> list[int]:
-    """Return, for each group, the offset of the block that contains its first member."""
+    """Return, for each group, the offset of the block that contains the group's first member."""
     return [begin // step * step for begin in [0, *ends[:-1]]]
 
 
 def _list_blocks(total: int, step: int) -> list[tuple[int, int, int]]:
-    """Return each block of a list as (offset, first, last); first and last count from 1."""
+    """Return (offset, first, last) of each block of a list; first and last count from 1."""
     return [(first, first + 1, min(first + step, total)) for first in range(0, total, step)]
 
 
 def _format_short(score: float) -> str:
-    """Return a score with two decimals, without the leading zero."""
+    """Return a score with two decimals and without the leading zero."""
     text = f"{score:.2f}"
     # .999 is rounded to 1.00, which keeps its first digit.
     return text.replace("0.", ".", 1) if abs(score) < 1 and not text.endswith("1.00") else text

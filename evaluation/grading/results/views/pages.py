@@ -151,7 +151,7 @@ def list_questions_by_disagreement(request: HttpRequest, run: Run) -> Context:
 
 
 def draw_grades(run: Run, n_workers: int) -> Chart:
-    """Return the chart of the best workers' grades with intervals."""
+    """Return the chart of the best workers' grades with their intervals."""
     return build_grades_chart(
         read_worker_rows(run, size=MOST_WORKERS).rows, n_workers, _build_worker_link(run)
     )
@@ -218,7 +218,7 @@ def read_question_report(
     source: QuestionInRun | None = None,
     page: Page[dict[str, Any]] | None = None,
 ) -> QuestionReport:
-    """Return a question's report, or raise 404 for an unknown question."""
+    """Return the report on a question, or raise 404 for an unknown question."""
     report = build_question_report(run, question, after, question_in_run=source, page=page)
     if report is None:
         raise Http404("the run has no such question")
@@ -243,7 +243,7 @@ def draw_answers(
 
 @dataclass(frozen=True)
 class MapCard:
-    """Map of a question's answers with a slider over iterations and its captions.
+    """Map of the answers to a question, with a slider over iterations and its captions.
 
     Attributes
     ----------
@@ -259,25 +259,25 @@ class MapCard:
 
     @classmethod
     def from_report(cls, run: Run, report: AnswerMap) -> Self:
-        """Return the map card of a report, drawn at the last iteration."""
+        """Return the card of a map, drawn at the last iteration."""
         words = build_iteration_captions(report)
         return cls(report, draw_map(run, report), json.dumps(words), words[-1], len(words) - 1)
 
     @property
     def steps(self) -> list[tuple[int, float, float, float]]:
-        """Iteration, x and y of the consensus, and distance it moved, one entry per iteration."""
+        """(iteration, x, y, distance moved) of the consensus in each shown iteration."""
         places = zip(self.report.iterations, self.report.path, self.report.moved, strict=True)
         return [(iteration, x, y, moved) for iteration, (x, y), moved in places]
 
 
 def read_axes(request: HttpRequest) -> Axes:
-    """Return the query parameter `axes`: "run" (default) or "question"."""
+    """Return the query parameter `axes`: "run" (the default) or "question"."""
     axes: Any = parse_choice(request.GET, "axes", get_args(Axes), "run")
     return axes
 
 
 def draw_map(run: Run, report: AnswerMap, index: int | None = None) -> Chart:
-    """Return a question's map of answers at an iteration (default: the last one)."""
+    """Return the map of a question's answers at an iteration, by default the last."""
     return build_map_chart(report, index, lambda worker: build_worker_link(run, worker))
 
 
@@ -303,7 +303,7 @@ def show_worker(request: HttpRequest, run: Run, worker: UUID) -> Context:
 
 
 def read_worker_report(run: Run, worker: UUID, after: str = "") -> WorkerReport:
-    """Return a worker's report, or raise 404 for an unknown worker."""
+    """Return the report on a worker, or raise 404 for an unknown worker."""
     report = build_worker_report(run, worker, after)
     if report is None:
         raise Http404("the run has no such worker")
@@ -311,7 +311,7 @@ def read_worker_report(run: Run, worker: UUID, after: str = "") -> WorkerReport:
 
 
 def draw_scores(run: Run, report: WorkerReport) -> Chart | None:
-    """Return the chart of a worker's answers by score; None without a leave-one-out score."""
+    """Return the chart of a worker's answers by leave-one-out score; None without a score."""
 
     def link_question(question: UUID) -> str:
         """Return the URL of a question's page."""
@@ -324,7 +324,7 @@ def draw_scores(run: Run, report: WorkerReport) -> Chart | None:
 
 @grading_page("evaluation/against.html")
 def show_run_comparison(request: HttpRequest, run: Run) -> Context:
-    """Show what changed between this run and another one, and why.
+    """Show what differs between this run and another one, and why.
 
     `with` in the address names the other run; by default it is the newest one.
     """
@@ -333,7 +333,7 @@ def show_run_comparison(request: HttpRequest, run: Run) -> Context:
     if other is None:
         done = next((entry.run for entry in runs if entry.is_done), None)
         other = None if done is None else _get_other_or_404(request, run, done)
-    report = build_run_comparison(run, other) if other and _is_done(other) else None
+    report = build_run_comparison(run, other) if other and _is_finished(other) else None
     movers = report.movers if report else []
     may_edit = rights(request.user, run.version.question_set).edit
     alarms_here, *alarms_there = count_alarms(run, *([other] if other and report else []))
@@ -351,24 +351,21 @@ def show_run_comparison(request: HttpRequest, run: Run) -> Context:
 
 
 def read_other_run(request: HttpRequest, run: Run) -> Run | None:
-    """Return the run named by the query parameter `with`, or None.
-
-    Raise 404 if the user may not see it.
-    """
+    """Return the run in the query parameter `with`; None without one, 404 if not visible."""
     run_id = parse_public_id(request.GET, "with", blank=True)
     return None if run_id is None else _get_other_or_404(request, run, run_id)
 
 
 def build_comparison(request: HttpRequest, run: Run) -> RunComparison:
-    """Return the comparison of two runs for a file; raise 404 if a run has no results."""
+    """Return the comparison of two runs for a file; raise 404 if either has no results."""
     other = read_other_run(request, run)
-    if other is None or not _is_done(other):
+    if other is None or not _is_finished(other):
         raise Http404("another run with results is needed")
     return build_run_comparison(run, other)
 
 
 def draw_grade_changes(report: RunComparison, run: Run) -> Chart | None:
-    """Return the chart of the workers' grades in both runs; None without common grades."""
+    """Return the chart of workers' grades in both runs; None without common grades."""
 
     def link_worker(worker: UUID) -> str:
         """Return the URL of a worker's page."""
@@ -378,12 +375,12 @@ def draw_grade_changes(report: RunComparison, run: Run) -> Chart | None:
 
 
 def _get_other_or_404(request: HttpRequest, run: Run, run_id: UUID) -> Run:
-    """Return another grading of the question set, or raise 404 if the user may not see it."""
+    """Return another grading of the question set; raise 404 if the user may not see it."""
     runs = Run.objects.select_related("version__question_set").exclude(pk=run.pk)
     of_set = runs.filter(version__question_set=run.version.question_set_id, kind=GRADING)
     return get_visible_or_404(request, of_set, run_id)
 
 
-def _is_done(run: Run) -> bool:
+def _is_finished(run: Run) -> bool:
     """Return whether a run has finished."""
     return run.state == Run.State.DONE
