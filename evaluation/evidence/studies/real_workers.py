@@ -125,7 +125,9 @@ def _find_wanted_slots(
     for question, text in zip(answers.questions, answers.texts, strict=True):
         texts.setdefault(question, []).append(text)
     return {
-        question: SlotShares.from_texts(given, reader.read_facts(question_texts.get(question, ""), given))
+        question: SlotShares.from_texts(
+            given, reader.read_facts(question_texts.get(question, ""), given)
+        )
         for question, given in texts.items()
     }
 

@@ -158,16 +158,16 @@ OUTCOMES: Mapping[str, Sentence] = {
     ),
     "outcome.by_words": lambda values: (
         "Not settled: this run takes the other of the two sides. It is graded by words, so "
-        f"there is no second ranking to compare with{_format_order_agreement(values)}. Which of the two "
-        "sees "
-        "what makes an answer good, only people can decide: let an expert grade some answers, "
-        "and both runs are compared with the same grades."
+        f"there is no second ranking to compare with{_format_order_agreement(values)}. Which of "
+        "the two sees what makes an answer good, only people can decide: let an expert grade some "
+        "answers, and both runs are compared with the same grades."
     ),
     "outcome.by_words_agree": lambda values: (
         f"Settled by experts: their {_format_expert_correlations(values)}."
     ),
     "outcome.by_words_unsure": lambda values: (
-        f"Not settled yet: experts' {_format_expert_correlations(values)}. {_explain_unsure(values)}"
+        f"Not settled yet: experts' {_format_expert_correlations(values)}. "
+        f"{_explain_unsure(values)}"
     ),
     "outcome.settings": "Gone: with the settings of this run it is not seen any more.",
     "outcome.new": "New: it came with the remedy, and was not there before.",

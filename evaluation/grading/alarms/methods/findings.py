@@ -186,12 +186,7 @@ def is_copier_group(survey: RunChecks, group: CopierGroup, by_texts: bool) -> bo
 
 
 def _build_group_finding(survey: RunChecks, group: CopierGroup, by_texts: bool) -> Finding:
-    """Return the finding on a group of similar workers: `copies`, or `clique` for a whole camp.
-
-    =
-
-    Its kind is `copies`, or `clique` if the group matches a whole camp of the crowd.
-    """
+    """Return the finding on a group of similar workers: `copies`, or `clique` for a whole camp."""
     copies = is_copier_group(survey, group, by_texts)
     case = "clique"
     if copies:

@@ -197,22 +197,12 @@ def build_similarity_matrices(
 
 
 def _centre_rows(v: Floats) -> Floats:
-    """Return the array (B, m) with the mean of each row subtracted.
-
-    =
-
-    `v` is (B, m).
-    """
+    """Return the array (B, m) with the mean of each row subtracted."""
     return np.asarray(v - v.mean(axis=1, keepdims=True))
 
 
 def _normalise_rows(v: Floats) -> Floats:
-    """Return the array (B, m) with each row scaled to length 1; zero rows stay zero.
-
-    =
-
-    `v` is (B, m).
-    """
+    """Return the array (B, m) with each row scaled to length 1; zero rows stay zero."""
     norm = np.linalg.norm(v, axis=1, keepdims=True)
     return np.asarray(v / np.where(norm > 0, norm, 1.0))
 

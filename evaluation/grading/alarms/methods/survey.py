@@ -301,12 +301,7 @@ def _compute_paired_z(
 
 
 def _normalise_rows(x: Vectors) -> Vectors:
-    """Return the vectors (n, d), dense or sparse, scaled to length 1; zero rows stay zero.
-
-    =
-
-    `x` is (n, d).
-    """
+    """Return the vectors (n, d), dense or sparse, scaled to length 1; zero rows stay zero."""
     if not sparse.issparse(x):
         x = convert_to_dense(x)
         norm = np.linalg.norm(x, axis=1, keepdims=True)
@@ -319,12 +314,7 @@ def _normalise_rows(x: Vectors) -> Vectors:
 
 
 def _compute_inner_products(x: Vectors, y: Vectors) -> Floats:
-    """Return the inner product (n,) of each row of x with the same row of y.
-
-    =
-
-    Shape (n,).
-    """
+    """Return the inner product (n,) of each row of x with the same row of y."""
     if sparse.issparse(x) or sparse.issparse(y):
         return np.asarray((sparse.csr_array(x) * sparse.csr_array(y)).sum(axis=1))
     return np.einsum("nd,nd->n", x, y)

@@ -168,12 +168,7 @@ def find_identical_texts(
 def _count_same_texts(
     pairs: Pairs, texts: Sequence[str], worker: Integers, question: Integers, left_out: Booleans
 ) -> Floats:
-    """Return, per worker pair (P,), the number of questions with the same long text by both.
-
-    =
-
-    Shape (P,).
-    """
+    """Return, per worker pair (P,), the number of questions with the same long text by both."""
     folded_texts = [fold(text) for text in texts]
     codes: dict[str, int] = {}
     text_codes = np.array(
@@ -357,12 +352,7 @@ class _AnswerComparison:
         return self._count_nearly_equal(rows, others) > 0
 
     def find_shared_answers(self, rows: Integers, question: Integers, seed: int) -> Booleans:
-        """Return, for each row, whether a third of the question's other answers nearly equal it.
-
-        =
-
-        Shape (R,).
-        """
+        """Return, for each row, whether a third of the question's other answers nearly equal it."""
         rng = np.random.default_rng(seed)
         order = np.argsort(question, kind="stable")
         starts = np.searchsorted(question[order], np.arange(int(question.max()) + 2))
@@ -407,12 +397,7 @@ def _encode_labels(labels: Sequence[str]) -> Integers:
 
 
 def _find_shared_texts(plain: Sequence[str], worker: Integers, question: Integers) -> Booleans:
-    """Return, for each answer (N,), whether enough other workers gave the question that text.
-
-    =
-
-    Shape (N,).
-    """
+    """Return, for each answer (N,), whether enough other workers gave the question that text."""
     n_givers = Counter(zip(question.tolist(), plain, strict=True))
     answers = np.bincount(question)
     shared_texts = np.zeros(len(plain), dtype=bool)

@@ -59,7 +59,7 @@ class PartialCrowdFit(FitResult):
 
     @property
     def out_of_ranking(self) -> list[str | None]:
-        """ "excluded" for each excluded worker, None for the others (M,)."""
+        """Status of each worker (M,): "excluded" for excluded workers, None for others."""
         return [EXCLUDED if out else None for out in self.units.excluded.tolist()]
 
     def compute_exemplars(self) -> Vectors:
