@@ -12,7 +12,7 @@ both write the results. In between, in this order:
    - grades (`run.fitting`): AQER, started from entailment where asked for, with or without
      `remedies`, and the models against its exemplary answers;
    - looks for `alarms` in the crowd as it was before remedies.
-3. `run.maps.map_answers` places the answers of a grading on its map, for those who draw one.
+3. `run.maps.compute_answer_maps` places the answers of a grading on its map, for those who draw one.
 
 One `Grading` is returned. Its `results()` are the rows of every table, its `warnings` what to know
 before trusting them, its `summary()` how the numbers were made. `results` has its reports, charts,

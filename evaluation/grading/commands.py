@@ -28,8 +28,8 @@ from evaluation.grading.remedies.report import NAMES
 from evaluation.grading.results.report.run import count_crowd
 from evaluation.grading.results.report.tables import (
     read_alarms,
-    read_changes,
     read_gone_alarms,
+    read_grade_changes,
     read_models,
     read_workers,
 )
@@ -277,10 +277,10 @@ def format_checks(checks: Iterable[CheckResult]) -> str:
 def _format_ids(ids: Sequence[object], where: str) -> str:
     """Return up to 40 ids separated by commas, and the number of the others."""
     more = f" and {len(ids) - MAX_SHOWN} more {where}" if len(ids) > MAX_SHOWN else ""
-    return ", ".join(_shorten(str(identifier)) for identifier in ids[:MAX_SHOWN]) + more
+    return ", ".join(_shorten_id(str(identifier)) for identifier in ids[:MAX_SHOWN]) + more
 
 
-def _shorten(text: str) -> str:
+def _shorten_id(text: str) -> str:
     """Return an id as one line of at most 40 printable characters."""
     text = remove_control_characters(text).replace("\n", " ")
     return text if len(text) <= LONGEST_ID else f"{text[: LONGEST_ID - 3]}..."
@@ -299,7 +299,7 @@ def format_run_report(run: Run) -> str:
             workers=read_workers(run),
             models=read_models(run),
             remedies=() if summary.remedies is None else summary.remedies.asked_for,
-            changes=read_changes(run),
+            changes=read_grade_changes(run),
             ceiling=summary.ceiling,
             alarms=read_alarms(run),
             checks=summary.alarm_checks or (),

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from evaluation.consensus.methods.scale import Ceiling
 from evaluation.core.messages.message import Message
-from evaluation.grading.methods.check_results import Result, classify_check, find_needed
+from evaluation.grading.methods.check_results import Result, classify_check, find_needed_count
 from evaluation.runs.flow.stored import RunSummary
 
 # Grows with every change that an older reader would misunderstand.
@@ -42,7 +42,7 @@ class Embedding:
 
 
 @dataclass(frozen=True)
-class MapAbout:
+class MapSettings:
     """Settings of a run's map of answers: shares of variance, and stored iterations.
 
     `iterations` are those whose `n_workers` weights are stored; `is_mean` states whether the
@@ -75,7 +75,7 @@ class CheckResult:
     @property
     def needed(self) -> int | None:
         """Least number of items the check needs; None if it ran or more data would not help."""
-        return find_needed(self.check, self.reason) if self.statistic is None else None
+        return find_needed_count(self.check, self.reason) if self.statistic is None else None
 
     @property
     def lacks_data(self) -> bool:
@@ -133,7 +133,7 @@ class MeaningCounts:
 
 
 @dataclass(frozen=True)
-class ReadByModel:
+class ModelExtractionCounts:
     """Numbers of facts that a chat model extracted (the rules are then not used).
 
     Attributes
@@ -175,7 +175,7 @@ class FactTotals:
     contested: int = 0
     silent: Mapping[str, int] = field(default_factory=dict)
     meaning: MeaningCounts | None = None
-    read_by: ReadByModel | None = None
+    read_by: ModelExtractionCounts | None = None
 
 
 def describe_contradictions(facts: FactTotals | None) -> Message:
@@ -279,7 +279,7 @@ class Mover:
 
 
 @dataclass(frozen=True)
-class ComparedWithPlain:
+class PlainComparison:
     """Rank correlation of a run with the run without remedies, and the largest changes.
 
     The correlation is over `n` workers.
@@ -308,7 +308,7 @@ class Camp:
 
 
 @dataclass(frozen=True)
-class GoneAlarm:
+class VanishedAlarm:
     """An alarm that vanished because workers were excluded, with public ids of its workers."""
 
     kind: str
@@ -322,7 +322,7 @@ class GoneAlarm:
 
 
 @dataclass(frozen=True)
-class RemediesDone:
+class RemedyEffects:
     """Effects of a run's remedies; None or empty for unused remedies."""
 
     asked_for: tuple[str, ...] = ()
@@ -334,9 +334,9 @@ class RemediesDone:
     suggested_anchors: SuggestedAnchors | None = None
     questions_with_camps: tuple[QuestionWithCamps, ...] | None = None
     spelling: Mapping[str, Any] | None = None
-    gone: tuple[GoneAlarm, ...] = ()
+    gone: tuple[VanishedAlarm, ...] = ()
     camps_now: tuple[Camp, ...] = ()
-    compared_with_plain: ComparedWithPlain = field(default_factory=ComparedWithPlain)
+    compared_with_plain: PlainComparison = field(default_factory=PlainComparison)
 
 
 @dataclass(frozen=True)
@@ -361,8 +361,8 @@ class AqerSummary(RunSummary):
     counts: Counts = field(default_factory=Counts)
     embedding: Embedding = field(default_factory=Embedding)
     versions: Mapping[str, str] = field(default_factory=dict)
-    remedies: RemediesDone | None = None
-    map: MapAbout | None = None
+    remedies: RemedyEffects | None = None
+    map: MapSettings | None = None
     alarm_checks: tuple[CheckResult, ...] | None = None
     question_camps: QuestionCamps | None = None
     facts: FactTotals | None = None

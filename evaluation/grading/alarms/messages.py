@@ -11,7 +11,7 @@ from typing import Any
 
 from evaluation.core.messages.message import Sentence, ThresholdNumber, format_count
 from evaluation.core.messages.reasons import describe_unchecked
-from evaluation.grading.methods.check_results import Result, find_needed
+from evaluation.grading.methods.check_results import Result, find_needed_count
 
 
 def _format_alike_clause(values: Mapping[str, Any]) -> str:
@@ -334,7 +334,7 @@ UNITS: Mapping[str, str] = {
 
 def format_needed_data(check: str, reason: str | None) -> str:
     """Return the data that a skipped check needs, such as "needs 6 workers"; "" if unknown."""
-    n = find_needed(check, reason)
+    n = find_needed_count(check, reason)
     return "" if n is None or reason is None else f"needs {n} {UNITS[reason]}"
 
 

@@ -37,10 +37,10 @@ __all__ = [
     "FactOnQuestion",
     "MarkedFactsMixin",
     "MarkedPart",
+    "NoFactsReason",
     "QuestionFacts",
     "RunFact",
     "RunFacts",
-    "SilentReason",
     "StatedFact",
     "build_fact_agreement",
     "build_run_facts",
@@ -157,7 +157,7 @@ class QuestionFacts(Reasoned):
 
 
 @dataclass(frozen=True)
-class SilentReason(Reasoned):
+class NoFactsReason(Reasoned):
     """Number of questions without facts for one reason."""
 
     count: int
@@ -179,7 +179,7 @@ class RunFacts:
     spoken: int
     agreed: int
     contested: int
-    silent: list[SilentReason]
+    silent: list[NoFactsReason]
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def build_run_facts(run: Run) -> RunFacts | None:
         spoken=facts.spoken,
         agreed=facts.agreed,
         contested=facts.contested,
-        silent=[SilentReason(count, reason) for reason, count in silent],
+        silent=[NoFactsReason(count, reason) for reason, count in silent],
     )
 
 

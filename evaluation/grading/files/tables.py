@@ -43,7 +43,7 @@ from evaluation.grading.run.results import (
     RankCells,
     Results,
     WorkerRow,
-    compute_left_out_means,
+    compute_leave_one_out_means,
 )
 from evaluation.grading.summary import describe_contradictions
 from evaluation.runs.files.problem_messages import build_error
@@ -395,7 +395,7 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
     if groups := results.list_groups():
         header = (*header, "group")
         workers = _append_group_cell(workers, groups, undefined)
-    means = compute_left_out_means(grading.graded.aqer, grading.inputs.answered.workers)
+    means = compute_leave_one_out_means(grading.graded.aqer, grading.inputs.answered.workers)
     workers = _append_raw_scores(workers, means, undefined)
     workers = _append_cells(workers, results.build_worker_contrasts())
     workers = _append_cells(workers, results.build_rank_cells())
@@ -418,7 +418,7 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
         write_facts(folder, facts)
     changes, remedies = grading.compute_changes(), grading.graded.remedies
     if changes is not None:
-        _note_empty_cells(changes, results)
+        _record_empty_cells(changes, results)
         folder.write_csv(REMEDIES, GradeChange._fields, changes.rows)
     if remedies is not None and remedies.suggested is not None:
         folder.write_csv(
@@ -433,7 +433,7 @@ def _choose_float_type(grading: Grading) -> np.dtype[Any]:
     return np.result_type(grading.embedded.answers.dtype, np.float32)
 
 
-def _note_empty_cells(changes: GradeChanges, results: Results) -> None:
+def _record_empty_cells(changes: GradeChanges, results: Results) -> None:
     """Record the reasons for the empty cells of remedies.csv."""
     for row in changes.rows:
         for column in GradeChange._fields[1:]:

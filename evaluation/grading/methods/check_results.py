@@ -94,7 +94,7 @@ def classify_check(statistic: float | None, rings: bool, reason: str | None) -> 
     return "not_applicable" if reason in NOT_APPLICABLE else "not_enough_data"
 
 
-def find_needed(check: str, reason: str | None) -> int | None:
+def find_needed_count(check: str, reason: str | None) -> int | None:
     """Return the least amount of data that a skipped check needs; None if more cannot help."""
     if reason is None:
         return None

@@ -77,7 +77,7 @@ def compute_principal_axes(vectors: Vectors, most: int = LEARNED) -> Projection:
     n, d = vectors.shape
     x = vectors if n <= most else vectors[np.linspace(0, n - 1, most).astype(np.int64)]
     # Multiplied by a power of two, so that no square over- or underflows.
-    scale = float(np.ldexp(1.0, -max(-1000, int(np.frexp(_find_largest(x))[1]))))
+    scale = float(np.ldexp(1.0, -max(-1000, int(np.frexp(_find_largest_absolute(x))[1]))))
     count = x.shape[0]
     centre = np.asarray(x.mean(axis=0, dtype=np.float64)).ravel() * scale
     total = max(_sum_squares(x, scale) - count * float(centre @ centre), 0.0)
@@ -209,7 +209,7 @@ def _iterate_axes(vectors: Vectors, rows: Integers) -> Iterator[Projection | Non
         yield from [None] * count
         return
     x = np.asarray(vectors[rows.ravel()], dtype=np.float64).reshape(count, size, -1)
-    scale = float(np.ldexp(1.0, -max(-1000, int(np.frexp(_find_largest(x))[1]))))
+    scale = float(np.ldexp(1.0, -max(-1000, int(np.frexp(_find_largest_absolute(x))[1]))))
     centre = x.mean(axis=1)
     x = (x - centre[:, None, :]) * scale
     gram = x @ x.transpose(0, 2, 1)
@@ -256,7 +256,7 @@ def compute_exemplar_paths(
     return path
 
 
-def _find_largest(x: Vectors) -> float:
+def _find_largest_absolute(x: Vectors) -> float:
     """Return the largest absolute value of a dense or sparse array."""
     if sparse.issparse(x):
         return float(np.abs(x.data).max(initial=0.0))

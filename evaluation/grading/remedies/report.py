@@ -11,7 +11,7 @@ from annotations.models import Response, Share, Worker
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.stats.statistics.agreement import Agreement, compare_experts
 from evaluation.grading import summary as aqer_summary
-from evaluation.grading.summary import AnchorChoice, RemediesDone, read_summary
+from evaluation.grading.summary import AnchorChoice, RemedyEffects, read_summary
 from evaluation.models import HumanJudgement, JudgementRequest, Run, WorkerGrade, WorkerVerdict
 from evaluation.runs.reports.about import RunAbout, build_about
 from evaluation.runs.steps.answers import read_parameters
@@ -249,7 +249,7 @@ def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
     answers = read_suggested_anchors(run)
     # No row has the key 0: with an empty list Django would skip the queries.
     keys = [answer.pk for answer in answers] or [0]
-    remedies = read_summary(run).remedies or RemediesDone()
+    remedies = read_summary(run).remedies or RemedyEffects()
     suggested = remedies.suggested_anchors
     grades: dict[str, dict[int, float]] = {}
     grades_of_answer: dict[int, list[float]] = {}
@@ -296,7 +296,7 @@ def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
     )
 
 
-def _build_rankings(remedies: RemediesDone) -> list[Ranking]:
+def _build_rankings(remedies: RemedyEffects) -> list[Ranking]:
     """Return the candidate rankings stored with a run; empty if it computed none."""
     chosen = remedies.anchors and remedies.anchors.chosen
     return [

@@ -17,7 +17,7 @@ from evaluation.core.messages.message import Message
 from evaluation.core.stats.statistics.descriptive import pearson
 from evaluation.core.text.quality import compute_log_words
 from evaluation.grading.alarms.methods.survey import BY_LENGTH, FEWEST_RANKED, TOO_FEW_RANKED
-from evaluation.grading.run.results import compute_left_out_means
+from evaluation.grading.run.results import compute_leave_one_out_means
 from evaluation.grading.summary import LengthEffect
 
 NO_SPREAD = "no_spread"
@@ -41,7 +41,7 @@ def compute_length_effect(aqer: AQER, texts: Sequence[str], workers: Sequence[An
     length = np.bincount(codes, log_words, m) / np.maximum(np.bincount(codes, minlength=m), 1)
     scores = aqer.raw_
     if not aqer.question_contrast:
-        left_out = compute_left_out_means(aqer, workers)
+        left_out = compute_leave_one_out_means(aqer, workers)
         scores = np.array([left_out.get(worker, np.nan) for worker in aqer.workers_.tolist()])
     among = (aqer.ranks_ > 0) & ~np.isnan(scores)
     n = int(among.sum())

@@ -49,7 +49,7 @@ class Maps:
     about: dict[str, Any]
 
 
-def map_answers(grading: Grading, progress: Progress) -> Maps:
+def compute_answer_maps(grading: Grading, progress: Progress) -> Maps:
     """Return the map coordinates of all answers and exemplary answers of a grading."""
     progress("map", 0, 1)
     aqer, embedded, answers = grading.graded.aqer, grading.embedded, grading.inputs.answered
@@ -95,7 +95,9 @@ def map_answers(grading: Grading, progress: Progress) -> Maps:
             "unit_length": is_unit_length(vectors),
             "iterations": history.iterations,
             "n_workers": len(aqer.workers_),
-            "is_mean": _is_mean(paths[:, -1, :2], run_projection(aqer.compute_exemplars())),
+            "is_mean": _is_weighted_mean(
+                paths[:, -1, :2], run_projection(aqer.compute_exemplars())
+            ),
         },
     )
 
@@ -146,8 +148,8 @@ def _convert_to_float32(values: Floats) -> NDArray[np.float32]:
         return values.astype(np.float32)
 
 
-def _is_mean(means: Floats, exemplars: Floats) -> bool:
-    """Return whether the exemplary answers equal the weighted means of the answers.
+def _is_weighted_mean(means: Floats, exemplars: Floats) -> bool:
+    """Return whether the exemplary answers lie at the weighted means of the answers on the map.
 
     They are not by majority vote, nor where they are those of the largest camp.
     """

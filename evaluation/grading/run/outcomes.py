@@ -60,7 +60,9 @@ class DetectionInputs:
     def detect_in_all_workers(self) -> Alarms:
         """Return the alarms among all workers, in the grading without remedies."""
         assert self.graded.plain is not None
-        return self._detect(self.graded.plain, restore_plain_vectors(self.answers, self.outside))
+        return self._detect_alarms(
+            self.graded.plain, restore_plain_vectors(self.answers, self.outside)
+        )
 
     def detect_in_voters(self) -> Alarms:
         """Return the alarms among the workers who vote after the remedies."""
@@ -69,7 +71,7 @@ class DetectionInputs:
         voters = copy.copy(aqer)
         voters.fitted_ = fitted.crowd
         if not isinstance(fitted, PartialCrowdFit):
-            return self._detect(voters, self.answers)
+            return self._detect_alarms(voters, self.answers)
         units = fitted.units
         labels = voters.workers_.tolist()
         voting_answers = select_rows(self.answers, units.rows)
@@ -80,14 +82,14 @@ class DetectionInputs:
         for worker, unit in zip(aqer.workers_.tolist(), units.of_worker.tolist(), strict=True):
             if unit >= 0:
                 members.setdefault(labels[unit], []).append(worker)
-        alarms = self._detect(voters, voting_answers)
+        alarms = self._detect_alarms(voters, voting_answers)
         with_members = (
             replace(alarm, workers=tuple(one for unit in alarm.workers for one in members[unit]))
             for alarm in alarms.found
         )
         return replace(alarms, found=tuple(with_members))
 
-    def _detect(self, aqer: AQER, answers: GradedAnswers) -> Alarms:
+    def _detect_alarms(self, aqer: AQER, answers: GradedAnswers) -> Alarms:
         """Return the alarms of a fitted grading of these answers."""
         return detect_alarms(self.parameters, aqer, answers, None, self.model_names)
 

@@ -87,11 +87,11 @@ class GradeChanges:
         """Return up to `most` workers with the largest changes of rank, ties by change of grade."""
         moved = [row for row in self.rows if row.change]
 
-        def compute_size(row: GradeChange) -> tuple[int, float]:
+        def compute_sort_key(row: GradeChange) -> tuple[int, float]:
             """Return the sort key of a change: larger changes of rank, then of grade, first."""
             return (-abs(row.change or 0), -abs((row.grade or 0.0) - (row.plain_grade or 0.0)))
 
-        return sorted(moved, key=compute_size)[:most]
+        return sorted(moved, key=compute_sort_key)[:most]
 
     def build_summary(self) -> dict[str, Any]:
         """Return the correlation and the largest changes as plain values for summary.json."""
@@ -229,7 +229,7 @@ class Results:
 
     def _build_worker_row(self, worker: Any, code: int, out: str | None) -> WorkerRow:
         """Return the row of a graded worker, and record why its cells are empty."""
-        aqer, no_raw = self.aqer, self._explain_no_raw(code)
+        aqer, no_raw = self.aqer, self._find_no_raw_reason(code)
         of_interval = aqer.interval_reasons_[code] or "no_spread"
         numbers = {
             "grade": (aqer.grades_[code], aqer.reason_ or out or no_raw),
@@ -247,7 +247,7 @@ class Results:
         # Ranks are whole numbers from 1 in an array, where 0 stands for none.
         rank = int(aqer.ranks_[code]) or None
         supported = bool(aqer.supported_[code])
-        if reason := self._explain_no_rank(code):
+        if reason := self._find_no_rank_reason(code):
             self.undefined.add_reason("workers.csv", "rank", worker, reason)
         return WorkerRow(
             worker=worker,
@@ -257,17 +257,17 @@ class Results:
             **cells,
         )
 
-    def _explain_no_raw(self, code: int) -> str:
+    def _find_no_raw_reason(self, code: int) -> str:
         """Return the code of why a worker has no raw score."""
         if self.aqer.question_contrast and (why := self.aqer.contrasts_.owner_reasons[code]):
             return why
         return "no_discriminating_question" if self.aqer.discrimination else "no_shared_question"
 
-    def _explain_no_rank(self, code: int) -> str:
+    def _find_no_rank_reason(self, code: int) -> str:
         """Return the code of why a worker has no rank; "" for a ranked worker."""
         if self.aqer.ranks_[code]:
             return ""
-        unsupported = self._explain_no_raw(code) if self.aqer.supported_[code] else TOO_FEW
+        unsupported = self._find_no_raw_reason(code) if self.aqer.supported_[code] else TOO_FEW
         return self.aqer.reason_ or self.aqer.out_of_ranking_[code] or unsupported
 
     def list_groups(self) -> dict[Any, int]:
@@ -289,7 +289,7 @@ class Results:
             if worker in bounds:
                 continue
             code = code_of.get(worker)
-            reason = NO_ANSWERS if code is None else self._explain_no_rank(code) or no_interval
+            reason = NO_ANSWERS if code is None else self._find_no_rank_reason(code) or no_interval
             for column in RankCells._fields:
                 self.undefined.add_reason("workers.csv", column, worker, reason)
         return cells
@@ -466,7 +466,7 @@ def find_rank_bounds(aqer: AQER) -> dict[Any, tuple[int, int]]:
     }
 
 
-def compute_left_out_means(aqer: AQER, workers: Sequence[Any]) -> dict[Any, float]:
+def compute_leave_one_out_means(aqer: AQER, workers: Sequence[Any]) -> dict[Any, float]:
     """Return the mean leave-one-out score of each worker's answers.
 
     `workers` holds the author of each answer.

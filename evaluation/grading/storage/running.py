@@ -29,7 +29,7 @@ from evaluation.core.stats.grams import Vectors
 from evaluation.grading.crowd import RemedyInputs
 from evaluation.grading.run.fitting import grade_vectors
 from evaluation.grading.run.grading import Grading, grade_answers
-from evaluation.grading.run.maps import map_answers
+from evaluation.grading.run.maps import compute_answer_maps
 from evaluation.grading.run.results import Results
 from evaluation.grading.storage.draws import DrawParts
 from evaluation.grading.storage.inputs import load_inputs
@@ -59,7 +59,7 @@ def grade_run(turn: Turn) -> None:
         grading = grade_answers(inputs, embed_in_turn, turn.report, draws)
     except RemedyError as error:
         raise convert_to_run_input_error(error) from error
-    maps = map_answers(grading, turn.report)
+    maps = compute_answer_maps(grading, turn.report)
     compute_facts(grading, turn.report)
     save_results(turn, grading, maps)
     refresh_statistics()

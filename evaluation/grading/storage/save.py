@@ -18,7 +18,7 @@ from evaluation.consensus import AQER
 from evaluation.consensus.inputs import ModelAnswers
 from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.grading.alarms.methods.questions import build_camps_summary
-from evaluation.grading.alarms.run.detection import SideBySide
+from evaluation.grading.alarms.run.detection import SideBySideAnswers
 from evaluation.grading.facts.methods import Verdict
 from evaluation.grading.facts.run import CrowdFacts
 from evaluation.grading.facts.run.reading import MODEL, WORKER, count_facts
@@ -29,7 +29,7 @@ from evaluation.grading.run.maps import (
     compute_question_means,
     convert_to_bytes,
 )
-from evaluation.grading.run.results import Results, compute_left_out_means
+from evaluation.grading.run.results import Results, compute_leave_one_out_means
 from evaluation.grading.summary import VERSION, AqerSummary, Counts, FactTotals
 from evaluation.models import (
     Alarm,
@@ -280,7 +280,7 @@ def _iterate_worker_grades(
     """Yield the database row of each worker: grade, weight, rank, history, fact counts."""
     aqer = grading.graded.aqer
     code_of_worker = {worker: code for code, worker in enumerate(aqer.workers_.tolist())}
-    means = compute_left_out_means(aqer, grading.inputs.answered.workers)
+    means = compute_leave_one_out_means(aqer, grading.inputs.answered.workers)
     ranks, contrasts = results.build_rank_cells(), results.build_worker_contrasts()
     for row in results.iterate_workers():
         values = row._asdict()
@@ -455,7 +455,7 @@ def save_alarms(run: int, grading: Grading) -> None:
     )
 
 
-def _build_evidence(grading: Grading, exhibit: SideBySide) -> dict[str, Any]:
+def _build_evidence(grading: Grading, exhibit: SideBySideAnswers) -> dict[str, Any]:
     """Return two example answers of an alarm as primary keys, for JSON."""
     keys, models, row = grading.inputs.answered.keys, grading.inputs.models, exhibit.model_row
     return {

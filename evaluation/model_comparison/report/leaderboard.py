@@ -24,7 +24,7 @@ from evaluation.grading.results.report.against import ExemplarIdentity
 from evaluation.grading.results.report.comparisons import SIGNIFICANT, ModelPair, read_pairs
 from evaluation.grading.results.report.models import (
     ModelRow,
-    build_first_rows,
+    build_first_model_rows,
     build_leader_verdict,
 )
 from evaluation.grading.results.report.run import Ceiling
@@ -179,7 +179,7 @@ def build_leaderboard(
     """
     if standings is None:
         standings = list(LLMScore.objects.filter(run=run).select_related("model"))
-    rows = build_first_rows(standings, MODELS_SHOWN)
+    rows = build_first_model_rows(standings, MODELS_SHOWN)
     of_id = {standing.model.public_id: standing.model for standing in standings}
     pairs = read_pairs(run, correction)
     counts = _count_outcomes(pairs)

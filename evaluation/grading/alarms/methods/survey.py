@@ -154,7 +154,7 @@ def compute_method_agreement(raw: Floats, other: Floats, among: Booleans) -> Ran
 
 
 def compute_concentration(weights: Floats) -> RankingStatistic:
-    """Return the effective share of voters, above 0 to 1; low if few workers outvote the rest.
+    """Return the effective share of voters, 0 to 1; low if few workers have most of the weight.
 
     It is 1 / (M sum of squared weights) for M workers. `weights` is (M,), NaN where no worker is
     graded.

@@ -98,7 +98,7 @@ def read_alarms_and_marks(
     marks = _build_marks(
         (place, entry.kind, entry.severity, worker.id)
         for place, entry in entries.items()
-        if _is_shown_as_badge(entry)
+        if _is_shown_as_mark(entry)
         for worker in names.get(("mark", place), ())
     )
     return build_alarms_page(run, [entries[place] for place in sorted(places)], names), marks
@@ -165,12 +165,12 @@ def build_marks_of_report(report: AlarmsReport) -> Marks:
     return _build_marks(
         (alarm.place, alarm.kind, alarm.severity, worker.id)
         for alarm in sorted(report.alarms, key=attrgetter("place"))
-        if _is_shown_as_badge(alarm)
+        if _is_shown_as_mark(alarm)
         for worker in alarm.workers
     )
 
 
-def _is_shown_as_badge(alarm: AlarmEntry) -> bool:
+def _is_shown_as_mark(alarm: AlarmEntry) -> bool:
     """Return whether an alarm is shown as a mark: an alarm or notice that is still open."""
     is_settled = alarm.answered or alarm.state == Alarm.State.DISMISSED
     return alarm.severity in REPORTED_SEVERITIES and not is_settled

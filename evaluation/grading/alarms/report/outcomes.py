@@ -34,7 +34,7 @@ from evaluation.grading.alarms.messages import (
 )
 from evaluation.grading.alarms.report.report import NAMED, NamedItem
 from evaluation.grading.alarms.run.detection import ANSWERS
-from evaluation.grading.summary import AqerSummary, CheckResult, GoneAlarm, read_summary
+from evaluation.grading.summary import AqerSummary, CheckResult, VanishedAlarm, read_summary
 from evaluation.models import Alarm, AlarmReview, Run
 from evaluation.models.runs import GRADING
 from evaluation.runs.reports.judging import (
@@ -349,7 +349,7 @@ def _read_worker_names(workers: list[UUID]) -> dict[UUID, str]:
 
 def _iterate_outcomes(
     alarms: list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]],
-    gone: Iterable[GoneAlarm],
+    gone: Iterable[VanishedAlarm],
     earlier_alarms: list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]],
     summary: AqerSummary,
     names: dict[UUID, str],

@@ -28,7 +28,7 @@ from evaluation.grading.methods.check_results import (
     NOT_RECORDED,
     Result,
     classify_check,
-    find_needed,
+    find_needed_count,
     find_raising_checks,
 )
 from evaluation.grading.summary import CheckResult, read_summary
@@ -140,7 +140,7 @@ class Check:
     @property
     def needed(self) -> int | None:
         """Least number of items that the check needs; None if it ran or more would not help."""
-        return find_needed(self.name, self.reason) if self.statistic is None else None
+        return find_needed_count(self.name, self.reason) if self.statistic is None else None
 
     @property
     def needs(self) -> str:
@@ -432,12 +432,12 @@ def annotate_named_counts(rows: QuerySet[Alarm]) -> QuerySet[Any]:
     """Return the query with the numbers of workers and questions that each alarm names."""
     # Each counted by a query of its own inside the one: joined, both would multiply each other.
     return rows.annotate(
-        n_workers=_count_named(Alarm.workers.through),
-        n_questions=_count_named(Alarm.questions.through),
+        n_workers=_build_named_count(Alarm.workers.through),
+        n_questions=_build_named_count(Alarm.questions.through),
     )
 
 
-def _count_named(through: Any) -> Coalesce:
+def _build_named_count(through: Any) -> Coalesce:
     """Return the subquery that counts the workers (or questions) that an alarm names."""
     return count_rows_by(through.objects.filter(alarm=OuterRef("pk")), "alarm")
 

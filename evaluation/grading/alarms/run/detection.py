@@ -66,8 +66,8 @@ ANSWERS = frozenset(
 
 
 @dataclass(frozen=True)
-class SideBySide:
-    """Row numbers of two answers to a question, shown side by side as evidence of an alarm.
+class SideBySideAnswers:
+    """Row numbers of two answers to a question that are shown side by side as evidence.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Alarm:
     workers: tuple[Any, ...]
     questions: tuple[Any, ...]
     message: Message
-    exhibits: tuple[SideBySide, ...] = ()
+    exhibits: tuple[SideBySideAnswers, ...] = ()
     outcome: Message | None = None
     reviewed: str = ""
 
@@ -409,7 +409,7 @@ def _build_alarm(codes: _RunCodes, finding: Finding, model_names: Mapping[Any, s
         exhibits = _pair_with_model(codes, finding)
     else:
         exhibits = [
-            SideBySide(
+            SideBySideAnswers(
                 codes.questions[question],
                 codes.row_of[left, question],
                 None if right < 0 else codes.row_of[right, question],
@@ -442,11 +442,11 @@ def _build_message(finding: Finding, model_names: Mapping[Any, str]) -> Message:
     return Message(f"{finding.kind}.{finding.case}", values)
 
 
-def _pair_with_model(codes: _RunCodes, finding: Finding) -> list[SideBySide]:
+def _pair_with_model(codes: _RunCodes, finding: Finding) -> list[SideBySideAnswers]:
     """Return up to 50 pairs of a worker's and a model's answer, as evidence of an alarm."""
     rows = codes.model_rows[finding.figures["model"]]
     side_by_side = [
-        SideBySide(codes.questions[question], codes.row_of[worker, question], None, row)
+        SideBySideAnswers(codes.questions[question], codes.row_of[worker, question], None, row)
         for question, row in rows.items()
         for worker in finding.workers.tolist()
         if (worker, question) in codes.row_of

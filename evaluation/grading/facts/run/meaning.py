@@ -359,7 +359,7 @@ class _Comparison:
         return self.probabilities.get((index, claim), (0.0, 0.0))[0] >= THRESHOLD
 
     def _is_agreement(self, index: int, claim: int) -> bool:
-        """Return whether the answer with this index entails the claim and contradicts it not."""
+        """Return whether the answer with this index entails the claim without contradicting it."""
         contradict, entail = self.probabilities.get((index, claim), (0.0, 0.0))
         return entail >= THRESHOLD > contradict
 

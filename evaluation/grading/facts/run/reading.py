@@ -25,7 +25,7 @@ from annotations.exchange.records import AnswerStatus
 from evaluation.core.text.matching import fold_spaces, normalise
 from evaluation.grading.facts.methods import Agreement, ValueState, Verdict, compute_agreement
 from evaluation.grading.facts.texts import FactReader, TextFact
-from evaluation.grading.summary import FactTotals, MeaningCounts, ReadByModel
+from evaluation.grading.summary import FactTotals, MeaningCounts, ModelExtractionCounts
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, read_replies
 from evaluation.runs.flow.stored import MEANING
@@ -104,7 +104,7 @@ class CrowdFacts:
     questions: Sequence[Any]
     silent: Mapping[Any, str]
     meaning: MeaningCounts | None = None
-    read_by: ReadByModel | None = None
+    read_by: ModelExtractionCounts | None = None
 
     @cached_property
     def agreements(self) -> Mapping[tuple[str, Any], Agreement]:
@@ -186,8 +186,8 @@ class QuotedFact:
 
 
 @dataclass
-class ModelReader:
-    """Facts that a chat model extracted; a function of them for `find_crowd_facts`.
+class ModelExtractedFacts:
+    """Facts that a chat model extracted, callable in place of the rules that extract facts.
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ class ModelReader:
     """
 
     found: Mapping[tuple[Hashable, str], Sequence[QuotedFact]]
-    about: ReadByModel
+    about: ModelExtractionCounts
 
     def __call__(self, question: Any, texts: Sequence[str]) -> list[list[TextFact]]:
         """Return the facts extracted from each of the answers `texts` to a question.
@@ -218,7 +218,9 @@ class _Tally:
         self.counts[name] += n
 
 
-def extract_facts_by_model(answers: AnswerColumns, ask: Ask, model: str = "") -> ModelReader:
+def extract_facts_by_model(
+    answers: AnswerColumns, ask: Ask, model: str = ""
+) -> ModelExtractedFacts:
     """Return the facts of all answers, extracted by a chat model; raises what `ask` raises.
 
     `ask` gets "slots" and "facts" as names of steps, and each once more with " again".
@@ -250,7 +252,7 @@ def extract_facts_by_model(answers: AnswerColumns, ask: Ask, model: str = "") ->
         quoted_facts = _select_quoted_facts(facts, slots[question], text, tally)
         quoted_of[question, text] = quoted_facts
         tally.add_count("facts", len(quoted_facts))
-    about = ReadByModel(
+    about = ModelExtractionCounts(
         model=model,
         prompts=PROMPTS,
         questions=len(rows_of),
@@ -260,7 +262,7 @@ def extract_facts_by_model(answers: AnswerColumns, ask: Ask, model: str = "") ->
         asked_again=n_asked_again + n_facts_asked_again,
         **tally.counts,
     )
-    return ModelReader(quoted_of, about)
+    return ModelExtractedFacts(quoted_of, about)
 
 
 def parse_slots(reply: str) -> tuple[list[str] | None, str | None]:

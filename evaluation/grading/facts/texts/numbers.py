@@ -71,9 +71,9 @@ def tokenise(text: str) -> list[Token]:
 
 
 def find_clause(tokens: Sequence[Token], position: int) -> tuple[int, int]:
-    """Return the first token and the end of the clause around a token, at most 40 tokens.
+    """Return the index of the first token of the clause around a token, and the clause's end.
 
-    Clauses end at punctuation, conjunctions and relatives.
+    A clause has at most 40 tokens. Clauses end at punctuation, conjunctions and relatives.
     """
     begin = end = position
     while begin > 0 and position - begin < 20 and not _is_separator(tokens[begin - 1]):
@@ -199,10 +199,10 @@ def _parse_figure(text: str) -> tuple[float, float] | None:
             return None
     _, _, decimals = plain.partition(".")
     value = float(plain)
-    return value, _find_place(plain, decimals, value)
+    return value, _find_last_significant_place(plain, decimals, value)
 
 
-def _find_place(plain: str, decimals: str, value: float) -> float:
+def _find_last_significant_place(plain: str, decimals: str, value: float) -> float:
     """Return the last significant place of a number: 100 for "1200", .1 for "12.5"."""
     if decimals:
         return 10.0 ** -len(decimals)

@@ -196,7 +196,7 @@ def _skip_code(tokens: Sequence[Token], position: int) -> int:
             return position + 3
         if after.text in "/.-" and beyond is not None and beyond.kind == FIGURE:
             return position if is_year(token.text) else _skip_date(tokens, position)
-        if after.kind == WORD and _is_no_unit(tokens, position + 1):
+        if after.kind == WORD and _is_foreign_suffix(tokens, position + 1):
             return position + 2
     if _is_day(tokens, position):
         return position + 1
@@ -216,7 +216,7 @@ def _is_day(tokens: Sequence[Token], position: int) -> bool:
     return position + 1 < len(tokens) and parse_month(tokens, position + 1) is not None
 
 
-def _is_no_unit(tokens: Sequence[Token], position: int) -> bool:
+def _is_foreign_suffix(tokens: Sequence[Token], position: int) -> bool:
     """Return whether a word attached to a figure is neither a unit nor a scale such as "k"."""
     word = tokens[position].lower
     return parse_unit(tokens, position) is None and word not in (

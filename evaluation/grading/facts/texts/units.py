@@ -218,7 +218,7 @@ def parse_unit(tokens: Sequence[Token], position: int) -> tuple[Unit, int] | Non
     if token.text == "-" and token.glued and after in BY_WORD:
         return parse_unit(tokens, position + 1)  # a 12-hour cycle
     if token.lower in ("square", "sq", "cubic") and after in BY_WORD:
-        return _raise_unit(BY_WORD[after], token.lower), position + 2
+        return _build_power_unit(BY_WORD[after], token.lower), position + 2
     if token.lower == "light" and after and after != "-":
         return (BY_WORD["ly"], position + 2) if after in _LIGHT else None
     if token.lower == "per" and after == "cent":
@@ -245,13 +245,13 @@ def _parse_power(tokens: Sequence[Token], unit: Unit, position: int) -> tuple[Un
     """Return a length unit with its exponent, as in "km²" or "m2", and the index after it."""
     if unit.dimension == "length" and position < len(tokens) and tokens[position].glued:
         if tokens[position].text in ("2", "²"):
-            return _raise_unit(unit, "square"), position + 1
+            return _build_power_unit(unit, "square"), position + 1
         if tokens[position].text in ("3", "³"):
-            return _raise_unit(unit, "cubic"), position + 1
+            return _build_power_unit(unit, "cubic"), position + 1
     return unit, position
 
 
-def _raise_unit(unit: Unit, word: str) -> Unit:
+def _build_power_unit(unit: Unit, word: str) -> Unit:
     """Return the square or cubic unit of a length; other units unchanged."""
     if unit.dimension != "length":
         return unit

@@ -28,7 +28,7 @@ from evaluation.core.stats.inference.intervals import compute_t_interval
 
 
 @dataclass(frozen=True)
-class BystanderScores:
+class NonVoterScores:
     """Raw scores with intervals of workers who do not vote.
 
     Attributes
@@ -78,11 +78,11 @@ class NonVoters:
         of_voters = None if camps is None else camps[voting]
         for unit in np.unique(without).tolist():
             mine = np.flatnonzero((without == unit) & (question >= 0))
-            part = self._build_part(vectors, rows, mine, unit, of_voters)
+            part = self._build_part_without_unit(vectors, rows, mine, unit, of_voters)
             if part is not None:
                 self._parts.append(part)
 
-    def _build_part(
+    def _build_part_without_unit(
         self,
         vectors: object,
         rows: Integers,
@@ -144,7 +144,7 @@ class NonVoters:
             out.copy_contrasts(mine, owners, others, np.arange(len(owners)))
         return out
 
-    def compute_scores(self, *, by_contrast: bool = False) -> BystanderScores:
+    def compute_scores(self, *, by_contrast: bool = False) -> NonVoterScores:
         """Return raw scores with intervals of the workers who do not vote.
 
         With `by_contrast` the raw scores are their question contrast. Without a share in the
@@ -169,24 +169,24 @@ class NonVoters:
             low, high, reasons = compute_score_intervals(
                 raw[:, 0], drawn, n, leave_one_out=True, cosine=voters.similarity == "cosine"
             )
-            return BystanderScores(raw[:, 0], low, high, reasons, drawn, n)
+            return NonVoterScores(raw[:, 0], low, high, reasons, drawn, n)
         if not rules.leave_one_out:
             reasons = ["no_draws"] * self._n_workers
-            return BystanderScores(raw[:, 0], undefined, undefined, reasons, None, n)
+            return NonVoterScores(raw[:, 0], undefined, undefined, reasons, None, n)
         interval = compute_t_interval(
             raw[:, 0], self._compute_errors(scores, effects, weight, raw, n), n
         )
-        return BystanderScores(
+        return NonVoterScores(
             raw[:, 0], interval.low, interval.high, list(interval.reasons), None, n
         )
 
-    def _compute_contrast_scores(self, drawn: DrawnVotes | None) -> BystanderScores:
+    def _compute_contrast_scores(self, drawn: DrawnVotes | None) -> NonVoterScores:
         """Return the question contrasts of the non-voting workers, as their raw scores."""
         contrasts = self.compute_contrasts()
         in_draws = None
         if drawn is not None:
             in_draws = contrasts.average_in_draws(drawn, self._worker, self._question)
-        return BystanderScores(
+        return NonVoterScores(
             contrasts.means,
             contrasts.low,
             contrasts.high,

@@ -183,7 +183,7 @@ def fit_partial_crowd(
         camps=None if in_camps is None else in_camps[rows],
         question_groups=None if question_groups is None else np.asarray(question_groups)[rows],
     )
-    aqer.fitted_ = _add_bystanders(
+    aqer.fitted_ = _add_non_voters(
         voters.fitted_.crowd,
         units,
         x,
@@ -195,7 +195,7 @@ def fit_partial_crowd(
     return aqer
 
 
-def _add_bystanders(
+def _add_non_voters(
     voters: FittedCrowd,
     units: VotingUnits,
     vectors: Vectors,

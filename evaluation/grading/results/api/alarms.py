@@ -34,10 +34,10 @@ from evaluation.grading.facts.report import (
     By,
     FactAgreement,
     FactOnQuestion,
+    NoFactsReason,
     QuestionFacts,
     RunFact,
     RunFacts,
-    SilentReason,
     build_run_facts,
     read_answer_facts,
     read_crowd_facts,
@@ -220,7 +220,7 @@ class RunFactsSerializer(AboutRunFacts):  # type: ignore[misc, valid-type]
     """Counts of a run's facts, reasons for questions without facts, and a page of values."""
 
     looked = serializers.BooleanField(help_text="False for a run that did not look for facts.")
-    silent = build_serializer(SilentReason, "why")(many=True)
+    silent = build_serializer(NoFactsReason, "why")(many=True)
     facts = FactsOfRunSerializer()
 
 
@@ -270,7 +270,7 @@ class FactViewSet(GradingViewSet):
         question = parse_public_id(request.query_params, "question", blank=True)
         page = read_crowd_facts(run, read_cursor(request), read_limit(request), question)
         rows = FactOfRunSerializer(page.rows, many=True).data
-        silent = build_serializer(SilentReason, "why")((facts or NOTHING).silent, many=True).data
+        silent = build_serializer(NoFactsReason, "why")((facts or NOTHING).silent, many=True).data
         return Response(
             {
                 **AboutRunFacts(facts or NOTHING).data,

@@ -236,7 +236,7 @@ def _draw_group(
     drawing.mark(tip, link(worker // ROWS * ROWS, question // COLUMNS * COLUMNS))
 
 
-def _place_entries(
+def _place_legend_entries(
     colours: ColourScale, width: float, missing: str
 ) -> list[tuple[float, int, str, str]]:
     """Return (x, line, CSS class, text) of each legend entry, wrapped to the width."""
@@ -252,7 +252,7 @@ def _place_entries(
 
 def compute_legend_height(colours: ColourScale, width: float) -> float:
     """Return the height in pixels that `draw_legend` needs."""
-    return LEGEND + 20 * _place_entries(colours, width, "no answers")[-1][1] + 6
+    return LEGEND + 20 * _place_legend_entries(colours, width, "no answers")[-1][1] + 6
 
 
 def draw_legend(drawing: Drawing, colours: ColourScale, floor: float, missing: str) -> None:
@@ -260,7 +260,7 @@ def draw_legend(drawing: Drawing, colours: ColourScale, floor: float, missing: s
 
     `missing` is the label of cells without an answer.
     """
-    for x, row, css_class, words in _place_entries(colours, drawing.width, missing):
+    for x, row, css_class, words in _place_legend_entries(colours, drawing.width, missing):
         y = floor + 12 + row * 20
         drawing.rectangle(x, y, 13, 13, css_class)
         drawing.text(x + 19, y + 11, words, "faint")

@@ -126,7 +126,7 @@ def _draw_ceiling(drawing: Drawing, layout: Layout, scale: Scale, ceiling: Ceili
     )
 
 
-def build_crowd_table(crowd: CrowdScores) -> Sequence[tuple[str, int]]:
+def build_histogram_table(crowd: CrowdScores) -> Sequence[tuple[str, int]]:
     """Return the rows of the histogram of workers' scores: score range, number of workers."""
     return [(format_interval(low, high), size) for low, high, size in crowd.compute_histogram(12)]
 

@@ -24,7 +24,7 @@ from evaluation.core.messages.reasons import Reasoned
 from evaluation.core.options import TERMINAL
 from evaluation.grading.facts.report import SPOKEN, CrowdValue, split_by_state
 from evaluation.grading.results.messages import CONSENSUS_LIMITS
-from evaluation.grading.results.report.questions import Camp, build_camps, find_camps_reason
+from evaluation.grading.results.report.questions import Camp, build_camps, find_no_camps_reason
 from evaluation.grading.results.report.run import count_crowd
 from evaluation.grading.summary import read_summary
 from evaluation.models import AnswerScore, CrowdFact, ExemplaryAnswer, Run, WorkerGrade
@@ -431,7 +431,7 @@ def _build_row(
         dispersion=question["dispersion"],
         separation=question["separation"],
         camps=camps,
-        camps_reason=find_camps_reason(run, question["separation"], camps),
+        camps_reason=find_no_camps_reason(run, question["separation"], camps),
         agreed=agreed,
         contested=contested,
         facts_reason={SPOKEN: "", "": "not_computed"}.get(question["facts"], question["facts"]),

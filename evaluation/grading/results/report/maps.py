@@ -22,7 +22,7 @@ from evaluation.grading.results.report.questions import (
     build_history_columns,
     read_question,
 )
-from evaluation.grading.summary import MapAbout, read_summary
+from evaluation.grading.summary import MapSettings, read_summary
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, RunData, WorkerGrade
 
 Axes = Literal["question", "run"]
@@ -154,7 +154,7 @@ def choose_iterations(store: int, most: int = ITERATIONS_SHOWN) -> list[int]:
 
 
 def _build_map_answers(
-    rows: Iterable[dict[str, Any]], first: int, about: MapAbout, iterations: list[int]
+    rows: Iterable[dict[str, Any]], first: int, about: MapSettings, iterations: list[int]
 ) -> list[MapAnswer]:
     """Return the workers' answers on the map, from database rows."""
     map_answers = []

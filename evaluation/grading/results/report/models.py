@@ -188,7 +188,7 @@ def read_model_rows(
     return replace(page, count=count)
 
 
-def build_first_rows(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> list[ModelRow]:
+def build_first_model_rows(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> list[ModelRow]:
     """Return the first page of models by score, from scores that were already read."""
 
     def get_sort_key(score: LLMScore) -> tuple[bool, float, UUID]:
@@ -236,8 +236,8 @@ MODEL_ORDER = Keyset(
 
 
 @dataclass(frozen=True)
-class PlacedAnswer(MarkedFactsMixin, Reasoned):
-    """A model's answer to a question with its facts, and its score or a reason code.
+class ScoredModelAnswer(MarkedFactsMixin, Reasoned):
+    """A model's answer to a question with its facts, and its score or a reason for none.
 
     Attributes
     ----------
@@ -266,7 +266,7 @@ class ModelReport:
     about: RunAbout
     model: ModelRow
     contradictions: list[FactOnQuestion]
-    answers: Page[PlacedAnswer]
+    answers: Page[ScoredModelAnswer]
 
 
 def build_model_report(
@@ -287,7 +287,7 @@ def build_model_report(
     )
 
 
-def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[PlacedAnswer]:
+def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[ScoredModelAnswer]:
     """Return one page of a model's answers with their facts."""
     rows = (
         LLMAnswerScore.objects.filter(run=run, llm_response__model__public_id=model)
@@ -307,9 +307,9 @@ def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[PlacedAn
     return Page(answers, page.after, page.next)
 
 
-def _build_answer(row: dict[str, Any], facts: list[StatedFact]) -> PlacedAnswer:
+def _build_answer(row: dict[str, Any], facts: list[StatedFact]) -> ScoredModelAnswer:
     """Return a model's answer with its facts, from a database row."""
-    return PlacedAnswer(
+    return ScoredModelAnswer(
         question=row["llm_response__question__public_id"],
         question_name=row["name"],
         question_text=shorten_text(row["question_text"], EXCERPT_SHOWN),

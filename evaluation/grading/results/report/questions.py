@@ -44,7 +44,7 @@ class Camp:
     answer: str | None
 
 
-def find_camps_reason(run: Run, separation: float | None, camps: list[Camp]) -> str:
+def find_no_camps_reason(run: Run, separation: float | None, camps: list[Camp]) -> str:
     """Return the code of why a question has no two camps, or no example of one; "" if it has.
 
     A camp is a group of similar answers.
@@ -318,7 +318,7 @@ def build_question_report(
         dispersion=exemplar.dispersion if exemplar else None,
         separation=separation,
         camps=camps,
-        camps_reason=find_camps_reason(run, separation, camps),
+        camps_reason=find_no_camps_reason(run, separation, camps),
         answers=_build_answers(
             page, facts_of_answers, exemplar.nearest_response_id if exemplar else None
         ),

@@ -103,7 +103,7 @@ def read_gone_alarms(run: Run) -> list[Alarm]:
     ]
 
 
-def read_changes(run: Run) -> GradeChanges | None:
+def read_grade_changes(run: Run) -> GradeChanges | None:
     """Return the largest changes of grades by a run's remedies; None without remedies."""
     remedies = read_summary(run).remedies
     if remedies is None:

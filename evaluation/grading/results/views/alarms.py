@@ -286,12 +286,12 @@ def show_alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
             messages.success(request, "Saved. The note is shown with the alarm.")
             ids = {"run": run, "place": place}
             return redirect(f"{reverse('admin:results-alarm', kwargs=ids)}#reviews")
-    response: Any = _show_alarm_page(_turn_into_get(request), run=run, place=place, form=form)
+    response: Any = _show_alarm_page(_convert_to_get(request), run=run, place=place, form=form)
     response.status_code = 400
     return response
 
 
-def _turn_into_get(request: HttpRequest) -> HttpRequest:
+def _convert_to_get(request: HttpRequest) -> HttpRequest:
     """Return a posted request as a GET, so that the page is shown with the posted form."""
     request.method = "GET"
     return request
@@ -345,7 +345,7 @@ def show_expert_grading(request: HttpRequest, run: UUID) -> HttpResponseBase:
     name = request.POST.get("do", "")
     do = {"suggest": _start_suggestion, "ask": _ask_expert, "grade": _start_grading}.get(name)
     if current_run.state != Run.State.DONE or do is None:
-        return redirect(_build_address(current_run))
+        return redirect(_build_expert_grading_url(current_run))
     if name != "ask" and request.POST.get("left_out", "") != load_run_exclusions(current_run).ids:
         request.method = "GET"
         response: Any = _show_anchors_page(request, run=run, changed=True)
@@ -405,12 +405,12 @@ def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
     is_expert = Share.objects.of_experts(run.version.question_set).filter(user=expert).exists()
     if expert != user_id and not is_expert:
         messages.error(request, "Choose an expert who has access to the set.")
-        return redirect(_build_address(run))
+        return redirect(_build_expert_grading_url(run))
     judging.request_answers(run, read_suggested_anchors(run), expert)
     if expert == user_id:
         return redirect("admin:judging", run.version.question_set.public_id)
     messages.success(request, "The expert finds the answers on the page of the question set.")
-    return redirect(_build_address(run))
+    return redirect(_build_expert_grading_url(run))
 
 
 def _start_grading(request: HttpRequest, run: Run) -> HttpResponse:
@@ -429,9 +429,9 @@ def _start_grading(request: HttpRequest, run: Run) -> HttpResponse:
 def _show_refusal(request: HttpRequest, run: Run, error: OptionError) -> HttpResponse:
     """Show why a run cannot be started, and redirect to the page of experts' grading."""
     messages.error(request, format_refusal(AqerParameters, error))
-    return redirect(_build_address(run))
+    return redirect(_build_expert_grading_url(run))
 
 
-def _build_address(run: Run) -> str:
+def _build_expert_grading_url(run: Run) -> str:
     """Return the URL of the page of experts' grading."""
     return reverse("admin:results-anchors", kwargs={"run": run.public_id})

@@ -26,7 +26,7 @@ from evaluation.grading.results.charts.heat_map import (
 )
 from evaluation.grading.results.charts.models import (
     build_comparisons_chart,
-    build_crowd_table,
+    build_histogram_table,
     build_pair_chart,
     build_placement_chart,
 )
@@ -70,7 +70,7 @@ def show_models(request: HttpRequest, run: Run) -> Context:
             else None
         ),
         "has_facts": build_run_facts(run) is not None,
-        "crowd": build_crowd_table(report.crowd),
+        "crowd": build_histogram_table(report.crowd),
     }
 
 
@@ -191,7 +191,7 @@ def show_heat_map(request: HttpRequest, run: Run) -> Context:
     block = read_chosen_block(run, request.GET)
     # Where a block holds all, it is its own overview.
     overview = read_heat_overview(run)
-    colours = _build_colours(block, overview)
+    colours = _build_block_colour_scale(block, overview)
     is_not_empty = bool(block.workers and block.questions)
     return {
         "title": f"Workers by questions of {run.version.question_set.name}",
@@ -220,10 +220,10 @@ def show_heat_map(request: HttpRequest, run: Run) -> Context:
         ),
         "worker_blocks": _list_blocks(block.n_workers, ROWS),
         "question_blocks": _list_blocks(block.n_questions, COLUMNS),
-        "previous_workers": _find_previous(block.first_worker, ROWS),
-        "next_workers": _find_next(block.first_worker, ROWS, block.n_workers),
-        "previous_questions": _find_previous(block.first_question, COLUMNS),
-        "next_questions": _find_next(block.first_question, COLUMNS, block.n_questions),
+        "previous_workers": _find_previous_offset(block.first_worker, ROWS),
+        "next_workers": _find_next_offset(block.first_worker, ROWS, block.n_workers),
+        "previous_questions": _find_previous_offset(block.first_question, COLUMNS),
+        "next_questions": _find_next_offset(block.first_question, COLUMNS, block.n_questions),
     }
 
 
@@ -255,7 +255,7 @@ def draw_overview(run: Run) -> Chart | None:
     return build_overview_chart(overview) if overview is not None and overview.means else None
 
 
-def _build_colours(block: HeatBlock, overview: HeatOverview | None) -> ColourScale:
+def _build_block_colour_scale(block: HeatBlock, overview: HeatOverview | None) -> ColourScale:
     """Return the colour scale for the scores in a block."""
     scores = [cell.score for row in block.cells for cell in row if cell and cell.score is not None]
     return build_colour_scale(scores, overview.quantiles if overview else ())
@@ -275,7 +275,7 @@ def _build_table_cells(block: HeatBlock, colours: ColourScale) -> list[list[Heat
                 )
             else:
                 fields.append(
-                    HeatTableCell(colours(cell.score), _format_short(cell.score), cell.text)
+                    HeatTableCell(colours(cell.score), _format_short_score(cell.score), cell.text)
                 )
         rows.append(fields)
     return rows
@@ -319,18 +319,18 @@ def _list_blocks(total: int, step: int) -> list[tuple[int, int, int]]:
     return [(first, first + 1, min(first + step, total)) for first in range(0, total, step)]
 
 
-def _format_short(score: float) -> str:
+def _format_short_score(score: float) -> str:
     """Return a score with two decimals and without the leading zero."""
     text = f"{score:.2f}"
     # .999 is rounded to 1.00, which keeps its first digit.
     return text.replace("0.", ".", 1) if abs(score) < 1 and not text.endswith("1.00") else text
 
 
-def _find_previous(first: int, step: int) -> int | None:
+def _find_previous_offset(first: int, step: int) -> int | None:
     """Return the offset of the previous block; None for the first block."""
     return max(0, first - step) if first else None
 
 
-def _find_next(first: int, step: int, total: int) -> int | None:
+def _find_next_offset(first: int, step: int, total: int) -> int | None:
     """Return the offset of the next block; None for the last block."""
     return first + step if first + step < total else None

@@ -21,7 +21,7 @@ from evaluation.grading.alarms.run.detection import (
     COLUMNS,
     Alarm,
     GradedAnswers,
-    SideBySide,
+    SideBySideAnswers,
     choose_alarm_crowd,
     detect_alarms,
 )
@@ -70,8 +70,8 @@ def test_codes_become_ids_and_rows_of_the_caller(monkeypatch):
             Message("copies.alike", {"workers": 2, "questions": 2, "statistic": 0.7,
                                      "threshold": 0.5, "n_shared": 12}),
             (
-                SideBySide("q5", row_of["w0", "q5"], row_of["w3", "q5"]),
-                SideBySide("q7", row_of["w2", "q7"], None),
+                SideBySideAnswers("q5", row_of["w0", "q5"], row_of["w3", "q5"]),
+                SideBySideAnswers("q7", row_of["w2", "q7"], None),
             ),
         ),
     )  # fmt: skip
@@ -114,10 +114,10 @@ def test_an_answer_like_a_models_stands_beside_its_first_answer_to_the_question(
     row_of = {key: row for row, key in enumerate(zip(WHO, ASKED, strict=True))}
     (alarm,) = looked(models=spoken()).found
     assert alarm.exhibits == (
-        SideBySide("q1", row_of["w4", "q1"], None, 0),
-        SideBySide("q1", row_of["w1", "q1"], None, 0),
-        SideBySide("q3", row_of["w4", "q3"], None, 5),
-        SideBySide("q3", row_of["w1", "q3"], None, 5),
+        SideBySideAnswers("q1", row_of["w4", "q1"], None, 0),
+        SideBySideAnswers("q1", row_of["w1", "q1"], None, 0),
+        SideBySideAnswers("q3", row_of["w4", "q3"], None, 5),
+        SideBySideAnswers("q3", row_of["w1", "q3"], None, 5),
     )
     assert alarm.message.values["model"] == "a"
     (named,) = looked(models=spoken(), names={"a": "SmolLM"}).found

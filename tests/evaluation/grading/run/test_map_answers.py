@@ -15,9 +15,9 @@ from evaluation.core.backends import EmbedderInfo
 from evaluation.grading.run.grading import grade_answers
 from evaluation.grading.run.maps import (
     build_heat_map,
+    compute_answer_maps,
     compute_question_means,
     convert_to_bytes,
-    map_answers,
 )
 
 RNG = np.random.default_rng(0)
@@ -56,7 +56,7 @@ def graded(models=True, answers=ANSWERS, vectors=VECTORS, **parameters):
 
 def mapped(grading):
     told = []
-    found = map_answers(grading, lambda *of: told.append(of))
+    found = compute_answer_maps(grading, lambda *of: told.append(of))
     assert told == [("map", 0, 1)]
     return found
 

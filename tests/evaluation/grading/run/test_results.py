@@ -9,7 +9,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.grading import crowd
 from evaluation.grading.crowd import EmptyCellReasons
 from evaluation.grading.run.grading import grade_answers
-from evaluation.grading.run.results import compute_left_out_means, find_rank_bounds
+from evaluation.grading.run.results import compute_leave_one_out_means, find_rank_bounds
 
 WORDS = ["red", "green", "blue", "black", "white", "brown", "grey", "pink"]
 TEXT, EMPTY = AnswerStatus.TEXT, AnswerStatus.EMPTY
@@ -288,7 +288,7 @@ def test_bounds_of_ranks_are_those_of_the_workers_that_have_one():
 def test_a_left_out_mean_is_that_of_a_workers_answers_with_a_score():
     grading = graded()
     aqer, given = grading.graded.aqer, grading.inputs.answered
-    found = compute_left_out_means(aqer, given.workers)
+    found = compute_leave_one_out_means(aqer, given.workers)
     scores = aqer.leave_one_out_scores_
     for worker in (*FOUR, "one"):
         mine = [s for s, w in zip(scores, given.workers, strict=True) if w == worker]

@@ -18,7 +18,7 @@ from evaluation.core.backends import EmbedderInfo
 from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.grading.alarms.methods.questions import FEWEST_ANSWERS, SEPARATED
 from evaluation.grading.run.grading import grade_answers
-from evaluation.grading.run.maps import map_answers
+from evaluation.grading.run.maps import compute_answer_maps
 from evaluation.grading.storage import save
 from evaluation.grading.storage.inputs import load_inputs
 from evaluation.grading.summary import read_summary
@@ -107,7 +107,7 @@ def computed(run):
         return EmbeddedAnswers(OfWords().embed(answers), made, INFO)
 
     grading = grade_answers(load_inputs(run.pk), embedded)
-    return grading, map_answers(grading, lambda *_: None)
+    return grading, compute_answer_maps(grading, lambda *_: None)
 
 
 def floats(stored):
