@@ -208,11 +208,11 @@ def act_while_computing(monkeypatch, act) -> None:
     compute = Bootstrap.compute
 
     def act_and_compute(self, number):
-        monkeypatch.setattr(Bootstrap, "compute", compute)
+        monkeypatch.setattr(Bootstrap, "compute_chunk", compute)
         act()
         return compute(self, number)
 
-    monkeypatch.setattr(Bootstrap, "compute", act_and_compute)
+    monkeypatch.setattr(Bootstrap, "compute_chunk", act_and_compute)
 
 
 @pytest.mark.parametrize(("change", "parts"), [(cancel, 0), (pause, 1), (begin_again, 2)])
