@@ -205,7 +205,7 @@ def begin_again(run):
 
 def act_while_computing(monkeypatch, act) -> None:
     """Call `act` once, in the middle of the next chunk."""
-    compute = Bootstrap.compute
+    compute = Bootstrap.compute_chunk
 
     def act_and_compute(self, number):
         monkeypatch.setattr(Bootstrap, "compute_chunk", compute)
