@@ -165,7 +165,7 @@ class GradingInput:
         return len(self.all_answers) - len(self.answered)
 
     def compute_workers_hash(self) -> str:
-        """Return the hash of the input without models' answers; equal hash, equal grades."""
+        """Return the hash of the input without models' answers, on which grades do not depend."""
         return replace(self, models=None).compute_hash()
 
     def compute_hash(self) -> str:

@@ -392,7 +392,7 @@ class FittedCrowd(FitResult):
 
     @property
     def leave_one_out_by_cell(self) -> Floats:
-        """Leave-one-out similarity of each answer, in cell order (sorted by question)."""
+        """Leave-one-out similarity of each answer, in the order of the vote's cells."""
         return self.leave_one_out_scores[self.vote.cells.row]
 
     def _compute_scores_by_row(self, weights: Floats, *, leave_one_out: bool) -> Floats:

@@ -221,7 +221,7 @@ class Vote(Protocol):
 
     @property
     def cells(self) -> Cells:
-        """Worker and question codes of the answers, sorted by question."""
+        """Worker and question codes of the answers, grouped by question."""
         ...
 
     def compute_similarities(self, weights: Floats, *, leave_one_out: bool) -> Floats:
@@ -250,7 +250,7 @@ class IterationRules:
     electorate: Electorate = EVERYBODY
 
     def find_usable_cells(self, cells: Cells) -> NDArray[np.bool_]:
-        """Return flags of the answers that have a score; not a question's only one if left out."""
+        """Return flags of the answers to use: under leave-one-out not the only one to a question."""
         if self.leave_one_out:
             return ~cells.alone
         left_out = self.electorate.left_out
@@ -382,7 +382,7 @@ def iterate_to_fixed_point(
     copies: Floats | None = None,
     watch: Callable[[Floats, Floats], None] | None = None,
 ) -> FixedPoint:
-    """Return weights, raw scores and grades after iterating from `start` until they converge.
+    """Return the weights, raw scores and grades after iterating from `start` to convergence.
 
     Each column of `start` (workers x draws) stops when it converges or the iterations run out.
 

@@ -67,10 +67,12 @@ class MeanVoteComparedAnswers:
         self._inner = np.empty(len(self._pairs))
         # Inner products are stored once; a change of weights then costs no pass over the vectors.
         self._squared = np.empty(len(question))
-        self._fill(vectors, targets, cells, sizes)
+        self._fill_inner_products(vectors, targets, cells, sizes)
 
-    def _fill(self, vectors: Vectors, targets: Vectors, cells: Cells, sizes: Integers) -> None:
-        """Compute the inner products of the answers `targets` with the workers' answers."""
+    def _fill_inner_products(
+        self, vectors: Vectors, targets: Vectors, cells: Cells, sizes: Integers
+    ) -> None:
+        """Set the inner products of some answers with the workers' answers to their questions."""
         for part in _split_into_parts(sizes, vectors.shape[1]):
             first = self._starts[part.start]
             part_sizes = sizes[part]

@@ -73,7 +73,7 @@ class CampedVote:
 
     @property
     def cells(self) -> Cells:
-        """Worker and question codes of the answers, sorted by question."""
+        """Worker and question codes of the answers, grouped by question."""
         return self.whole.cells
 
     def compute_similarities(self, weights: Floats, *, leave_one_out: bool) -> Floats:
@@ -188,7 +188,7 @@ class LeftOutVote:
 
     @property
     def cells(self) -> Cells:
-        """Worker and question codes of the answers, sorted by question."""
+        """Worker and question codes of the answers, grouped by question."""
         return self.vote.cells
 
     def compute_similarities(self, weights: Floats, *, leave_one_out: bool) -> Floats:
