@@ -250,7 +250,7 @@ class IterationRules:
     electorate: Electorate = EVERYBODY
 
     def find_usable_cells(self, cells: Cells) -> NDArray[np.bool_]:
-        """Return flags of the answers to use; with leave-one-out, not the only one to a question."""
+        """Return flags of the answers to use; leave-one-out skips the only one to a question."""
         if self.leave_one_out:
             return ~cells.alone
         left_out = self.electorate.left_out

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.grading.facts.methods import Consensus, State, Verdict
+from evaluation.grading.facts.methods import Consensus, ValueState, Verdict
 from evaluation.grading.facts.run.slots import SlotConsensus
 from evaluation.grading.facts.texts import FactReader, TextFact
 from evaluation.grading.facts.texts.names import WordCounts
@@ -122,7 +122,7 @@ def _encode_slot(slot: SlotConsensus) -> dict[str, Any]:
                 "state": crowd.states[at].value,
                 # Only of agreed values the words decide which one an answer contradicts.
                 "stems": sorted(slot.contexts[at])
-                if at < len(slot.contexts) and crowd.states[at] == State.AGREED
+                if at < len(slot.contexts) and crowd.states[at] == ValueState.AGREED
                 else [],
             }
             for at in kept
@@ -147,7 +147,7 @@ def _decode_slot(stored: Mapping[str, Any]) -> SlotConsensus:
         bound=column("bound", np.int64),
         n=stored["n"],
         weight=stored["weight"],
-        states=tuple(State(value["state"]) for value in values),
+        states=tuple(ValueState(value["state"]) for value in values),
     )
     return SlotConsensus(
         stored["slot"],
