@@ -264,7 +264,7 @@ class QuestionGap(NamedTuple):
 
 
 def read_question_gaps(run: Run, first: UUID, second: UUID) -> list[QuestionGap]:
-    """Return both scores of two models on each common question, largest difference first.
+    """Return both scores of two models on each common question, best for the first model first.
 
     By two queries: joined in the database, each score would look for its other one.
     """
