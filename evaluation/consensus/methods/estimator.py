@@ -309,9 +309,9 @@ class AQER:
         ----------
         vectors : (R, d) in the space of the workers' answers; rows without a text are ignored.
         models, questions : (R,) labels; a question that no worker answered gives no score.
-        kind : (R,) "text" (default), "no_text" for an empty or refused answer, which scores 0
-            under cosine and the lowest worker score of its question under Euclidean distance,
-            "error" for a missing one, which keeps the model out of the ranking.
+        kind : (R,) "text" (default), "no_text" for an empty or refused answer, which gets the
+            lowest worker score of its question (under cosine at most 0), "error" for a missing
+            one, which keeps the model out of the ranking.
         """
         crowd = self.fitted_.crowd
         answers = ModelAnswerCodes.from_labels(models, questions, kind, crowd.questions)
