@@ -29,7 +29,7 @@ from evaluation.core.text.quality import check_language, correct_spelling
 
 @dataclass(frozen=True)
 class _AnswerTable:
-    """Base class of answer tables: each field is a column, and all columns have equal length."""
+    """Base class of tables of answers: each field is a column, all columns have equal length."""
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[Any]]) -> Self:
@@ -38,8 +38,8 @@ class _AnswerTable:
         width = len(rows[0]) if rows else len(fields(cls))
         return cls(*([row[index] for row in rows] for index in range(width)))
 
-    def select(self, wanted: Iterable[bool]) -> Self:
-        """Return a copy with only the rows whose flag in `wanted` is true, in their order."""
+    def select_rows(self, wanted: Iterable[bool]) -> Self:
+        """Return a copy of the table with only the rows flagged in `wanted`, in their order."""
         wanted = list(wanted)
         if all(wanted):
             return self
@@ -71,7 +71,7 @@ class Answers(_AnswerTable):
 
 @dataclass(frozen=True)
 class ModelAnswers(_AnswerTable):
-    """R answers of models in the order of asking; columns as in `Answers`.
+    """Answers of language models in the order of asking, with status and sample number.
 
     `samples` number the answers of one asking from 0.
     """
@@ -87,7 +87,7 @@ class ModelAnswers(_AnswerTable):
         return len(self.keys)
 
     def select_first_samples(self) -> Self:
-        """Return one answer for each model and question: sample 0 of the latest request.
+        """Return one answer for each model and question: sample 0 of the latest request for it.
 
         An earlier answer does not replace an ERROR of the latest request, because its prompt or
         parameters may differ: the model has to be asked again.
@@ -99,20 +99,22 @@ class ModelAnswers(_AnswerTable):
             if not self.samples[row]
         }
         rows = set(latest.values())
-        return self.select(row in rows for row in range(len(self)))
+        return self.select_rows(row in rows for row in range(len(self)))
 
-    def with_status(self, status: AnswerStatus) -> set[Any]:
-        """Return the ids of the models that have an answer with this status."""
+    def find_models_with_status(self, status: AnswerStatus) -> set[Any]:
+        """Return the ids of the models that have at least one answer with this status."""
         pairs = zip(self.models, self.statuses, strict=True)
         return {model for model, of_row in pairs if of_row is status}
 
-    def only_cut_off(self) -> set[Any]:
-        """Return the ids of the models that have cut-off replies but none with status ERROR."""
-        return self.with_status(AnswerStatus.CUT_OFF) - self.with_status(AnswerStatus.ERROR)
+    def find_models_only_cut_off(self) -> set[Any]:
+        """Return the ids of the models that have cut-off replies but no reply with status ERROR."""
+        return self.find_models_with_status(AnswerStatus.CUT_OFF) - self.find_models_with_status(
+            AnswerStatus.ERROR
+        )
 
-    def with_text(self) -> Self:
-        """Return only the answers with status TEXT: none empty, refused or failed."""
-        return self.select(status is AnswerStatus.TEXT for status in self.statuses)
+    def select_with_text(self) -> Self:
+        """Return a copy with only the answers of status TEXT: none empty, refused or failed."""
+        return self.select_rows(status is AnswerStatus.TEXT for status in self.statuses)
 
 
 @dataclass(frozen=True)
@@ -162,12 +164,12 @@ class GradingInput:
         """Number of submitted answers without a text."""
         return len(self.all_answers) - len(self.answered)
 
-    def people_hash(self) -> str:
-        """Return `hash` without the models' answers; if equal, the workers' grades are equal."""
-        return replace(self, models=None).hash()
+    def compute_workers_hash(self) -> str:
+        """Return the hash of the input without models' answers, on which grades do not depend."""
+        return replace(self, models=None).compute_hash()
 
-    def hash(self) -> str:
-        """SHA-256 of the input in hex digits: ids, texts, and for copy alarms the times."""
+    def compute_hash(self) -> str:
+        """Return the SHA-256 of the input in hex: ids, texts, and the times for copy alarms."""
         digest = hashlib.sha256()
         answers, models = self.answered, self.models or ModelAnswers.from_rows([])
         for columns in (
@@ -193,7 +195,7 @@ class GradingInput:
 def choose_question_groups(
     questions: Iterable[Any], passages: Mapping[Any, str], categories: Mapping[Any, str]
 ) -> dict[Any, str]:
-    """Return, for each question, the group with which question contrast compares it.
+    """Return each question's passage or category, within which question contrast compares it.
 
     The passage where 5 of the questions or more have it, else the category; questions without
     either are left out.
@@ -216,18 +218,18 @@ def choose_question_groups(
 def select_graded_answers(
     parameters: AqerParameters, answers: Answers, models: ModelAnswers | None = None
 ) -> GradingInput:
-    """Return the input of a grading: no rejected answers, one answer for each model and question.
+    """Return the input of a grading: rejected answers left out, one answer per model and question.
 
     `answered` is empty where no answer has a text, or all of them were rejected.
     """
     graded, n_rejected = answers, 0
     if not parameters.include_rejected:
         n_rejected = sum(answers.rejected)
-        graded = answers.select(not rejected for rejected in answers.rejected)
+        graded = answers.select_rows(not rejected for rejected in answers.rejected)
     return GradingInput(
         parameters,
         all_answers=graded,
-        answered=graded.select(map(bool, graded.texts)),
+        answered=graded.select_rows(map(bool, graded.texts)),
         models=(models and models.select_first_samples()) or None,
         n_rejected=n_rejected,
     )
@@ -238,8 +240,8 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Embedded:
-    """Vectors of the workers' and the models' answers, with the embedder and warnings.
+class EmbeddedAnswers:
+    """Vectors of the workers' and models' answers, with the embedder's description and warnings.
 
     Attributes
     ----------
@@ -259,7 +261,7 @@ class Embedded:
 
 # Gives the vectors of workers' answers and of models' answers, none of which is empty; None where
 # there are no models. Raises `BackendError`.
-EmbedTexts = Callable[[Sequence[str], Sequence[str] | None], Embedded]
+EmbedTexts = Callable[[Sequence[str], Sequence[str] | None], EmbeddedAnswers]
 
 
 def embed(
@@ -267,8 +269,8 @@ def embed(
     answers: Sequence[str],
     model_answers: Sequence[str] | None,
     progress: Progress | None = None,
-) -> Embedded:
-    """Return the vectors of non-empty answers by the embedder of `parameters`.
+) -> EmbeddedAnswers:
+    """Return the vectors of non-empty answers, made by the embedder that `parameters` name.
 
     Raises `BackendError`.
     """
@@ -277,7 +279,7 @@ def embed(
     total = len(answers) + len(model_answers or ())
 
     def report_after(after: int) -> Callable[[int, int], None] | None:
-        """Return a function that reports the progress of embedding, counted on from `after`."""
+        """Return a progress callback that counts on from `after` texts; None without `progress`."""
         return progress and (lambda done, _: progress("embedding", after + done, total))
 
     # Fitted on the workers' answers only, so that another model changes no worker's vector.
@@ -294,11 +296,11 @@ def embed(
         build_truncation_warning(cut, info),
         check_language([*answers, *(model_answers or ())], info),
     ]
-    return Embedded(vectors, of_models, info, [warning for warning in messages if warning])
+    return EmbeddedAnswers(vectors, of_models, info, [warning for warning in messages if warning])
 
 
 def build_truncation_warning(cut: int, info: EmbedderInfo) -> Message | None:
-    """Return a warning that the embedder cut `cut` texts at its longest input; None for 0."""
+    """Return the warning that the embedder cut `cut` overlong texts; None if it cut none."""
     if not cut:
         return None
     values = {"answers": int(cut), "tokens": info.max_length, "model": info.model}
@@ -311,7 +313,7 @@ def compute_entailment_scores(
     questions: Sequence[Hashable],
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
-    """Return for each answer the mean probability that the question's other answers entail it.
+    """Return, per answer, the mean probability that other answers to its question entail it.
 
     NaN for a question's only answer. (Yahav et al. 2025, appendix B.1.) Raises `BackendError`.
     """
@@ -331,7 +333,7 @@ def compute_entailment_scores(
     return divide_where_positive(total, count)
 
 
-def embed_graded_answers(grading_input: GradingInput, embed: EmbedTexts) -> Embedded:
+def embed_graded_answers(grading_input: GradingInput, embed: EmbedTexts) -> EmbeddedAnswers:
     """Return vectors of all graded answers, and one row for each answer of a model.
 
     Rows of models' answers without a text are zeros and are never read. If the parameters name a
@@ -345,7 +347,7 @@ def embed_graded_answers(grading_input: GradingInput, embed: EmbedTexts) -> Embe
     if grading_input.models is not None:
         statuses = grading_input.models.statuses
         spoken = [row for row, status in enumerate(statuses) if status is AnswerStatus.TEXT]
-        of_models = grading_input.models.with_text().texts
+        of_models = grading_input.models.select_with_text().texts
     if language is None:
         graded_answers = embed(texts, of_models)
     else:
@@ -358,12 +360,13 @@ def embed_graded_answers(grading_input: GradingInput, embed: EmbedTexts) -> Embe
         return graded_answers
     assert graded_answers.models is not None
     return replace(
-        graded_answers, models=_place_rows(graded_answers.models, spoken, len(grading_input.models))
+        graded_answers,
+        models=_insert_zero_rows(graded_answers.models, spoken, len(grading_input.models)),
     )
 
 
-def _place_rows(vectors: Vectors, rows: list[int], count: int) -> Vectors:
-    """Return `count` rows: the given vectors at the positions `rows`, zeros elsewhere."""
+def _insert_zero_rows(vectors: Vectors, rows: list[int], count: int) -> Vectors:
+    """Return a matrix of `count` rows: `vectors` at the row numbers `rows`, zeros elsewhere."""
     if len(rows) == count:
         return vectors
     if isinstance(vectors, np.ndarray):

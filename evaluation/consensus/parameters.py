@@ -42,19 +42,19 @@ MOST_DRAWS = 100_000
 
 @cache
 def _list_estimator_parameters() -> frozenset[str]:
-    """Return the parameter names of `AQER`, which is imported on the first call."""
+    """Return the parameter names of the estimator `AQER`, which the first call imports."""
     from evaluation.consensus import AQER
 
     return frozenset(inspect.signature(AQER).parameters)
 
 
-def _sign_collapsed_workers(workers: tuple[str, ...]) -> str:
-    """Return the signature's text on workers merged into one vote; "" for all copiers."""
+def _format_collapsed_workers(workers: tuple[str, ...]) -> str:
+    """Return the signature's text on workers merged into one vote; "" if no ids are listed."""
     return f"-of-{len(workers)}-{compute_short_hash(sorted(workers))}" if workers else ""
 
 
 def _check_embedder(spec: str) -> Problem | None:
-    """Return the problem of an embedder specification that cannot be parsed, else None."""
+    """Return the problem of an embedder specification that cannot be read; None if it can."""
     try:
         parse_spec(spec)
     except BackendError as error:
@@ -63,7 +63,7 @@ def _check_embedder(spec: str) -> Problem | None:
 
 
 def build_draws_option(what: str, **other: Any) -> Whole:
-    """Return the option "Bootstrap draws" of `what`; its values are 0, or 2 to 100,000."""
+    """Return the option for the number of bootstrap draws of `what`: 0, or 2 to 100,000."""
     return Whole(
         label="Bootstrap draws",
         help=f"Draws of {what} for the 95% intervals; 0 for none.",
@@ -85,7 +85,7 @@ SEED_OF_DRAWS = Whole(
 
 @dataclass(frozen=True)
 class AqerParameters(Parameters):
-    """Options of a grading run: embedding, method, bootstrap, remedies; with the defaults.
+    """Options of a grading run, with defaults: embedding, method, bootstrap and remedies.
 
     `bootstrap` is the number of draws; fields with the name of a parameter of `AQER` are that
     parameter. Options of the group "remedies" are off by default; a run with a remedy is compared
@@ -298,7 +298,7 @@ class AqerParameters(Parameters):
             signed_as=REMEDIES,
             gathered=True,
             sign=lambda values: (
-                f"{values.group_vote:g}{_sign_collapsed_workers(values.collapse_workers)}"
+                f"{values.group_vote:g}{_format_collapsed_workers(values.collapse_workers)}"
             ),
         ),
     )
@@ -431,8 +431,8 @@ class AqerParameters(Parameters):
     sentences: ClassVar = SENTENCES
 
     @property
-    def reads_meaning(self) -> bool:
-        """Whether an entailment model marks answers that contradict the exemplary answer.
+    def has_contradiction_check(self) -> bool:
+        """Whether an entailment model checks for answers that contradict the exemplary answer.
 
         False if the model computes the first weights, as it may know entailment only.
         """
@@ -440,7 +440,7 @@ class AqerParameters(Parameters):
 
     @property
     def remedies(self) -> tuple[str, ...]:
-        """Names of the remedies (options against bad data) that differ from their default."""
+        """Names of the remedies (options against bad data) that are not at their default."""
         return tuple(
             name
             for name, known in self.options().items()
@@ -456,27 +456,27 @@ class AqerParameters(Parameters):
             return "adjusted score"
         return "raw score" if self.leave_one_out else "in-sample score"
 
-    def without_remedies(self) -> Self:
-        """Return a copy with the defaults of all remedies, for the comparison run."""
+    def reset_remedies(self) -> Self:
+        """Return a copy with all remedies at their defaults, for the comparison run."""
         options = self.options().items()
         return replace(
             self, **{name: known.default for name, known in options if known.group == REMEDIES}
         )
 
-    def estimator(self) -> AQER:
-        """Return an unfitted `AQER` with these parameters, without remedies that need the crowd."""
+    def build_estimator(self) -> AQER:
+        """Return an unfitted `AQER` with these options, without remedies that need the crowd."""
         from evaluation.consensus import AQER
 
-        return AQER(**self.of_estimator())
+        return AQER(**self.list_estimator_options())
 
-    def of_estimator(self) -> dict[str, Any]:
+    def list_estimator_options(self) -> dict[str, Any]:
         """Return these options as keyword arguments of `AQER`."""
         known = _list_estimator_parameters()
         own = {name: getattr(self, name) for name in self.options() if name in known}
         return {**own, "n_draws": self.bootstrap}
 
     def find_conflicts(self) -> Iterator[Problem]:
-        """Yield a problem for each combination of options that exclude each other."""
+        """Yield a problem for each pair of options that exclude each other."""
         kind = find_kind(self.embedder)
         if kind == "precomputed" and self.precision == "bfloat16":
             yield build_problem("precision_of_file", "precision")

@@ -46,7 +46,7 @@ EXCLUDED_SENTENCES = {
 
 @dataclass(frozen=True)
 class CrowdParameters(Parameters):
-    """Grading options of run types that grade workers as one step: embedding and scoring."""
+    """Grading options of run types that grade the workers as one of their steps."""
 
     embedder: str = declare_option("minilm", OF_GRADING["embedder"])
     precision: str = declare_option("float32", OF_GRADING["precision"])
@@ -63,25 +63,25 @@ class CrowdParameters(Parameters):
         **EXCLUDED_SENTENCES,
     }
 
-    def grading(self) -> AqerParameters:
-        """Return the `AqerParameters` of this grading step: no bootstrap, no excluded workers."""
+    def build_grading_parameters(self) -> AqerParameters:
+        """Return the `AqerParameters` of the grading step: no bootstrap, no excluded workers."""
         own = {name: getattr(self, name) for name in self.options() if name in OF_GRADING}
         return AqerParameters(**{**own, "bootstrap": 0, "exclude_workers": ()})
 
 
 def combine_hashes(hashes: Iterable[str]) -> str:
-    """Return the SHA-256 of several hashes, joined in their order, as hexadecimal digits."""
+    """Return the SHA-256 in hex of several hashes, joined in their order."""
     return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
 
 
 def hash_file(path: Path) -> str:
-    """Return the SHA-256 of a file, as hexadecimal digits."""
+    """Return the SHA-256 of a file's bytes in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def collect_versions(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return version numbers by name: Crowdgrade, Python, numpy, scipy and packages in `extra`."""
+    """Return versions by package name: Crowdgrade, Python, numpy, scipy, and those of `extra`."""
     versions = {"crowdgrade": metadata.version("crowdgrade"), "python": platform.python_version()}
     for name in ("numpy", "scipy"):
         versions[name] = metadata.version(name)
@@ -91,7 +91,7 @@ def collect_versions(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 def build_aqer_signature(
     parameters: AqerParameters, model: str, revision: str, precision: str, input_hash: str
 ) -> str:
-    """Return the signature of a grading run, ``aqer|name:value|...``.
+    """Return the one-line signature of a grading run, ``aqer|name:value|...``.
 
     `precision` is the precision that was used, which may differ from the requested one.
     """

@@ -147,7 +147,9 @@ def compare_files(request: PanelsRequest, progress: Progress | None = None) -> F
         request.models, request.columns, request.keep_thinking, ids=answers.ids
     )
     inputs = select_graded_answers(
-        request.parameters.grading(), convert_answers(answers), convert_model_answers(models)
+        request.parameters.build_grading_parameters(),
+        convert_answers(answers),
+        convert_model_answers(models),
     )
     check_not_empty(answers, inputs)
     embed_texts, vector_hashes = load_precomputed(inputs, answers, models)

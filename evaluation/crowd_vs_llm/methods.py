@@ -240,7 +240,7 @@ def _fit_panel(name: str, answers: PanelAnswers, is_member: Booleans, aqer: AQER
     return Panel(
         name=name,
         members=members,
-        exemplars=_expand_exemplars(aqer.exemplars(), questions, n),
+        exemplars=_expand_exemplars(aqer.compute_exemplars(), questions, n),
         n_answers=np.bincount(question, minlength=n),
         dispersion=_expand_numbers(aqer.dispersion_, questions, n),
         agreement=compute_mean_cosines(vectors, question, n),

@@ -36,20 +36,20 @@ def compare_panels(turn: Turn) -> None:
     parameters = load_parameters(run)
     answers = remove_workers(run.version, parameters.exclude_workers, read_answers(run.version_id))
     inputs = select_graded_answers(
-        parameters.grading(), answers, read_model_answers(run.version_id)
+        parameters.build_grading_parameters(), answers, read_model_answers(run.version_id)
     )
     if not len(inputs.answered):
         raise RunInputError("run.no_answer")
     models = LanguageModel.objects.in_bulk(set(inputs.models.models) if inputs.models else ())
     inputs = replace(inputs, model_names={key: str(model) for key, model in models.items()})
-    embed = partial(embed_texts, parameters.grading(), turn)
+    embed = partial(embed_texts, parameters.build_grading_parameters(), turn)
     try:
         comparison = compute_comparison(parameters, inputs, embed, turn.report)
     except NoModelsError:
         raise RunInputError("run.no_answer_of_a_model") from None
     public = {str(key): str(model.public_id) for key, model in models.items()}
     summary = _replace_model_keys(comparison.summarize(), public)
-    rows, input_hash = _build_question_rows(comparison), inputs.hash()
+    rows, input_hash = _build_question_rows(comparison), inputs.compute_hash()
     with turn.open_fenced_transaction():
         # An attempt that was interrupted may have stored rows already.
         RunData.objects.filter(run=run, name=QUESTIONS).delete()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaluation.consensus.inputs import Embedded, Progress, embed
+from evaluation.consensus.inputs import EmbeddedAnswers, Progress, embed
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
 from evaluation.core.backends import Embedder, get_embedder
@@ -43,7 +43,7 @@ class CorpusVectors:
         self._texts = texts
         self._others = others
         self._progress = progress
-        self._made: dict[str, Embedded] = {}
+        self._made: dict[str, EmbeddedAnswers] = {}
         self._fitted: dict[str, Embedder] = {}
 
     def embed_texts(self, spec: str) -> Vectors:
@@ -63,7 +63,7 @@ class CorpusVectors:
             self._fitted[spec] = get_embedder(spec).fit(self._texts)
         return self._fitted[spec].embed(texts)
 
-    def _embed(self, spec: str) -> Embedded:
+    def _embed(self, spec: str) -> EmbeddedAnswers:
         """Return the vectors of texts and reference texts by one embedder, computed once."""
         if spec not in self._made:
             parameters = AqerParameters(embedder=spec)

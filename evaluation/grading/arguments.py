@@ -39,7 +39,7 @@ every request has a reply (what came is kept).
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments for input and output files of ``manage.py evaluate aqer`` to the parser."""
+    """Add the arguments of ``evaluate aqer`` for input and output files to a parser."""
     add_answers(parser)
     add_models(parser)
     add_keep_thinking(parser)
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_facts_model(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that select and limit the chat model for extracting facts."""
+    """Add the arguments for the chat model that extracts facts to a parser."""
     add = parser.add_argument_group(
         "Facts read by a chat model",
         "In place of the rules: kinds of facts for each question, then each answer. DIR keeps "
@@ -102,6 +102,6 @@ EVALUATE = Evaluation(
     description="Grade workers by their free-text answers, without an answer key.",
     epilog=EPILOG,
     add_arguments=add_arguments,
-    run="evaluation.grading.commands.grade",
+    run="evaluation.grading.commands.grade_from_arguments",
     groups={REMEDIES: COMPARED},
 )

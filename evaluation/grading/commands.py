@@ -18,7 +18,7 @@ from evaluation.core.messages.console import format_table, remove_control_charac
 from evaluation.core.messages.message import Message, format_count
 from evaluation.core.messages.reasons import WHY_EMPTY
 from evaluation.core.options import TERMINAL
-from evaluation.grading.alarms.messages import RESULTS, format_needs
+from evaluation.grading.alarms.messages import RESULTS, format_needed_data
 from evaluation.grading.alarms.run.detection import Alarm
 from evaluation.grading.facts.run.reading import count_facts
 from evaluation.grading.files.grading import GradingRequest, grade_file
@@ -28,8 +28,8 @@ from evaluation.grading.remedies.report import NAMES
 from evaluation.grading.results.report.run import count_crowd
 from evaluation.grading.results.report.tables import (
     read_alarms,
-    read_changes,
     read_gone_alarms,
+    read_grade_changes,
     read_models,
     read_workers,
 )
@@ -58,7 +58,7 @@ LONGEST_ID = 40
 
 @dataclass(frozen=True)
 class GradingRows:
-    """Input of the terminal report of a grading: rows of workers and models, alarms, warnings.
+    """Input of the terminal report on a grading: rows of workers and models, alarms, warnings.
 
     Attributes
     ----------
@@ -90,9 +90,9 @@ class GradingRows:
 
 
 def format_file_report(graded: FileGrading, output: Path) -> str:
-    """Return the terminal text of a grading of files, with the name of the output folder."""
+    """Return the terminal text on a grading of files, with the name of the output folder."""
     grading = graded.grading
-    aqer, results = grading.graded.aqer, grading.results()
+    aqer, results = grading.graded.aqer, grading.build_results()
     is_voter = [status != EXCLUDED for status in aqer.out_of_ranking_]
     text = format_grading(
         GradingRows(
@@ -101,10 +101,10 @@ def format_file_report(graded: FileGrading, output: Path) -> str:
             n_questions=len(aqer.questions_),
             n_iterations=aqer.n_iter_,
             score_name=grading.inputs.parameters.score_name,
-            workers=results.workers(),
-            models=results.model_scores(),
+            workers=results.iterate_workers(),
+            models=results.iterate_models(),
             remedies=grading.inputs.parameters.remedies,
-            changes=grading.changes(),
+            changes=grading.compute_changes(),
             ceiling=aqer.ceiling_,
             alarms=grading.alarms.found,
             checks=grading.alarms.checks,
@@ -112,14 +112,14 @@ def format_file_report(graded: FileGrading, output: Path) -> str:
             warnings=graded.warnings,
             facts=None if grading.facts is None else count_facts(grading.facts),
             rest=lambda table: f"in {table}.csv",
-            groups=results.groups(),
+            groups=results.list_groups(),
         )
     )
     return f"{text}\n\nTables: {output}"
 
 
 def format_grading(grading_rows: GradingRows) -> str:
-    """Return the terminal text of a grading: tables, alarms, checks and warnings."""
+    """Return the terminal text on a grading: tables, alarms, checks and warnings."""
     parts = [
         f"{format_count(grading_rows.n_answers, 'answer')} of "
         f"{format_count(grading_rows.n_workers, 'worker')} to "
@@ -139,7 +139,7 @@ def format_grading(grading_rows: GradingRows) -> str:
 
 
 def _format_workers(grading_rows: GradingRows) -> str:
-    """Return the table of workers by rank; of more than 40, the best 30 and the worst 10.
+    """Return the text table of workers by rank; of more than 40, the best 30 and the worst 10.
 
     Groups that share no question follow one another.
     """
@@ -190,7 +190,7 @@ def _format_workers(grading_rows: GradingRows) -> str:
 
 
 def _format_models(models: Iterable[ModelRow]) -> str:
-    """Return the table of models, highest score first; "" without models."""
+    """Return the text table of models, highest score first; "" without models."""
     rows = sorted(models, key=lambda row: (row.score is None, -(row.score or 0.0)))
     header = ("rank", "model", "score", "low", "high", "percentile", "n", "answered")
     listed = [
@@ -201,7 +201,7 @@ def _format_models(models: Iterable[ModelRow]) -> str:
 
 
 def _format_changes(grading_rows: GradingRows) -> str:
-    """Return the remedies used and how they changed the ranking, as lines of text."""
+    """Return lines of text on the remedies and how they changed the ranking; "" without any."""
     changes = grading_rows.changes
     if changes is None:
         return ""
@@ -210,7 +210,7 @@ def _format_changes(grading_rows: GradingRows) -> str:
     if changes.spearman is None:
         return f"{text}no correlation (fewer than 2 workers, or no spread)"
     text += f"rank correlation (Spearman) {changes.spearman:.3f} over {changes.n} workers"
-    movers = changes.movers()
+    movers = changes.list_movers()
     if not movers:
         return f"{text}; no rank changed"
     header = ("worker", "plain rank", "rank", "change", "plain grade", "grade")
@@ -222,7 +222,7 @@ def _format_changes(grading_rows: GradingRows) -> str:
 
 
 def _format_ceiling(ceiling: Ceiling) -> str:
-    """Return the line on the human ceiling with its interval; "" if it is undefined."""
+    """Return the line of text on the human ceiling and its interval; "" if it is undefined."""
     if ceiling.score is None:
         return ""
     text = f"Human ceiling: {ceiling.score:.3f}"
@@ -232,7 +232,7 @@ def _format_ceiling(ceiling: Ceiling) -> str:
 
 
 def _format_facts(facts: FactTotals | None) -> str:
-    """Return how many questions have facts, and why others have none; "" without facts."""
+    """Return the text on how many questions have facts, and why others have none."""
     if facts is None or not facts.questions:
         return ""
     messages = [Message("facts.found", asdict(facts))]
@@ -244,7 +244,7 @@ def _format_facts(facts: FactTotals | None) -> str:
 
 
 def format_alarms(alarms: Iterable[Alarm], where: str) -> str:
-    """Return all alarms as text; `where` names the table that lists the ids left out.
+    """Return the text on all alarms; `where` names the table that lists the ids left out.
 
     An alarm that a remedy settled is printed with its outcome only.
     """
@@ -261,10 +261,10 @@ def format_alarms(alarms: Iterable[Alarm], where: str) -> str:
 
 
 def format_checks(checks: Iterable[CheckResult]) -> str:
-    """Return one line per check result, with the names of its checks; "" without checks."""
+    """Return one line per result of a check, with the names of its checks; "" without checks."""
     names: dict[str, list[str]] = {}
     for check in checks:
-        lacking = f" ({format_needs(check.check, check.reason)})" if check.needed else ""
+        lacking = f" ({format_needed_data(check.check, check.reason)})" if check.needed else ""
         names.setdefault(check.result, []).append(f"{check.check}{lacking}")
     lines = [
         f"Checks, {word.lower()}: {', '.join(names[result])}"
@@ -277,17 +277,17 @@ def format_checks(checks: Iterable[CheckResult]) -> str:
 def _format_ids(ids: Sequence[object], where: str) -> str:
     """Return up to 40 ids separated by commas, and the number of the others."""
     more = f" and {len(ids) - MAX_SHOWN} more {where}" if len(ids) > MAX_SHOWN else ""
-    return ", ".join(_shorten(str(identifier)) for identifier in ids[:MAX_SHOWN]) + more
+    return ", ".join(_shorten_id(str(identifier)) for identifier in ids[:MAX_SHOWN]) + more
 
 
-def _shorten(text: str) -> str:
-    """Cut an id to one line of at most 40 printable characters."""
+def _shorten_id(text: str) -> str:
+    """Return an id as one line of at most 40 printable characters."""
     text = remove_control_characters(text).replace("\n", " ")
     return text if len(text) <= LONGEST_ID else f"{text[: LONGEST_ID - 3]}..."
 
 
 def format_run_report(run: Run) -> str:
-    """Return the terminal text of a finished run that is stored in the database."""
+    """Return the terminal text on a finished run that is stored in the database."""
     summary, counts = read_summary(run), count_crowd(run)
     return format_grading(
         GradingRows(
@@ -299,7 +299,7 @@ def format_run_report(run: Run) -> str:
             workers=read_workers(run),
             models=read_models(run),
             remedies=() if summary.remedies is None else summary.remedies.asked_for,
-            changes=read_changes(run),
+            changes=read_grade_changes(run),
             ceiling=summary.ceiling,
             alarms=read_alarms(run),
             checks=summary.alarm_checks or (),
@@ -312,7 +312,7 @@ def format_run_report(run: Run) -> str:
 
 
 def _build_facts_model(arguments: Mapping[str, Any]) -> AskSettings | None:
-    """Return the settings of the chat model that extracts facts; None if none is chosen."""
+    """Return the settings of the chat model that extracts facts; None if none was given."""
     if arguments["facts_model"] is None:
         return None
     price_in, price_out = arguments["facts_price_in"], arguments["facts_price_out"]
@@ -326,8 +326,10 @@ def _build_facts_model(arguments: Mapping[str, Any]) -> AskSettings | None:
     )
 
 
-def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
-    """Grade the files in the arguments, write the result tables, and return the report text."""
+def grade_from_arguments(
+    parameters: AqerParameters, arguments: Mapping[str, Any], progress: Progress
+) -> str:
+    """Grade the files in the command's arguments, write the tables, and return the report."""
     request = GradingRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],

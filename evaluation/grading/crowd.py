@@ -20,7 +20,7 @@ LONG_ID = 200
 
 @dataclass(frozen=True)
 class ModelColumns:
-    """Answers of language models as columns: model, question, status and vector of each."""
+    """Answers of language models as columns: model, question, status and vector."""
 
     models: Sequence[Hashable]
     questions: Sequence[Hashable]
@@ -37,7 +37,7 @@ def build_labels(values: Sequence[Hashable]) -> NDArray[np.generic]:
 
 @dataclass(frozen=True)
 class GradedCrowd:
-    """The fitted AQER estimator and the models' scores (None without models).
+    """The estimator fitted to a crowd, and the models' scores (None without models).
 
     `plain` is the estimator fitted without remedies and draws; None in a run without remedies.
     """
@@ -48,8 +48,8 @@ class GradedCrowd:
 
 
 @dataclass(frozen=True)
-class OutsideInformation:
-    """Inputs of the remedies: excluded workers, answer times, experts' grades and plain texts.
+class RemedyInputs:
+    """Inputs of the remedies: excluded workers, answer times, experts' grades, original texts.
 
     Attributes
     ----------
@@ -76,27 +76,29 @@ class OutsideInformation:
 NAMED = 1000
 
 
-class Undefined:
-    """Collects the reasons why cells of the result tables are empty, by table and column."""
+class EmptyCellReasons:
+    """Collector of the reasons for empty cells of the result tables, by table and column."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, str], tuple[list[Any], list[int]]] = {}
 
-    def value(self, number: float, table: str, column: str, row: object, reason: str) -> Any:
-        """Return the number; for NaN return None and record the reason for the empty cell."""
+    def convert_number(
+        self, number: float, table: str, column: str, row: object, reason: str
+    ) -> Any:
+        """Return the number as a float; for NaN return None and add the reason it is empty."""
         if not math.isnan(number):
             return float(number)
-        self.note(table, column, row, reason)
+        self.add_reason(table, column, row, reason)
         return None
 
-    def note(self, table: str, column: str, row: object, reason: str) -> None:
-        """Record why the cell of this row and column is empty; `row` is the id of its row."""
+    def add_reason(self, table: str, column: str, row: object, reason: str) -> None:
+        """Add the reason why a cell is empty; `row` is the id of the cell's row."""
         rows, count = self._found.setdefault((table, column, reason), ([], [0]))
         count[0] += 1
         if len(rows) < NAMED:
             rows.append(row)
 
-    def as_list(self) -> list[dict[str, Any]]:
+    def list_reasons(self) -> list[dict[str, Any]]:
         """Return one entry per table, column and reason, with the count and up to 1,000 row ids."""
         return [
             {"file": table, "column": column, "reason": reason, "count": count[0], "rows": rows}

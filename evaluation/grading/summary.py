@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from evaluation.consensus.methods.scale import Ceiling
 from evaluation.core.messages.message import Message
-from evaluation.grading.methods.check_results import Result, classify_check, find_needed
+from evaluation.grading.methods.check_results import Result, classify_check, find_needed_count
 from evaluation.runs.flow.stored import RunSummary
 
 # Grows with every change that an older reader would misunderstand.
@@ -42,7 +42,7 @@ class Embedding:
 
 
 @dataclass(frozen=True)
-class MapAbout:
+class MapSettings:
     """Settings of a run's map of answers: shares of variance, and stored iterations.
 
     `iterations` are those whose `n_workers` weights are stored; `is_mean` states whether the
@@ -59,7 +59,7 @@ class MapAbout:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """Result of one check for alarms in a run: statistic, threshold and whether it is raised."""
+    """Result of one check for alarms, as stored: statistic, threshold, whether it is raised."""
 
     check: str
     statistic: float | None
@@ -75,7 +75,7 @@ class CheckResult:
     @property
     def needed(self) -> int | None:
         """Least number of items the check needs; None if it ran or more data would not help."""
-        return find_needed(self.check, self.reason) if self.statistic is None else None
+        return find_needed_count(self.check, self.reason) if self.statistic is None else None
 
     @property
     def lacks_data(self) -> bool:
@@ -85,7 +85,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class LengthEffect:
-    """How far the length of answers explains a ranking.
+    """How far the length of answers explains a ranking, as a correlation.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class MeaningCounts:
 
 
 @dataclass(frozen=True)
-class ReadByModel:
+class ModelExtractionCounts:
     """Numbers of facts that a chat model extracted (the rules are then not used).
 
     Attributes
@@ -175,11 +175,11 @@ class FactTotals:
     contested: int = 0
     silent: Mapping[str, int] = field(default_factory=dict)
     meaning: MeaningCounts | None = None
-    read_by: ReadByModel | None = None
+    read_by: ModelExtractionCounts | None = None
 
 
 def describe_contradictions(facts: FactTotals | None) -> Message:
-    """Return the message on contradictions found by an entailment model.
+    """Return the message on contradictions, which only an entailment model finds.
 
     Without such a model, the message states that contradictions are not detected.
 
@@ -221,7 +221,7 @@ class CampsAlarm:
 
 @dataclass(frozen=True)
 class RankingSummary:
-    """A candidate ranking: its correlation with experts' grades and the default ranking."""
+    """A candidate ranking, with its correlations with experts' grades and the default ranking."""
 
     name: str
     correlation_with_expert: float | None
@@ -250,7 +250,7 @@ class AnchorChoice:
 
 @dataclass(frozen=True)
 class SuggestedAnchors:
-    """Answers that experts should grade, by primary key, most informative first."""
+    """Answers that experts should grade, by primary key, most useful first."""
 
     count: int = 0
     reason: str | None = None
@@ -268,7 +268,7 @@ class QuestionWithCamps:
 
 @dataclass(frozen=True)
 class Mover:
-    """A worker (public id) whose rank changed by the remedies; None for a missing rank."""
+    """A worker (public id) whose rank the remedies changed; None for a missing rank."""
 
     worker: str
     plain_rank: int | None
@@ -279,8 +279,8 @@ class Mover:
 
 
 @dataclass(frozen=True)
-class ComparedWithPlain:
-    """Rank correlation of a run with the run without remedies, and largest changes.
+class PlainComparison:
+    """Rank correlation of a run with the run without remedies, and the largest changes.
 
     The correlation is over `n` workers.
     """
@@ -308,7 +308,7 @@ class Camp:
 
 
 @dataclass(frozen=True)
-class GoneAlarm:
+class VanishedAlarm:
     """An alarm that vanished because workers were excluded, with public ids of its workers."""
 
     kind: str
@@ -322,7 +322,7 @@ class GoneAlarm:
 
 
 @dataclass(frozen=True)
-class RemediesDone:
+class RemedyEffects:
     """Effects of a run's remedies; None or empty for unused remedies."""
 
     asked_for: tuple[str, ...] = ()
@@ -334,14 +334,14 @@ class RemediesDone:
     suggested_anchors: SuggestedAnchors | None = None
     questions_with_camps: tuple[QuestionWithCamps, ...] | None = None
     spelling: Mapping[str, Any] | None = None
-    gone: tuple[GoneAlarm, ...] = ()
+    gone: tuple[VanishedAlarm, ...] = ()
     camps_now: tuple[Camp, ...] = ()
-    compared_with_plain: ComparedWithPlain = field(default_factory=ComparedWithPlain)
+    compared_with_plain: PlainComparison = field(default_factory=PlainComparison)
 
 
 @dataclass(frozen=True)
 class AqerSummary(RunSummary):
-    """Summary of an AQER run: everything about it that its result rows do not hold.
+    """Summary of an AQER run: everything about the run that its result rows do not hold.
 
     Attributes
     ----------
@@ -361,8 +361,8 @@ class AqerSummary(RunSummary):
     counts: Counts = field(default_factory=Counts)
     embedding: Embedding = field(default_factory=Embedding)
     versions: Mapping[str, str] = field(default_factory=dict)
-    remedies: RemediesDone | None = None
-    map: MapAbout | None = None
+    remedies: RemedyEffects | None = None
+    map: MapSettings | None = None
     alarm_checks: tuple[CheckResult, ...] | None = None
     question_camps: QuestionCamps | None = None
     facts: FactTotals | None = None

@@ -19,19 +19,19 @@ PEOPLE, MODELS, TRUST, MORE = "People", "Models", "Trust", "More"
 
 
 def has_models(run: Run) -> bool:
-    """Return whether a run scored a language model."""
+    """Return whether a run scored at least one language model."""
     return bool(read_summary(run).shown_counts().get("models"))
 
 
 def has_other_gradings(run: Run) -> bool:
-    """Return whether the question set has another finished grading for comparison."""
+    """Return whether the question set has another finished grading to compare with."""
     if hasattr(run, "has_other_gradings"):  # the query read it: `annotate_other_gradings`
         return bool(run.has_other_gradings)
     return annotate_other_gradings(Run.objects.filter(pk=run.pk)).get().has_other_gradings
 
 
-def is_wave(run: Run) -> bool:
-    """Return whether the run's question set is a new wave of an earlier question set."""
+def is_later_wave(run: Run) -> bool:
+    """Return whether the run's question set repeats an earlier one as a new wave."""
     return run.version.question_set.earlier_wave_id is not None
 
 
@@ -66,14 +66,14 @@ PAGES = (
         "Compare with an earlier wave",
         address="results-waves",
         group=MORE,
-        offered=is_wave,
+        offered=is_later_wave,
     ),
     Page("summary", "To print", address="results-summary", group=MORE),
 )
 
 
 def build_language_warning(version: QuestionSetVersion | None) -> Beforehand | None:
-    """Return the warning that answers are in several languages; None for one language.
+    """Return the warning that answers are in several languages; None if they are in one.
 
     A language is that in which the question was read. Choices are the same in all languages.
     """

@@ -261,7 +261,7 @@ def _read_inputs(request: JudgeRequest) -> _Inputs:
         warnings += models.warnings
     model_answers = None if models is None else convert_model_answers(models)
     grading = select_graded_answers(
-        request.parameters.grading(), convert_answers(answers), model_answers
+        request.parameters.build_grading_parameters(), convert_answers(answers), model_answers
     )
     check_not_empty(answers, grading)
     wordings, passages = _read_wordings(request, answers, hashes)
@@ -282,7 +282,7 @@ def _build_columns(
     grading: GradingInput, wordings: Mapping[str, str], passages: Mapping[str, str]
 ) -> AnswerColumns:
     """Return the nonempty answers to judge: workers' answers, then models'."""
-    answers, models = grading.answered, grading.models and grading.models.with_text()
+    answers, models = grading.answered, grading.models and grading.models.select_with_text()
     return AnswerColumns(
         [*answers.workers, *(models.models if models else ())],
         [True] * len(answers) + [False] * len(models or ()),
@@ -297,7 +297,7 @@ def _find_rows_with_text(grading: GradingInput) -> list[int]:
     """Return the row indices of the models' answers that have a text."""
     if grading.models is None:
         return []
-    keys = set(grading.models.with_text().keys)
+    keys = set(grading.models.select_with_text().keys)
     return [row for row, key in enumerate(grading.models.keys) if key in keys]
 
 

@@ -96,7 +96,7 @@ class JudgeParameters(Parameters):
         "no_prices": "{budget} needs the prices of {name}: without them the cost is unknown",
     }
 
-    def grading(self) -> AqerParameters:
+    def build_grading_parameters(self) -> AqerParameters:
         """Return the AQER parameters used to score the judged answers, without intervals."""
         return AqerParameters(
             embedder=self.embedder,

@@ -226,11 +226,13 @@ class JudgeInputs:
 def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInputs:
     """Return the answers and expert grades of a version; `RunInputError` without an answer."""
     answers = remove_workers(version, parameters.exclude_workers, read_answers(version.pk))
-    grading = select_graded_answers(parameters.grading(), answers, read_model_answers(version.pk))
+    grading = select_graded_answers(
+        parameters.build_grading_parameters(), answers, read_model_answers(version.pk)
+    )
     answered = grading.answered
     if not len(answered):
         raise RunInputError("run.no_answer")
-    models = grading.models.with_text() if grading.models is not None else None
+    models = grading.models.select_with_text() if grading.models is not None else None
     questions = Question.objects.filter(version=version).select_related("passage")
     wordings, passages = {}, {}
     for question in questions:
@@ -437,13 +439,13 @@ def _find_rows_with_text(loaded: JudgeInputs) -> list[int]:
     models = loaded.grading.models
     if models is None:
         return []
-    keys = set(models.with_text().keys)
+    keys = set(models.select_with_text().keys)
     return [row for row, key in enumerate(models.keys) if key in keys]
 
 
 def _hash_inputs(loaded: JudgeInputs) -> str:
     """Return the SHA-256 of a run's answers, question texts and grades."""
-    digest = hashlib.sha256(loaded.grading.hash().encode())
+    digest = hashlib.sha256(loaded.grading.compute_hash().encode())
     # Sorted: the hash must not depend on the order in which the query returns the questions.
     for question, text in sorted(loaded.to_judge.wordings.items()):
         digest.update(f"{question}\x1f{text}\x1e".encode())

@@ -26,7 +26,7 @@ from evaluation.grading.facts.report import build_run_facts
 from evaluation.grading.results.charts.models import build_placement_chart
 from evaluation.grading.results.pages import grading_file, grading_page
 from evaluation.grading.results.report.models import build_models_report
-from evaluation.grading.results.views.models import read_models
+from evaluation.grading.results.views.models import read_chosen_models
 from evaluation.model_comparison.report import (
     ORDERS,
     build_leaderboard,
@@ -220,7 +220,7 @@ def redirect_to_pair(request: HttpRequest, run: Run) -> HttpResponseBase:
 
 def build_groups_chart_of_pair(by: str, run: Run, query: QueryDict) -> Chart | None:
     """Return the chart of two models by one kind of question group; None without groups."""
-    pair_report = build_pair_detail(run, *read_models(run, query))
+    pair_report = build_pair_detail(run, *read_chosen_models(run, query))
     if pair_report is None:
         return None
     detail, _ = pair_report

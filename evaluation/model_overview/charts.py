@@ -8,7 +8,11 @@ import numpy as np
 
 from evaluation.core.charts.chart import Chart, Row, draw_estimates
 from evaluation.core.charts.svg import Drawing, fit_labels, fit_text, format_interval, format_number
-from evaluation.grading.results.charts.heat_map import Shades, compute_legend_height, draw_legend
+from evaluation.grading.results.charts.heat_map import (
+    ColourScale,
+    compute_legend_height,
+    draw_legend,
+)
 from evaluation.model_overview.messages import SIDES
 from evaluation.model_overview.run.findings import (
     CorrelationRow,
@@ -21,7 +25,7 @@ from evaluation.models import Run
 
 # Most questions in the chart; the number of models depends on its width.
 MOST = 40
-FIFTHS = Shades(
+FIFTHS = ColourScale(
     (0.2, 0.4, 0.6, 0.8),
     ("lowest fifth of all answers", "second", "third", "fourth", "highest fifth"),
 )

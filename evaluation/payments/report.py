@@ -46,7 +46,7 @@ from annotations.web.numbers import Numbers, TableCounts, read_numbers
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.grading.alarms.report.marks import Mark, read_all_marks
-from evaluation.grading.facts.report import FactStanding
+from evaluation.grading.facts.report import FactAgreement
 from evaluation.grading.results.report.evidence import (
     WorkerSignals,
     query_counted_answers,
@@ -136,7 +136,7 @@ class PayRow:
         if self.score is None:
             return None
         counts = (self.score.fact_questions, self.score.contradicted)
-        return FactStanding(None, Estimate(None), *counts).summary
+        return FactAgreement(None, Estimate(None), *counts).summary
 
     @property
     def status_said(self) -> str:

@@ -145,7 +145,9 @@ def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTri
         keep_html=request.keep_html,
         keep_ids=request.keep_ids,
     )
-    inputs = select_graded_answers(request.parameters.grading(), convert_answers(answers))
+    inputs = select_graded_answers(
+        request.parameters.build_grading_parameters(), convert_answers(answers)
+    )
     check_not_empty(answers, inputs)
     hashes = answers.hashes
     grades: dict[Any, float] = {}
@@ -261,7 +263,7 @@ def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePla
             answers=request.answers,
             models=request.models,
             columns=request.columns,
-            parameters=request.parameters.grading(),
+            parameters=request.parameters.build_grading_parameters(),
             output=request.output,
             duplicates=request.duplicates,
             keep_html=request.keep_html,
@@ -285,7 +287,7 @@ def _list_questions(request: PlanRequest, file: FileGrading) -> list[GradedQuest
     )
     cosine = request.parameters.similarity == "cosine"
     questions = []
-    for row in grading.results().exemplars():
+    for row in grading.build_results().iterate_exemplars():
         if row.n_answers:
             mean = means[row.question]
             # The forecast of the error is defined for cosines only.
@@ -298,16 +300,16 @@ def _build_plan(
     request: PlanRequest, file: FileGrading, questions: list[GradedQuestion]
 ) -> PlanWithRows:
     """Return the answer plan of a grading, ignoring scores without an interval."""
-    aqer, results = file.grading.graded.aqer, file.grading.results()
+    aqer, results = file.grading.graded.aqer, file.grading.build_results()
     supported = dict(zip(aqer.workers_.tolist(), aqer.supported_.tolist(), strict=True))
     workers = [
         ScoreNow(row.worker, row.worker, row.n_answers, row.raw_high - row.raw_low)
-        for row in results.workers()
+        for row in results.iterate_workers()
         if supported.get(row.worker) and row.raw_low is not None and row.raw_high is not None
     ]
     models = [
         ScoreNow(row.model, row.model, row.n, row.score_high - row.score_low)
-        for row in results.model_scores()
+        for row in results.iterate_models()
         if row.n and row.score_low is not None and row.score_high is not None
     ]
     return build_plan(request.parameters.wishes(), questions, workers, models, len(aqer.workers_))

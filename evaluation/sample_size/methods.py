@@ -307,7 +307,9 @@ class _Crowd:
         # Else a question where all voters have grade 0 would have no exemplary answer.
         weights[voters] = np.maximum(weights[voters], HARDLY / len(voters))
         vote = get_mean_vote(self.whole.fitted_.crowd.vote)
-        scores = vote.cells.to_rows(vote.similarity(weights[:, None], leave_one_out=True)[:, 0])
+        scores = vote.cells.to_rows(
+            vote.compute_similarities(weights[:, None], leave_one_out=True)[:, 0]
+        )
         others = np.bincount(self.question, votes, self.n_questions)[self.question] - votes
         return np.where(others > 0, scores, np.nan)
 

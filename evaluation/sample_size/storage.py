@@ -39,7 +39,7 @@ def execute_run(turn: Turn) -> None:
     run = Run.objects.select_related("version").get(pk=turn.run_id)
     parameters = load_parameters(run)
     answers = remove_workers(run.version, parameters.exclude_workers, read_answers(run.version_id))
-    inputs = select_graded_answers(parameters.grading(), answers)
+    inputs = select_graded_answers(parameters.build_grading_parameters(), answers)
     if not len(inputs.answered):
         raise RunInputError("run.no_answer")
     grades = compute_mean_judgements(run.version)
@@ -58,7 +58,7 @@ def execute_run(turn: Turn) -> None:
                 turn.keep(ASIDE, {"key": key, "parts": computed})
             raise OutOfTimeError(turn.run_id)
 
-    embed = partial(embed_texts, parameters.grading(), turn)
+    embed = partial(embed_texts, parameters.build_grading_parameters(), turn)
     try:
         trial = try_crowd(parameters, inputs, grades, embed, report_progress, computed)
     except TooFewWorkersError:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from evaluation.consensus.inputs import Answers
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.facts.run.finding import find_consensus_slots
-from evaluation.grading.facts.texts import Reader
+from evaluation.grading.facts.run.finding import compute_slot_consensuses
+from evaluation.grading.facts.texts import FactReader
 from evaluation.grading.facts.texts.names import WordCounts
 from evaluation.grading.facts.texts.numbers import tokenise
 from evaluation.scorer.messages import REFUSALS
@@ -197,11 +197,11 @@ def build_question_facts(
     texts: dict[Any, list[str]] = {}
     for question, text in zip(answers.questions, answers.texts, strict=True):
         texts.setdefault(question, []).append(text)
-    slots = find_consensus_slots(wordings, answers, votes, excluded)
+    slots = compute_slot_consensuses(wordings, answers, votes, excluded)
     facts = {
         question: QuestionFacts(
             wordings.get(question, ""),
-            Reader.find_unit(wordings.get(question, ""), texts[question]),
+            FactReader.find_default_unit(wordings.get(question, ""), texts[question]),
             tuple(found),
         )
         for question, found in slots.items()
@@ -215,10 +215,10 @@ def count_words(answers: Answers) -> WordCounts:
     by_worker: dict[Any, WordCounts] = {}
     for worker, text in zip(answers.workers, answers.texts, strict=True):
         tokens = tokenise(text)
-        counts.add(tokens)
+        counts.add_text(tokens)
         by_worker.setdefault(worker, WordCounts()).add(tokens)
     people: dict[str, int] = {}
     for own in by_worker.values():
         for word in {*own.inside, *own.first, *own.small}:
             people[word] = people.get(word, 0) + 1
-    return counts.keep({word for word, n in people.items() if n >= FEWEST_PEOPLE})
+    return counts.select_words({word for word, n in people.items() if n >= FEWEST_PEOPLE})

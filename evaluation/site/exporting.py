@@ -17,7 +17,7 @@ from annotations.models import QuestionSet, QuestionSetVersion, rights
 from annotations.web.downloads import build_file_name, download
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_visible_or_404, select_visible
-from evaluation.grading.results.consensus_files import iterate_zip
+from evaluation.grading.results.consensus_files import iterate_consensus_zip
 from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
@@ -177,7 +177,9 @@ def _send_file(
     if export.needs_run:
         assert run is not None
         return download(
-            iterate_zip(build_consensus_report(run)), build_run_file_name(run, slug), "zip"
+            iterate_consensus_zip(build_consensus_report(run)),
+            build_run_file_name(run, slug),
+            "zip",
         )
     options: dict[str, Any] = {"run": run} if "run" in export.options else {}
     if "pseudonyms" in export.options:

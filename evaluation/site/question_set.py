@@ -128,7 +128,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     numbers = read_numbers(parts)
     standing = None
     if record and record.run:
-        standing = record.standing(build_data_change(record.run, numbers), versions[0])
+        standing = record.build_official_run(build_data_change(record.run, numbers), versions[0])
     context: dict[str, Any] = {
         "title": question_set.name,
         "subtitle": question_set.description,

@@ -25,7 +25,7 @@ from annotations.web.scope import RefusedError, get_user_id
 from evaluation.core.messages.reasons import REASONS
 from evaluation.core.options import API, OptionError
 from evaluation.grading.alarms.report import Mark
-from evaluation.grading.alarms.report.marks import read_marks_and_naming
+from evaluation.grading.alarms.report.marks import read_marks_and_naming_alarms
 from evaluation.grading.results.pages import GradingViewSet
 from evaluation.models import Run, WorkerGrade, WorkerVerdict
 from evaluation.models.runs import LONGEST_NAME, LONGEST_NOTES
@@ -214,7 +214,7 @@ class TriageViewSet(GradingViewSet):
         """Return a worker's reasons for review, the evidence and the decision history."""
         run = self.done(request, run_id)
         subject = self._get_worker_or_404(run, worker)
-        marks, naming = read_marks_and_naming(run, subject)
+        marks, naming = read_marks_and_naming_alarms(run, subject)
         partners = find_partners(run, subject, naming)
         key = request.query_params.get("with", "")
         partner = find_partner(run, subject, key, partners) if key else partners[0]

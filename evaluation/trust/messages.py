@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.core.messages.message import Sentence, format_count
-from evaluation.grading.alarms.messages import format_unchecked
+from evaluation.grading.alarms.messages import format_skipped_checks
 
 LEVELS: Mapping[str, str] = {
     "bad": "Stop",
@@ -99,7 +99,7 @@ def _append_unchecked(sentence: Sentence) -> Sentence:
         first = sentence.format_map(values) if isinstance(sentence, str) else sentence(values)
         checks = values.get("unchecked", ())
         if isinstance(checks, list | tuple):
-            checks = format_unchecked(checks)
+            checks = format_skipped_checks(checks)
         # The page of all words has a name in place of the checks.
         return f"{first} {checks}".rstrip() if isinstance(checks, str) else first
 

@@ -18,9 +18,9 @@ from evaluation.grading.remedies.report import build_remedies_report
 from evaluation.grading.results.charts.grades import build_decision_chart
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.results.views.alarms import (
+    build_exclusion_link,
+    build_exclusion_links,
     build_link_to_add_models,
-    build_link_without,
-    build_links_without,
     read_what_if,
 )
 from evaluation.grading.summary import describe_contradictions, read_summary
@@ -103,12 +103,14 @@ def show_decision(request: HttpRequest, run: Run) -> Context:
         "outcomes": build_outcomes_report(run),
         "next": _build_next_step(run, result, may),
         "record": _find_official_run(run),
-        "new_models": result.trust.changed.of_models and result.step is not Step.ADD_MODELS,
+        "new_models": result.trust.changed.has_model_changes and result.step is not Step.ADD_MODELS,
         "add_models": build_link_to_add_models(run) if may else "",
         "may": may,
-        "without": build_links_without(run, [person.row for person in result.look_at], may),
+        "without": build_exclusion_links(run, [person.row for person in result.look_at], may),
         "what_if": tried,
-        "what_if_link": build_link_without(run, tried.worker, tried.name) if tried and may else "",
+        "what_if_link": build_exclusion_link(run, tried.worker, tried.name)
+        if tried and may
+        else "",
     }
 
 

@@ -94,7 +94,7 @@ class AQER:
         self.skills_ = pd.Series(estimator.weights_, by_worker, name="skill")
         self.grades_ = pd.Series(estimator.grades_, by_worker, name="grade")
         by_task = pd.Index(task_labels, name="task")
-        exemplars = list(convert_to_dense(estimator.exemplars()))
+        exemplars = list(convert_to_dense(estimator.compute_exemplars()))
         self.aggregated_embeddings_ = pd.Series(exemplars, by_task).sort_index()
         columns = {"task": tasks, "output": data["output"].tolist()}
         scores = pd.DataFrame({**columns, "score": 1.0 - np.asarray(estimator.final_scores_)})

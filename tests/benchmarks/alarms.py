@@ -52,7 +52,7 @@ def cost_of_alarms(data: Path, n_questions: int = QUESTIONS, timed_texts: int = 
         found.append(detect_alarms(parameters, aqer, answers))
 
     def fit() -> None:
-        parameters.estimator().fit(made.vectors, made.workers, made.questions)
+        parameters.build_estimator().fit(made.vectors, made.workers, made.questions)
 
     timings = take_turns(
         [

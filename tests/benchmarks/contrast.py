@@ -26,7 +26,7 @@ def cost_of_contrast(n_questions: int = QUESTIONS, workers: int = WORKERS) -> Fi
     """Compare the time of question contrast with that of the fit that it comes after."""
     made = crowd(workers, n_questions, DIMENSION, answers=EACH)
     columns = (made.vectors, made.workers, made.questions)
-    aqer = AqerParameters(bootstrap=0).estimator().fit(*columns)
+    aqer = AqerParameters(bootstrap=0).build_estimator().fit(*columns)
     crowd_fit = aqer.fitted_.crowd
     cells = crowd_fit.vote.cells
     worker = cells.to_rows(cells.worker)
@@ -35,7 +35,7 @@ def cost_of_contrast(n_questions: int = QUESTIONS, workers: int = WORKERS) -> Fi
         crowd_fit.build_exemplars().compare_workers(worker, cells.n_workers)
 
     def fit() -> None:
-        AqerParameters(bootstrap=DRAWS).estimator().fit(*columns)
+        AqerParameters(bootstrap=DRAWS).build_estimator().fit(*columns)
 
     timings = take_turns(
         [
@@ -47,7 +47,7 @@ def cost_of_contrast(n_questions: int = QUESTIONS, workers: int = WORKERS) -> Fi
     contrast()
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    exemplars = np.asarray(aqer.exemplars()).nbytes
+    exemplars = np.asarray(aqer.compute_exemplars()).nbytes
     setting = f"{len(made):,} answers, {workers:,} workers, {n_questions:,} questions in a group"
     share = timings[CONTRAST].median / timings[FIT].median
     return Findings(

@@ -90,7 +90,7 @@ def _compared(
 def _some(answers: Answers) -> Answers:
     """Return what warms a run up: the answers to the first questions."""
     few = set(list(dict.fromkeys(answers.questions))[:2])
-    return answers.select(question in few for question in answers.questions)
+    return answers.select_rows(question in few for question in answers.questions)
 
 
 def _asked_of_pairs() -> dict[str, str]:

@@ -18,29 +18,29 @@ from evaluation.consensus.methods.exemplary_answers import MeanVote, MeanVoteBui
 from evaluation.consensus.methods.fitted import (
     DISCONNECTED,
     FEWER_THAN_3_WORKERS,
-    Fitted,
+    FitResult,
     FittedCrowd,
-    Learned,
+    LearnedAttribute,
 )
 from evaluation.consensus.methods.fixed_point import (
     FixedPoint,
-    History,
-    Rules,
+    IterationHistory,
+    IterationRules,
     Vote,
     WorkerMeans,
-    iterate,
+    iterate_to_fixed_point,
 )
-from evaluation.consensus.methods.model_scores import ModelAnswers, ModelScores, score_models
+from evaluation.consensus.methods.model_scores import ModelAnswerCodes, ModelScores, score_models
 from evaluation.consensus.methods.question_contrast import Contrasts
 from evaluation.consensus.methods.resampling import (
     DrawnVotes,
     Draws,
     DrawStore,
     Progress,
+    compute_bootstrap_draws,
     compute_closed_form_errors,
     compute_score_intervals,
     map_to_grades,
-    resample,
 )
 from evaluation.consensus.methods.scale import (
     EVERYBODY,
@@ -49,7 +49,7 @@ from evaluation.consensus.methods.scale import (
     cap_weights,
     find_components,
     find_supported_workers,
-    number_groups,
+    number_connected_groups,
     rank_within_groups,
 )
 from evaluation.consensus.methods.votes import build_vote, convert_vectors
@@ -69,7 +69,7 @@ Block = tuple[Vectors, ArrayLike, ArrayLike]
 
 
 class AQER:
-    """Grade workers by the similarity of their answers to the crowd's weighted mean answer.
+    """Estimator that grades workers by their similarity to the crowd's weighted mean answer.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class AQER:
     weights_ : (M,) voting weights; NaN where undefined.
     ranks_ : (M,) 1 for the best supported worker (of its group); 0 for no rank.
     groups_ : (M,) number of the worker's group where groups share no question, see
-        `scale.number_groups`; all 0 if there is only one.
+        `scale.number_connected_groups`; all 0 if there is only one.
     supported_ : (M,) at least 5 answered questions that at least 3 workers answered.
     n_answers_ : (M,); `n_workers_of_question_` (Q,).
     raw_low_, raw_high_, grade_low_, grade_high_ : (M,) 95% intervals; NaN where undefined, with
@@ -113,7 +113,7 @@ class AQER:
     contrasts_ : question contrast of answers and workers, see `Contrasts`, from the final weights.
     rank_low_, rank_high_ : (M,) 95% intervals of ranks_, whole numbers; NaN where undefined.
     draw_agreement_ : (n_draws,) Spearman correlation of each draw's raw scores with raw_.
-    history_ : the voting weights before the first iteration and after each, see `History`.
+    history_ : the voting weights before the first iteration and after each, see `IterationHistory`.
     reason_ : "fewer_than_3_workers" or "disconnected" where that leaves something undefined.
     out_of_ranking_ : (M,) why a worker is kept out of the ranking, or None.
     mean_vote_ : the answers' Gram blocks, from which alarms are computed; also under majority vote.
@@ -127,40 +127,40 @@ class AQER:
     {'ann': 1.0, 'bob': 1.0, 'cy': 0.0}
     """
 
-    fitted_: Fitted
+    fitted_: FitResult
 
-    workers_ = Learned[NDArray[np.generic]]()
-    questions_ = Learned[NDArray[np.generic]]()
-    n_answers_ = Learned[Integers]()
-    n_workers_of_question_ = Learned[Integers]()
-    supported_ = Learned[Booleans]()
-    raw_ = Learned[Floats]()
-    grades_ = Learned[Floats]()
-    weights_ = Learned[Floats]()
-    ranks_ = Learned[Integers]()
-    groups_ = Learned[Integers]()
-    out_of_ranking_ = Learned[list[str | None]]()
-    raw_low_ = Learned[Floats]()
-    raw_high_ = Learned[Floats]()
-    grade_low_ = Learned[Floats]()
-    grade_high_ = Learned[Floats]()
-    interval_reasons_ = Learned[list[str | None]]()
-    rank_low_ = Learned[Floats]()
-    rank_high_ = Learned[Floats]()
-    draw_agreement_ = Learned[Floats]()
-    scores_ = Learned[Floats]()
-    final_scores_ = Learned[Floats]()
-    leave_one_out_scores_ = Learned[Floats]()
-    nearest_ = Learned[Integers]()
-    dispersion_ = Learned[Floats]()
-    ceiling_ = Learned[Ceiling]()
-    contrasts_ = Learned[Contrasts]()
-    mean_vote_ = Learned[MeanVote]()
-    history_ = Learned[History]()
-    trace_ = Learned[list[float]]()
-    n_iter_ = Learned[int]()
-    converged_ = Learned[bool | None]()
-    reason_ = Learned[str | None]()
+    workers_ = LearnedAttribute[NDArray[np.generic]]()
+    questions_ = LearnedAttribute[NDArray[np.generic]]()
+    n_answers_ = LearnedAttribute[Integers]()
+    n_workers_of_question_ = LearnedAttribute[Integers]()
+    supported_ = LearnedAttribute[Booleans]()
+    raw_ = LearnedAttribute[Floats]()
+    grades_ = LearnedAttribute[Floats]()
+    weights_ = LearnedAttribute[Floats]()
+    ranks_ = LearnedAttribute[Integers]()
+    groups_ = LearnedAttribute[Integers]()
+    out_of_ranking_ = LearnedAttribute[list[str | None]]()
+    raw_low_ = LearnedAttribute[Floats]()
+    raw_high_ = LearnedAttribute[Floats]()
+    grade_low_ = LearnedAttribute[Floats]()
+    grade_high_ = LearnedAttribute[Floats]()
+    interval_reasons_ = LearnedAttribute[list[str | None]]()
+    rank_low_ = LearnedAttribute[Floats]()
+    rank_high_ = LearnedAttribute[Floats]()
+    draw_agreement_ = LearnedAttribute[Floats]()
+    scores_ = LearnedAttribute[Floats]()
+    final_scores_ = LearnedAttribute[Floats]()
+    leave_one_out_scores_ = LearnedAttribute[Floats]()
+    nearest_ = LearnedAttribute[Integers]()
+    dispersion_ = LearnedAttribute[Floats]()
+    ceiling_ = LearnedAttribute[Ceiling]()
+    contrasts_ = LearnedAttribute[Contrasts]()
+    mean_vote_ = LearnedAttribute[MeanVote]()
+    history_ = LearnedAttribute[IterationHistory]()
+    trace_ = LearnedAttribute[list[float]]()
+    n_iter_ = LearnedAttribute[int]()
+    converged_ = LearnedAttribute[bool | None]()
+    reason_ = LearnedAttribute[str | None]()
 
     def __init__(
         self,
@@ -209,7 +209,7 @@ class AQER:
         camps: ArrayLike | None = None,
         question_groups: ArrayLike | None = None,
     ) -> AQER:
-        """Estimate grades, voting weights and intervals from N answers; returns self.
+        """Estimate grades, voting weights and intervals from N answers; return the estimator.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ class AQER:
         return self
 
     def fit_blocks(self, blocks: Iterable[Block], progress: Progress | None = None) -> AQER:
-        """Estimate grades from answers in blocks ``(vectors, workers, questions)``; returns self.
+        """Estimate grades from blocks ``(vectors, workers, questions)``; return the estimator.
 
         All answers to a question must come in the same block. Blocks are not stored: a few numbers
         for each answer stay in memory. Exemplary answers and models' scores, which need the
@@ -288,13 +288,13 @@ class AQER:
         builder = MeanVoteBuilder(self.similarity)
         for vectors, workers, questions in blocks:
             x = convert_vectors(vectors, unit_length=self.unit_length)
-            builder.add(x, np.asarray(workers), np.asarray(questions))
-        self.fitted_ = self._fit_vote(*builder.build(), None, EVERYBODY, None, progress)
+            builder.add_answers(x, np.asarray(workers), np.asarray(questions))
+        self.fitted_ = self._fit_vote(*builder.build_vote(), None, EVERYBODY, None, progress)
         return self
 
-    def exemplars(self) -> Vectors:
-        """Return one exemplary answer per question, as rows, from the final weights in float64."""
-        return self.fitted_.exemplars()
+    def compute_exemplars(self) -> Vectors:
+        """Return one exemplary answer vector per question, from the final voting weights."""
+        return self.fitted_.compute_exemplars()
 
     def score_models(
         self,
@@ -303,31 +303,34 @@ class AQER:
         questions: ArrayLike,
         kind: ArrayLike | None = None,
     ) -> ModelScores:
-        """Return similarities of models' answers to the exemplary answers, with means and ranks.
+        """Return the models' mean similarities to the exemplary answers, with intervals and ranks.
 
         Parameters
         ----------
         vectors : (R, d) in the space of the workers' answers; rows without a text are ignored.
         models, questions : (R,) labels; a question that no worker answered gives no score.
-        kind : (R,) "text" (default), "no_text" for an empty or refused answer, which scores 0
-            under cosine and the lowest worker score of its question under Euclidean distance,
-            "error" for a missing one, which keeps the model out of the ranking.
+        kind : (R,) "text" (default), "no_text" for an empty or refused answer, which gets the
+            lowest worker score of its question (under cosine at most 0), "error" for a missing
+            one, which keeps the model out of the ranking.
         """
         crowd = self.fitted_.crowd
-        answers = ModelAnswers.from_labels(models, questions, kind, crowd.questions)
+        answers = ModelAnswerCodes.from_labels(models, questions, kind, crowd.questions)
         x = convert_vectors(vectors, unit_length=self.unit_length)
         if len(answers.model) != x.shape[0]:
             raise ValueError(f"{x.shape[0]} vectors for {len(answers.model)} answers of models")
         return score_models(crowd, answers, x)
 
-    def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
-        """Return raw scores, workers x columns, after iterating from the voting weights `start`."""
-        return self.fitted_.crowd.restarted(start, copies)
+    def compute_restarted_raw(self, start: Floats, copies: Floats | None = None) -> Floats:
+        """Return the raw scores after an iteration that starts from the voting weights `start`.
+
+        Both are arrays of workers x columns; each column of `start` is iterated on its own.
+        """
+        return self.fitted_.crowd.compute_restarted_raw(start, copies)
 
     # The steps of fit, in their order.
 
     def _check_parameters(self) -> None:
-        """Raise ValueError for an unknown name, a value out of range or switches that conflict."""
+        """Raise ValueError if a parameter is unknown, out of range or conflicts with another."""
         for name, value, known in (
             ("similarity", self.similarity, SIMILARITIES),
             ("init", self.init, INITIALIZATIONS),
@@ -361,16 +364,16 @@ class AQER:
         progress: Progress | None,
         draw_store: DrawStore | None = None,
     ) -> FittedCrowd:
-        """Run the iteration and the bootstrap on a vote (weighted answers); return the values."""
+        """Return the learned values of a fit: iterate weights and grades, then bootstrap them."""
         cells = vote.cells
         m = cells.n_workers
         ranked = m >= FEWEST_WORKERS
         if ranked and self.weight_cap is not None:
-            electorate = electorate.with_cap(self.weight_cap, m)
-        start = fixed_point.make_equal_weights(m)
+            electorate = electorate.set_weight_cap(self.weight_cap, m)
+        start = fixed_point.build_equal_weights(m)
         if ranked:
             start = self._compute_start(cells, electorate, initial_scores)
-        rules = Rules(
+        rules = IterationRules(
             leave_one_out=self.leave_one_out,
             difficulty=self.difficulty,
             discrimination=self.discrimination,
@@ -381,18 +384,22 @@ class AQER:
             electorate=electorate,
         )
         means = WorkerMeans(cells, rules)
-        history = History(start)
-        rest = iterate(vote, start[:, None], means, watch=history.add if ranked else None)
+        history = IterationHistory(start)
+        rest = iterate_to_fixed_point(
+            vote, start[:, None], means, watch=history.add_iteration if ranked else None
+        )
         raw, nothing = rest.raw[:, 0], np.full(m, np.nan)
         grades, weights = (rest.grades[:, 0], rest.weights[:, 0]) if ranked else (nothing, nothing)
-        reason = self._find_reason(means) if ranked else FEWER_THAN_3_WORKERS
+        reason = self._find_disconnection(means) if ranked else FEWER_THAN_3_WORKERS
         drawn, drawn_raw = None, None
         if self.n_draws:
             draws = Draws(cells, self.n_draws, self.seed, self.bootstrap_workers and ranked)
             # Without grades models' intervals are defined: the weights stay equal in all draws.
             votes = np.repeat(start[:, None], self.n_draws, axis=1)
             if ranked:
-                drawn_raw, votes = resample(vote, start, rules, draws, progress, draw_store)
+                drawn_raw, votes = compute_bootstrap_draws(
+                    vote, start, rules, draws, progress, draw_store
+                )
             drawn = DrawnVotes(draws, votes)
         low, high, reasons = nothing, nothing, [reason] * m
         if ranked:
@@ -401,7 +408,7 @@ class AQER:
         # Ends of intervals are mapped to grades by the minimum and maximum that made the grades.
         if electorate.on_scale is not None:
             on_scale = np.where(electorate.on_scale, raw, np.nan)
-        able, groups = find_supported_workers(cells), number_groups(cells)
+        able, groups = find_supported_workers(cells), number_connected_groups(cells)
         return FittedCrowd(
             workers=workers,
             questions=questions,
@@ -438,7 +445,7 @@ class AQER:
     def _compute_start(
         self, cells: Cells, electorate: Electorate, initial_scores: ArrayLike | None
     ) -> Floats:
-        """Return the first weight of each worker, from the electorate or the initialisation."""
+        """Return each worker's weight before the first iteration."""
         start = electorate.start
         if start is None:
             start = fixed_point.compute_first_weights(self.init, cells, initial_scores, self.seed)
@@ -446,8 +453,8 @@ class AQER:
             start = cap_weights(start[:, None] / start.sum(), self.weight_cap)[:, 0]
         return start
 
-    def _find_reason(self, means: WorkerMeans) -> str | None:
-        """Return "disconnected" if workers' difficulty-adjusted scores have no common scale."""
+    def _find_disconnection(self, means: WorkerMeans) -> str | None:
+        """Return "disconnected" if difficulty-adjusted scores have no common scale; else None."""
         if self.difficulty and find_components(means.cells, means.times[:, 0] > 0)[0] > 1:
             return DISCONNECTED
         return None
@@ -455,7 +462,7 @@ class AQER:
     def _compute_raw_intervals(
         self, vote: Vote, means: WorkerMeans, rest: FixedPoint, drawn_raw: Floats | None
     ) -> tuple[Floats, Floats, list[str | None]]:
-        """Return both ends of each worker's 95% interval of the raw score, and why they are NaN."""
+        """Return both ends of each raw score's 95% interval, and the reasons where they are NaN."""
         cells, raw = vote.cells, rest.raw[:, 0]
         n = cells.sum_by_worker(means.times[:, 0]).astype(np.int64)
         cosine = self.similarity == "cosine"

@@ -48,7 +48,7 @@ REDO = 2_000_000
 
 @dataclass(frozen=True)
 class MeanVote:
-    """Inner products of all pairs of answers to each question, for similarities to their mean.
+    """Mean vote: similarities to weighted mean answers, from inner products of answer pairs.
 
     Attributes
     ----------
@@ -63,24 +63,24 @@ class MeanVote:
 
     @classmethod
     def from_vectors(cls, vectors: Vectors, cells: Cells, similarity: str) -> MeanVote:
-        """Build the vote from vectors (one row per answer) in one pass.
+        """Return the mean vote of answers, from one pass over their vectors (one row per answer).
 
         Only inner products are kept.
         """
         euclidean = similarity == "euclidean"
         return cls(cells, compute_gram_blocks(vectors, cells, centred=euclidean), euclidean)
 
-    def votes(self, weights: Floats) -> Floats:
-        """Return the voting weight of each answer, one column per draw.
+    def gather_votes(self, weights: Floats) -> Floats:
+        """Return the voting weight of each answer, its worker's; one column per bootstrap draw.
 
-        Ones if a question's sum is <= 0.
+        Where the weights of a question's answers sum to 0 or less, each answer has weight 1.
         """
         v = weights[self.cells.worker]
         is_empty = self.cells.sum_by_question(v) <= 0
         return np.where(self.cells.spread(is_empty), 1.0, v) if is_empty.any() else v
 
     def compute_exemplar_parts(self, v: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return squared norm, sum of weights, and sum of lengths of each weighted sum of vectors.
+        """Return three parts of each question's weighted sum: squared norm, weights, and lengths.
 
         Parameters
         ----------
@@ -99,11 +99,11 @@ class MeanVote:
             stop, last = start + len(block) * block.size, first + len(block)
             u = self._scale_votes(block, v[start:stop].reshape(len(block), block.size, -1))
             square[first:last] = np.einsum("bid,bid->bd", u, block.multiply(u))
-            lengths[first:last] = _sum(u)
+            lengths[first:last] = _sum_over_answers(u)
             start, first = stop, last
         return square, self.cells.sum_by_question(v), lengths
 
-    def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
+    def compute_similarities(self, weights: Floats, *, leave_one_out: bool) -> Floats:
         """Return each answer's similarity to its exemplary answer; a column per set of weights.
 
         Parameters
@@ -129,12 +129,12 @@ class MeanVote:
         return out
 
     def _gather_votes(self, weights: Floats, start: int, stop: int, block: GramBlock) -> Floats:
-        """Return the weights of a block's answers, questions x answers x draws.
+        """Return the voting weights of a block's answers, as questions x answers x draws.
 
         Ones if a question's sum is <= 0.
         """
         v = weights[self.cells.worker[start:stop]].reshape(len(block), block.size, -1)
-        is_empty = _sum(v) <= 0
+        is_empty = _sum_over_answers(v) <= 0
         return np.where(is_empty[:, None, :], 1.0, v) if is_empty.any() else v
 
     def _scale_votes(self, block: GramBlock, v: Floats) -> Floats:
@@ -142,22 +142,28 @@ class MeanVote:
         return v if self.euclidean else v * block.length[:, :, None]
 
     def _compare_with_all(self, block: GramBlock, v: Floats) -> Floats:
-        """Return similarities, questions x answers x draws, to the mean of all answers."""
+        """Return each answer's similarity to the weighted mean of all answers to its question.
+
+        Shape: questions x answers x draws.
+        """
         u = self._scale_votes(block, v)
         product = block.multiply(u)
         square = np.einsum("bid,bid->bd", u, product)[:, None, :]
-        total = _sum(u)[:, None, :]
+        total = _sum_over_answers(u)[:, None, :]
         if self.euclidean:
-            return self._compute_distance(block, product / total, square / total**2)
+            return self._compute_negative_distances(block, product / total, square / total**2)
         return compute_cosines(product, square, total)
 
     def _compare_with_others(self, block: GramBlock, v: Floats) -> Floats:
-        """Return leave-one-out similarities, questions x answers x draws."""
+        """Return each answer's similarity to the weighted mean of the other answers.
+
+        Shape: questions x answers x draws.
+        """
         own = block.own[:, :, None]
         u = self._scale_votes(block, v)
         product = block.multiply(u)
         square = np.einsum("bid,bid->bd", u, product)[:, None, :]
-        total = _sum(u)[:, None, :]
+        total = _sum_over_answers(u)[:, None, :]
         # The others' sum is the full sum less the own term, which costs no further matrix product.
         rest = product - u * own
         rest_square = square - 2 * u * product + u**2 * own
@@ -171,20 +177,20 @@ class MeanVote:
         # Where the own term is nearly the whole sum, the subtraction cancels: these cells are
         # summed anew.
         if redo.any():
-            self._recompute(block, v, redo, (rest, rest_square, others))
+            self._recompute_exactly(block, v, redo, (rest, rest_square, others))
         if self.euclidean:
-            # Not zero: `_recompute` gave the others equal votes wherever their weights sum to 0.
-            return self._compute_distance(block, rest / others, rest_square / others**2)
+            # Not zero: the others have equal votes where their weights sum to 0.
+            return self._compute_negative_distances(block, rest / others, rest_square / others**2)
         return compute_cosines(rest, rest_square, others)
 
-    def _recompute(
+    def _recompute_exactly(
         self,
         block: GramBlock,
         v: Floats,
         redo: NDArray[np.bool_],
         results: tuple[Floats, Floats, Floats],
     ) -> None:
-        """Recompute similarities by exact sums of the other answers, for answers flagged in `redo`.
+        """Replace the `results` of answers flagged in `redo` by exact sums of the other answers.
 
         The similarities in `results` are replaced.
         """
@@ -206,18 +212,23 @@ class MeanVote:
             rest_square[b, i, d] = np.einsum("fi,fi->f", other_votes, product)
             others[b, i, d] = other_votes.sum(axis=1)
 
-    def _compute_distance(self, block: GramBlock, inner: Floats, square: Floats) -> Floats:
-        """Return negative distances, questions x answers x draws, from inner products."""
+    def _compute_negative_distances(
+        self, block: GramBlock, inner: Floats, square: Floats
+    ) -> Floats:
+        """Return negative distances of answers to exemplary answers, from their inner products.
+
+        Shape: questions x answers x draws.
+        """
         own = block.own[:, :, None]
         return compute_negative_distances(own, inner, square, block.exponent[:, None, None])
 
-    def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
-        """Return one exemplary answer per question, as rows in code order, in float64.
+    def compute_exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
+        """Return one exemplary answer vector per question, in the order of question codes.
 
         `vectors` (N, d) must be those of `from_vectors`; sparse vectors give sparse exemplars.
         """
         cells = self.cells
-        v = self.votes(weights[:, None])[:, 0]
+        v = self.gather_votes(weights[:, None])[:, 0]
         v = v / np.repeat(np.add.reduceat(v, cells.starts), cells.sizes)
         if sparse.issparse(vectors):
             votes = sparse.csr_array(
@@ -237,8 +248,8 @@ class MeanVote:
             out[cells.questions_in_order[first : first + step]] = sums
         return out
 
-    def dispersion(self, weights: Floats) -> Floats:
-        """Return each question's dispersion, ``1 - |weighted mean of the unit vectors|``, 0 to 1.
+    def compute_dispersions(self, weights: Floats) -> Floats:
+        """Return each question's dispersion: 1 minus the length of the weighted mean unit vector.
 
         0 where all answers point the same way. `weights` is (M,); questions in code order. A zero
         vector has no direction and enters the mean as zero.
@@ -255,7 +266,7 @@ class MeanVote:
 
 
 def compute_cosines(inner: Floats, square: Floats, lengths: Floats) -> Floats:
-    """Return cosines of unit (or zero) vectors with weighted sums of vectors; 0 for a zero sum.
+    """Return cosines of unit vectors with weighted sums of vectors; 0 where either is zero.
 
     Parameters
     ----------
@@ -271,20 +282,23 @@ def compute_cosines(inner: Floats, square: Floats, lengths: Floats) -> Floats:
 def compute_negative_distances(
     own: Floats, inner: Floats, square: Floats, exponent: NDArray[np.integer]
 ) -> Floats:
-    """Return ``-|x - y|`` from ``x'x``, ``x'y`` and ``y'y`` of vectors scaled by 2^-exponent."""
+    """Return negative distances ``-|x - y|`` from ``x'x``, ``x'y`` and ``y'y``.
+
+    The inner products are of vectors that were scaled by 2^-exponent.
+    """
     squared = own - 2 * inner + square
     squared = np.where(squared > NO_DISTANCE * (own + square), squared, 0.0)
     # Subtracted from zero, so that no distance is 0 and not -0.
     return np.asarray(0.0 - np.ldexp(np.sqrt(squared), exponent))
 
 
-def _sum(v: Floats) -> Floats:
-    """Return an array (questions, answers, draws) summed over the answers."""
+def _sum_over_answers(v: Floats) -> Floats:
+    """Return an array of questions x answers x draws summed over its answers."""
     return np.einsum("bid->bd", v)
 
 
 class MeanVoteBuilder:
-    """Builder of a `MeanVote` from batches of answers; it does not store their vectors.
+    """Builder of a `MeanVote` from batches of answers; it stores no vectors.
 
     Within `add`, all answers to a question come together; rows are counted over all blocks.
     """
@@ -297,10 +311,13 @@ class MeanVoteBuilder:
         # (size, block, worker, question, row), the last three over the cells of the block
         self._pieces: list[tuple[int, GramBlock, Integers, Integers, Integers]] = []
 
-    def add(
+    def add_answers(
         self, vectors: Vectors, workers: NDArray[np.generic], questions: NDArray[np.generic]
     ) -> None:
-        """Add the inner products of a batch of answers; see `AQER.fit` for shapes and errors."""
+        """Add a batch of answers, with all answers to each of its questions; store inner products.
+
+        Shapes and errors are those of `AQER.fit`.
+        """
         worker, worker_labels = encode_labels(workers)
         question, question_labels = encode_labels(questions)
         if not len(worker) == len(question) == vectors.shape[0]:
@@ -309,8 +326,8 @@ class MeanVoteBuilder:
         known = self._questions.keys() & set(question_labels.tolist())
         if known:
             raise ValueError(f"question {min(map(str, known))} comes in more than one block")
-        worker_code = _extend(self._workers, worker_labels)
-        question_code = _extend(self._questions, question_labels)
+        worker_code = _encode_labels(self._workers, worker_labels)
+        question_code = _encode_labels(self._questions, question_labels)
         local = Cells.from_codes(worker, question, len(worker_labels), len(question_labels))
         start = 0
         try:
@@ -331,8 +348,8 @@ class MeanVoteBuilder:
             start = part.stop
         self._rows += vectors.shape[0]
 
-    def build(self) -> tuple[MeanVote, NDArray[np.generic], NDArray[np.generic]]:
-        """Return the vote and the labels of its workers and questions, in order of appearance."""
+    def build_vote(self) -> tuple[MeanVote, NDArray[np.generic], NDArray[np.generic]]:
+        """Return the vote, the workers' labels and the questions' labels, by first appearance."""
         if not self._pieces:
             raise ValueError("no answers: at least one is needed")
         # A stable sort by size keeps questions of one size in the order in which they came.
@@ -354,8 +371,8 @@ class MeanVoteBuilder:
         return vote, np.array(list(self._workers)), np.array(list(self._questions))
 
 
-def _extend(codes: dict[object, int], labels: NDArray[np.generic]) -> Integers:
-    """Return integer codes of labels; a new label gets the next number in `codes`."""
+def _encode_labels(codes: dict[object, int], labels: NDArray[np.generic]) -> Integers:
+    """Return the integer codes of labels; add a new label to `codes` with the next number."""
     return np.array([codes.setdefault(label, len(codes)) for label in labels.tolist()])
 
 
@@ -365,7 +382,7 @@ MAJORITY = 0.5 + 1e-12
 
 @dataclass(frozen=True)
 class MajorityVote:
-    """Answers as bags of words (1 per word used), one dense array per question, to count votes.
+    """Majority vote on words: an exemplary answer has the words with over half of the votes.
 
     Attributes
     ----------
@@ -383,7 +400,9 @@ class MajorityVote:
 
     @classmethod
     def from_vectors(cls, vectors: Vectors, cells: Cells, similarity: str) -> MajorityVote:
-        """Build the vote; each question keeps only the columns of words that its answers use.
+        """Return the majority vote of answers, from vectors that count words as zeros and ones.
+
+        Each question keeps only the columns of words that its answers use.
 
         Raises
         ------
@@ -402,32 +421,33 @@ class MajorityVote:
         mean_vote = MeanVote.from_vectors(vectors, cells, similarity)
         return cls(cells, bags, words, mean_vote, similarity == "euclidean")
 
-    def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return each answer's similarity to the exemplary bag (words with a majority of votes)."""
+    def compute_similarities(self, weights: Floats, *, leave_one_out: bool) -> Floats:
+        """Return each answer's similarity to the majority's words; a column per set of weights."""
         out = np.empty((len(self.cells), weights.shape[1]))
         for place, bag in enumerate(self.bags):
             start, size = self.cells.starts[place], self.cells.sizes[place]
             part = slice(start, start + size)
-            v = self.gather_votes(place, weights)
+            v = self.gather_question_votes(place, weights)
             if not leave_one_out:
                 exemplar = find_majority_words(bag, v)
-                out[part] = self.compare(bag, exemplar)
+                out[part] = self.compare_with_exemplars(bag, exemplar)
             elif size == 1:
                 out[part] = np.nan
             else:
                 for i in range(size):
                     others = _use_equal_votes_if_none(np.delete(v, i, axis=0), axis=0)
                     exemplar = find_majority_words(np.delete(bag, i, axis=0), others)
-                    out[start + i] = self.compare(bag[i : i + 1], exemplar)[0]
+                    out[start + i] = self.compare_with_exemplars(bag[i : i + 1], exemplar)[0]
         return out
 
-    def exemplars(self, vectors: Vectors, weights: Floats) -> sparse.csr_array:
-        """Return one exemplary bag (the majority's words) per question, as sparse rows."""
+    def compute_exemplars(self, vectors: Vectors, weights: Floats) -> sparse.csr_array:
+        """Return the majority's words of each question, as sparse rows of zeros and ones."""
         cells, dimension = self.cells, vectors.shape[1]
         rows = []
         for place, (bag, words) in enumerate(zip(self.bags, self.words, strict=True)):
             chosen = words[
-                find_majority_words(bag, self.gather_votes(place, weights[:, None]))[:, 0] > 0
+                find_majority_words(bag, self.gather_question_votes(place, weights[:, None]))[:, 0]
+                > 0
             ]
             rows.append(
                 sparse.csr_array(
@@ -437,21 +457,25 @@ class MajorityVote:
         stacked = sparse.vstack(rows, format="csr")
         return sparse.csr_array(stacked[np.argsort(cells.questions_in_order)])
 
-    def dispersion(self, weights: Floats) -> Floats:
-        """Return one dispersion per question, computed from the vectors as under mean vote."""
-        return self.mean_vote.dispersion(weights)
+    def compute_dispersions(self, weights: Floats) -> Floats:
+        """Return each question's dispersion, computed from the vectors as under mean vote."""
+        return self.mean_vote.compute_dispersions(weights)
 
-    def gather_votes(self, place: int, weights: Floats) -> Floats:
-        """Return the voting weights of a question's answers, answers x draws.
+    def gather_question_votes(self, place: int, weights: Floats) -> Floats:
+        """Return the voting weights of the answers to one question, as answers x draws.
 
-        Ones if all are 0.
+        `place` is the question's position in cell order. Weights are 1 where all are 0.
         """
         start = self.cells.starts[place]
         part = slice(start, start + self.cells.sizes[place])
         return _use_equal_votes_if_none(weights[self.cells.worker[part]], axis=0)
 
-    def compare(self, bag: Floats, exemplar: Floats, words: Floats | None = None) -> Floats:
-        """Return similarities of a question's answers with one exemplary bag (column) per draw.
+    def compare_with_exemplars(
+        self, bag: Floats, exemplar: Floats, words: Floats | None = None
+    ) -> Floats:
+        """Return each answer's similarity to its question's exemplary words, as answers x draws.
+
+        `bag` (m, words) has the answers' words, `exemplar` (words, draws) the majority's.
 
         `words` (m,) is the number of words of each whole bag, if `bag` holds only some of them.
         """
@@ -466,11 +490,11 @@ class MajorityVote:
 
 
 def _use_equal_votes_if_none(v: Floats, axis: int) -> Floats:
-    """Return votes, replaced by 1 where none along `axis` is above 0."""
+    """Return the votes, with 1 in place of 0 where no vote along `axis` is above 0."""
     is_empty = ~(v > 0).any(axis=axis, keepdims=True)
     return np.where(is_empty, 1.0, v)
 
 
 def find_majority_words(bag: Floats, v: Floats) -> Floats:
-    """Return 1 for each word with a majority of the votes, else 0; words x draws."""
+    """Return 1 for each word that more than half of the votes use, else 0; words x draws."""
     return ((bag.T @ v) / v.sum(axis=0) > MAJORITY).astype(np.float64)

@@ -1,7 +1,7 @@
 """Learned values of a fit, and exemplary answers prepared for question contrast.
 
-Each fit creates a new `Fitted`, so that no value of an earlier fit remains. Values that only some
-callers need are computed on first access and cached.
+Each fit creates a new `FitResult`, so that no value of an earlier fit remains. Values that only
+some callers need are computed on first access and cached.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from scipy import sparse
 
 from evaluation.consensus.methods.exemplary_answers import MeanVote
 from evaluation.consensus.methods.fixed_point import (
-    History,
-    Rules,
+    IterationHistory,
+    IterationRules,
     Vote,
     WorkerMeans,
-    iterate,
+    iterate_to_fixed_point,
     scale_to_grades,
 )
 from evaluation.consensus.methods.question_contrast import Contrasts, CrowdExemplars
@@ -46,7 +46,7 @@ NEEDS_VECTORS = "contrast_needs_vectors"
 
 
 def find_contrast_obstacle(vote: Vote, vectors: Vectors | None) -> str | None:
-    """Return the reason code why question contrast is undefined for a vote; None if defined."""
+    """Return the code of why a vote has no question contrast; None if it has one."""
     plain = vote.vote if isinstance(vote, LeftOutVote) else vote
     if not isinstance(plain, MeanVote):
         return NEEDS_MEAN_VOTE
@@ -62,7 +62,7 @@ def build_crowd_exemplars(
     groups: Integers | None,
     without: int | None = None,
 ) -> CrowdExemplars:
-    """Return the exemplary answers of a mean vote under cosine, prepared for question contrast.
+    """Return the exemplary answers of a mean vote, prepared for question contrast.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def build_crowd_exemplars(
     # vectors need the same scale.
     x = scale_by_power_of_two(vectors, exponent[question]) if exponent.any() else vectors
     if without is None:
-        votes = cells.to_rows(plain.votes(weights[:, None])[:, 0])
-        exemplars = plain.exemplars(x, weights)
+        votes = cells.to_rows(plain.gather_votes(weights[:, None])[:, 0])
+        exemplars = plain.compute_exemplars(x, weights)
     else:
         left = np.flatnonzero(worker != without)
         x, question, votes = x[left], question[left], weights[worker[left]]
@@ -97,7 +97,7 @@ def build_crowd_exemplars(
 def compute_rank_intervals(
     drawn: Floats, ranked: NDArray[np.bool_], n: Integers, level: float = 0.95
 ) -> tuple[Floats, Floats]:
-    """Return the ends of the 95% intervals of the workers' ranks, counted from 1.
+    """Return the lower and upper ends of each worker's 95% rank interval; NaN if unranked.
 
     In every draw the ranked workers with a raw score are ranked again, ties with the better rank.
     The interval lies between order statistics of a worker's ranks, low rounded down and high
@@ -131,7 +131,7 @@ def compute_rank_intervals(
 
 
 def compute_draw_agreement(raw: Floats, drawn: Floats, ranked: NDArray[np.bool_]) -> Floats:
-    """Return for each bootstrap draw the Spearman correlation of its raw scores with the run's.
+    """Return each bootstrap draw's Spearman correlation with the run's raw scores.
 
     It is computed over the ranked workers with a score in both; NaN in a draw with fewer than 2, or
     if all their scores are equal. Scores that differ by the last bits only are tied, as in ranks,
@@ -153,8 +153,8 @@ DISCONNECTED = "disconnected"
 V = TypeVar("V")
 
 
-class Learned(Generic[V]):
-    """Descriptor of a learned attribute: ``grades_`` returns ``fitted_.grades``.
+class LearnedAttribute(Generic[V]):
+    """Descriptor of a learned attribute of an estimator: ``grades_`` reads ``fitted_.grades``.
 
     Raises AttributeError before the first fit.
     """
@@ -168,8 +168,10 @@ class Learned(Generic[V]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fitted(ABC):
-    """Learned values of one fit of `AQER`, which documents the attributes.
+class FitResult(ABC):
+    """Learned values of one fit of `AQER`, such as grades, weights, ranks and intervals.
+
+    `AQER` documents the attributes.
 
     `drawn_raw` (M, n_draws) are the raw scores in the bootstrap draws; None without.
     """
@@ -190,7 +192,7 @@ class Fitted(ABC):
     grade_high: Floats
     interval_reasons: list[str | None]
     drawn_raw: Floats | None
-    history: History
+    history: IterationHistory
     trace: list[float]
     converged: bool | None
     reason: str | None
@@ -201,27 +203,27 @@ class Fitted(ABC):
         """Fit of the workers who vote; the fit of all workers if all vote."""
 
     @abstractmethod
-    def exemplars(self) -> Vectors:
-        """Return one exemplary answer per question, as rows, from the final weights in float64."""
+    def compute_exemplars(self) -> Vectors:
+        """Return one exemplary answer vector per question, from the final voting weights."""
 
     @property
     @abstractmethod
     def contrasts(self) -> Contrasts:
-        """Leave-one-out question contrast of answers and of workers, with the final weights."""
+        """Leave-one-out question contrasts of answers and workers, from the final weights."""
 
     @property
     def n_iter(self) -> int:
-        """Number of iterations."""
+        """Number of iterations that the fit took."""
         return len(self.trace)
 
     @property
     def out_of_ranking(self) -> list[str | None]:
-        """Reason why a worker is not ranked, one per worker; None for a ranked one."""
+        """Why each worker is left out of the ranking; None for a ranked worker."""
         return [None] * len(self.workers)
 
     @property
     def mean_vote(self) -> MeanVote:
-        """Gram blocks of the voting answers, also under majority vote."""
+        """Mean vote of the voting answers (their inner products), also under majority vote."""
         return get_mean_vote(self.crowd.vote)
 
     @property
@@ -231,9 +233,9 @@ class Fitted(ABC):
 
     @cached_property
     def rank_interval(self) -> tuple[Floats, Floats]:
-        """Ends of the 95% interval of each worker's rank within the group.
+        """Lower and upper ends of each worker's 95% rank interval; NaN without bootstrap draws.
 
-        NaN without bootstrap draws.
+        Ranks are those within the worker's connected group.
         """
         if self.drawn_raw is None:
             nothing = np.full(len(self.workers), np.nan)
@@ -248,12 +250,12 @@ class Fitted(ABC):
 
     @property
     def rank_low(self) -> Floats:
-        """Lower (better) end of the rank interval of each worker."""
+        """Best rank within the 95% rank interval of each worker."""
         return self.rank_interval[0]
 
     @property
     def rank_high(self) -> Floats:
-        """Upper (worse) end of the rank interval of each worker."""
+        """Worst rank within the 95% rank interval of each worker."""
         return self.rank_interval[1]
 
     @cached_property
@@ -265,7 +267,7 @@ class Fitted(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FittedCrowd(Fitted):
+class FittedCrowd(FitResult):
     """Learned values of a fit in which all answers vote.
 
     Attributes
@@ -283,7 +285,7 @@ class FittedCrowd(Fitted):
     vectors: Vectors | None
     votes: Floats
     previous: Floats
-    rules: Rules
+    rules: IterationRules
     similarity: str
     aggregation: str
     seed: int
@@ -310,35 +312,32 @@ class FittedCrowd(Fitted):
             raise ValueError("fitted block by block: the vectors were not stored")
         return self.vectors
 
-    def exemplars(self) -> Vectors:
-        """Return one exemplary answer per question, as rows, from the final weights in float64."""
-        return self.vote.exemplars(self.answer_vectors, self.votes)
+    def compute_exemplars(self) -> Vectors:
+        """Return one exemplary answer vector per question, from the final voting weights."""
+        return self.vote.compute_exemplars(self.answer_vectors, self.votes)
 
     @cached_property
     def scores(self) -> Floats:
-        """In-sample similarity of each answer to the exemplary answer behind the raw scores."""
+        """In-sample similarity of each answer to the exemplary answer that gave the raw scores."""
         return self._compute_scores_by_row(self.previous, leave_one_out=False)
 
     @cached_property
     def final_scores(self) -> Floats:
-        """In-sample similarity of each answer to the exemplary answer of the final weights."""
+        """In-sample similarity of each answer to the exemplary answer by the final weights."""
         return self._compute_scores_by_row(self.votes[:, None], leave_one_out=False)
 
     @cached_property
     def leave_one_out_scores(self) -> Floats:
-        """Leave-one-out similarity of each answer, final weights.
-
-        NaN for a question's only answer.
-        """
+        """Leave-one-out similarity of each answer by the final weights; NaN for an only answer."""
         return self._compute_scores_by_row(self.votes[:, None], leave_one_out=True)
 
     @property
     def contrast_obstacle(self) -> str | None:
-        """Reason why this fit has no question contrast, as a code; None if it has."""
+        """Code of why this fit has no question contrast; None if it has one."""
         return find_contrast_obstacle(self.vote, self.vectors)
 
     def build_exemplars(self, without: int | None = None) -> CrowdExemplars:
-        """Return the exemplary answers for question contrast; `without` leaves one worker out.
+        """Return the exemplary answers for question contrast, without the worker code `without`.
 
         Call it only without a `contrast_obstacle`.
         """
@@ -350,11 +349,11 @@ class FittedCrowd(Fitted):
         """Leave-one-out question contrast of answers and workers, from the final weights."""
         cells = self.vote.cells
         if self.contrast_obstacle is not None:
-            return Contrasts.undefined(len(cells), cells.n_workers, self.contrast_obstacle)
+            return Contrasts.build_undefined(len(cells), cells.n_workers, self.contrast_obstacle)
         return self.build_exemplars().compare_workers(cells.to_rows(cells.worker), cells.n_workers)
 
     def grade_by_contrast(self) -> FittedCrowd:
-        """Return a copy of the fit with raw scores, grades and ranks by question contrast.
+        """Return a copy of the fit whose raw scores, grades and ranks are question contrasts.
 
         Voting weights and exemplary answers stay those of the iteration.
         """
@@ -384,7 +383,7 @@ class FittedCrowd(Fitted):
         return fitted
 
     def _draw_contrasts(self, contrasts: Contrasts) -> Floats | None:
-        """Return the workers' contrasts in the bootstrap draws; None without draws."""
+        """Return each worker's question contrast in every bootstrap draw; None without draws."""
         if self.drawn is None:
             return None
         cells = self.vote.cells
@@ -392,40 +391,34 @@ class FittedCrowd(Fitted):
         return contrasts.average_in_draws(self.drawn, worker, question)
 
     @property
-    def left_out(self) -> Floats:
-        """Leave-one-out similarity of each answer, in the order of the cells."""
+    def leave_one_out_by_cell(self) -> Floats:
+        """Leave-one-out similarity of each answer, in the order of the vote's cells."""
         return self.leave_one_out_scores[self.vote.cells.row]
 
     def _compute_scores_by_row(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return one similarity per answer, in input order, for one column of worker weights."""
-        similarity = self.vote.similarity(weights, leave_one_out=leave_one_out)
+        """Return the similarity of each answer by one column of voting weights, in input order."""
+        similarity = self.vote.compute_similarities(weights, leave_one_out=leave_one_out)
         return self.vote.cells.to_rows(similarity[:, 0])
 
     @cached_property
     def nearest(self) -> Integers:
-        """Input row of the answer nearest to each question's exemplary answer.
-
-        Of ties, the first.
-        """
+        """Input row of each question's answer nearest to the exemplary answer, first of ties."""
         return find_nearest_rows(self.vote, self.final_scores, self.votes)
 
     @cached_property
     def dispersion(self) -> Floats:
-        """Dispersion of each question: 1 - length of the mean unit vector.
-
-        0 if all answers agree.
-        """
-        return self.vote.dispersion(self.votes)
+        """Dispersion of each question: 1 minus the length of the mean unit vector."""
+        return self.vote.compute_dispersions(self.votes)
 
     @cached_property
     def human_ceiling(self) -> Ceiling:
         """Human ceiling: mean leave-one-out score of the best quarter of the workers."""
         if not self.ranked:
             return Ceiling(None, None, None, 0, 0, FEWER_THAN_3_WORKERS)
-        return compute_human_ceiling(self.left_out, self.vote.cells, self.seed)
+        return compute_human_ceiling(self.leave_one_out_by_cell, self.vote.cells, self.seed)
 
     def compute_lowest_scores(self) -> Floats:
-        """Return the lowest worker score on each question, the score of an empty model reply.
+        """Return the lowest worker score on each question, which an empty model reply gets.
 
         It uses the final weights, as the scores of models do. Under cosine it is at most 0.
         """
@@ -434,8 +427,8 @@ class FittedCrowd(Fitted):
         lowest = cells.to_questions(np.minimum.reduceat(scores, cells.starts))
         return np.minimum(lowest, 0.0) if self.similarity == "cosine" else lowest
 
-    def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
-        """Return raw scores, workers x columns, of an iteration started from weights `start`.
+    def compute_restarted_raw(self, start: Floats, copies: Floats | None = None) -> Floats:
+        """Return the raw scores after an iteration that starts from the voting weights `start`.
 
         `copies` (M, D) is the number of votes of each worker; a worker with 0 votes is left out
         and has raw NaN.
@@ -443,4 +436,4 @@ class FittedCrowd(Fitted):
         cells = self.vote.cells
         times = np.ones(start.shape) if copies is None else (copies > 0).astype(float)
         means = WorkerMeans(cells, self.rules, times[cells.worker])
-        return iterate(self.vote, start, means, copies).raw
+        return iterate_to_fixed_point(self.vote, start, means, copies).raw

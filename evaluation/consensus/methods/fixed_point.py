@@ -24,14 +24,14 @@ from evaluation.core.stats.grams import Vectors
 
 
 def compute_first_weights(init: str, cells: Cells, scores: ArrayLike | None, seed: int) -> Floats:
-    """Return the first weight of each worker for the method "equal", "random" or "entailment".
+    """Return each worker's first weight by the method "equal", "random" or "entailment".
 
     Raises ValueError if ``init="entailment"`` lacks a score for each of N answers.
     """
     if init == "random":
         return draw_random_weights(cells.n_workers, seed)
     if init == "equal":
-        return make_equal_weights(cells.n_workers)
+        return build_equal_weights(cells.n_workers)
     if scores is None:
         raise ValueError("the entailment initialisation needs initial_scores")
     of_rows = np.asarray(scores, dtype=float)
@@ -40,19 +40,19 @@ def compute_first_weights(init: str, cells: Cells, scores: ArrayLike | None, see
     return compute_weights_from_scores(of_rows, cells)
 
 
-def make_equal_weights(n_workers: int) -> Floats:
+def build_equal_weights(n_workers: int) -> Floats:
     """Return the weight 1 / `n_workers` for every worker."""
     return np.full(n_workers, 1.0 / n_workers)
 
 
 def draw_random_weights(n_workers: int, seed: int) -> Floats:
-    """Return random weights of the workers: uniform, scaled to sum to 1."""
+    """Return uniform random weights of the workers, scaled to sum to 1."""
     weights = np.random.default_rng(seed).random(n_workers)
     return np.asarray(weights / weights.sum())
 
 
 def compute_weights_from_scores(scores: Floats, cells: Cells) -> Floats:
-    """Return worker weights that are proportional to the mean score of the worker's answers.
+    """Return worker weights in proportion to the mean score of each worker's answers.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def compute_weights_from_scores(scores: Floats, cells: Cells) -> Floats:
     count = cells.sum_by_worker(known.astype(float))
     mean = divide_where_positive(total, count, 0.0)
     if mean.sum() <= 0:
-        return make_equal_weights(cells.n_workers)
+        return build_equal_weights(cells.n_workers)
     return np.asarray(mean / mean.sum())
 
 
@@ -80,7 +80,7 @@ FEWEST_ANSWERERS = 5
 
 
 def compute_item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Floats:
-    """Return question weights: item-rest correlations cut at 0; row per question, column per draw.
+    """Return question weights (questions x draws): item-rest correlations, 0 if negative.
 
     Parameters
     ----------
@@ -111,20 +111,23 @@ def compute_item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Fl
     varied = (xx > floor_x) & (yy > floor_y)
     norm = np.sqrt(xx * yy)
     q = np.maximum(np.divide(xy, norm, out=np.zeros_like(xy), where=varied & (norm > 0)), 0.0)
-    return _fill_with_median(q, n >= FEWEST_ANSWERERS, cells.sum_by_question(times) > 0)
+    return _fill_sparse_questions(q, n >= FEWEST_ANSWERERS, cells.sum_by_question(times) > 0)
 
 
 def _center_by_question(values: Floats, part: Booleans, n: Floats, cells: Cells) -> Floats:
-    """Return answer scores less their question's mean over the answers in `part`; 0 elsewhere."""
+    """Return answer scores minus their question's mean; 0 for answers that are not in `part`.
+
+    `part` flags the answers over which the mean of each question is taken.
+    """
     inside = np.where(part, values, 0.0)
     mean = divide_where_positive(cells.sum_by_question(inside), n, 0.0)
     return np.where(part, values - cells.spread(mean), 0.0)
 
 
-def _fill_with_median(q: Floats, enough: Booleans, present: Booleans) -> Floats:
-    """Return weights with the column's median for questions that have too few answers.
+def _fill_sparse_questions(q: Floats, enough: Booleans, present: Booleans) -> Floats:
+    """Return question weights, with the median weight for questions with too few answers.
 
-    Ones if all are 0.
+    A column is 1 throughout where no question has enough answers or all weights are 0.
     """
     out = np.ones_like(q)
     for d in range(q.shape[1]):
@@ -142,8 +145,8 @@ MAX_ROWS = 101
 Small = NDArray[np.float32]
 
 
-class History:
-    """Weights and grades of all workers after each recorded iteration, in float32.
+class IterationHistory:
+    """Voting weights and grades of all workers after each recorded iteration, in float32.
 
     Parameters
     ----------
@@ -156,16 +159,18 @@ class History:
         self._last = self._rows[0]
         self._n = 0
 
-    def add(self, weights: Floats, grades: Floats) -> None:
-        """Append the weights and grades after one more iteration, as one column each."""
+    def add_iteration(self, weights: Floats, grades: Floats) -> None:
+        """Append the weights and grades after one more iteration (their first columns)."""
         self._n += 1
         self._last = (weights[:, 0].astype(np.float32), grades[:, 0].astype(np.float32))
         # A long run records its first iterations and the last one, which bounds memory and storage.
         if len(self._rows) < MAX_ROWS - 1:
             self._rows.append(self._last)
 
-    def spread_to_members(self, unit: Integers) -> History:
-        """Return the history per worker, from this one per unit (group of workers with one vote).
+    def spread_to_members(self, unit: Integers) -> IterationHistory:
+        """Return the history of each worker, from this history of voting units.
+
+        A unit is one worker or a group of workers with one vote.
 
         `unit` (M,) is the code of each worker's unit; -1 for a worker without a vote, who has
         weight 0 and no grade. The members of a unit have equal shares of its weight.
@@ -173,7 +178,7 @@ class History:
         size = np.bincount(unit[unit >= 0], minlength=len(self._last[0]))
 
         def spread(row: tuple[Small, Small]) -> tuple[Small, Small]:
-            """Return weights and grades per worker; a unit's weight is shared equally."""
+            """Return weights and grades per worker; members share their unit's weight equally."""
             weights, grades = row
             share = (weights / np.maximum(size, 1))[unit]
             nothing = unit < 0
@@ -188,25 +193,22 @@ class History:
 
     @property
     def iterations(self) -> list[int]:
-        """Numbers of the recorded iterations: 0 (the start), 1, ..., and always the last one."""
+        """Numbers of the recorded iterations: 0 for the start, 1, 2, ..., and always the last."""
         indices = list(range(len(self._rows)))
         return indices if self._n == indices[-1] else [*indices, self._n]
 
     @property
     def weights(self) -> Small:
-        """Voting weights: one row per recorded iteration, one column per worker."""
+        """Voting weights, one row per recorded iteration and one column per worker."""
         return np.stack([weights for weights, _ in self._list_recorded()])
 
     @property
     def grades(self) -> Small:
-        """Grades from 0 to 1, one row per recorded iteration.
-
-        NaN at the start and where undefined.
-        """
+        """Grades from 0 to 1, one row per recorded iteration; NaN at the start and if undefined."""
         return np.stack([grades for _, grades in self._list_recorded()])
 
     def _list_recorded(self) -> list[tuple[Small, Small]]:
-        """Return weights and grades of the recorded iterations, the last one included."""
+        """Return (weights, grades) of each recorded iteration, the last one included."""
         return self._rows if self._n == len(self._rows) - 1 else [*self._rows, self._last]
 
 
@@ -215,28 +217,28 @@ NO_SPREAD = 1e-12
 
 
 class Vote(Protocol):
-    """Protocol of rules that compute exemplary answers from weighted answers."""
+    """Protocol of a voting rule that computes exemplary answers from weighted answers."""
 
     @property
     def cells(self) -> Cells:
-        """Worker and question codes of the answers."""
+        """Worker and question codes of the answers, grouped by question."""
         ...
 
-    def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
+    def compute_similarities(self, weights: Floats, *, leave_one_out: bool) -> Floats:
         """Return each answer's similarity to its exemplary answer; a column per set of weights."""
         ...
 
-    def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
-        """Return one exemplary answer per question, as rows in code order."""
+    def compute_exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
+        """Return one exemplary answer vector per question, in the order of question codes."""
         ...
 
-    def dispersion(self, weights: Floats) -> Floats:
-        """Return one dispersion per question, in code order; 0 where all answers agree."""
+    def compute_dispersions(self, weights: Floats) -> Floats:
+        """Return the dispersion of each question's answers; 0 where all answers agree."""
         ...
 
 
 @dataclass(frozen=True)
-class Rules:
+class IterationRules:
     """Options of the iteration and its stopping rule, named as in `AQER`."""
 
     leave_one_out: bool
@@ -248,7 +250,7 @@ class Rules:
     electorate: Electorate = EVERYBODY
 
     def find_usable_cells(self, cells: Cells) -> NDArray[np.bool_]:
-        """Return flags of the answers to use; under leave-one-out no question's only answer."""
+        """Return flags of the answers to use; leave-one-out skips the only one to a question."""
         if self.leave_one_out:
             return ~cells.alone
         left_out = self.electorate.left_out
@@ -258,7 +260,7 @@ class Rules:
 
 
 class WorkerMeans:
-    """Workers' raw scores from cell scores: plain, difficulty-adjusted or question-weighted means.
+    """Raw scores of workers from answer scores: plain, difficulty-adjusted or weighted means.
 
     Parameters
     ----------
@@ -268,7 +270,7 @@ class WorkerMeans:
     times : (N, D) how often each cell counts; None for once each (D = 1).
     """
 
-    def __init__(self, cells: Cells, rules: Rules, times: Floats | None = None) -> None:
+    def __init__(self, cells: Cells, rules: IterationRules, times: Floats | None = None) -> None:
         self.cells, self.rules = cells, rules
         usable = rules.find_usable_cells(cells)
         self.times = usable[:, None] * (np.ones((len(cells), 1)) if times is None else times)
@@ -279,7 +281,7 @@ class WorkerMeans:
         )
 
     def select_columns(self, columns: NDArray[np.int64]) -> WorkerMeans:
-        """Return a copy with only the columns (draws) of these indices."""
+        """Return a copy for only the bootstrap draws (columns) of these indices."""
         # Without `__init__`, which would factorise every `TwoWayEffects` again.
         chosen = object.__new__(WorkerMeans)
         chosen.cells, chosen.rules = self.cells, self.rules
@@ -289,15 +291,12 @@ class WorkerMeans:
         return chosen
 
     def compute_adjusted_scores(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Return answer scores less question effects, and the answers' weights.
-
-        One column per draw.
-        """
+        """Return answer scores minus question effects, and answer weights; a column per draw."""
         s, _, q = self._compute_terms(scores)
         return s, self.times if q is None else self.times * self.cells.spread(q)
 
     def compute_question_effects(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Return each question's effect and weight, in code order, one column per draw.
+        """Return the effect and the weight of each question, one column per draw.
 
         Both have shape (Q, D), in code order; without adjustments effects are 0 and weights 1.
         """
@@ -309,9 +308,9 @@ class WorkerMeans:
         )
 
     def _compute_terms(self, scores: Floats) -> tuple[Floats, Floats | None, Floats | None]:
-        """Return adjusted answer scores, question effects, and answer weights.
+        """Return adjusted answer scores, question effects and question weights; column per draw.
 
-        One column per draw.
+        Effects or weights are None if their switch is off.
         """
         s = scores.copy() if self._once else np.where(self.times > 0, scores, 0.0)
         effect_table = None
@@ -327,11 +326,8 @@ class WorkerMeans:
         )
         return s, effect_table, q
 
-    def raw(self, scores: Floats) -> Floats:
-        """Return raw scores, workers x draws: weighted means of the answers' scores.
-
-        NaN without answers.
-        """
+    def compute_raw(self, scores: Floats) -> Floats:
+        """Return raw scores (workers x draws), means of answer scores; NaN without an answer."""
         s, weight = self.compute_adjusted_scores(scores)
         if self._once:
             return self.cells.sum_by_worker(s) / self.cells.answers_of_worker[:, None]
@@ -341,7 +337,7 @@ class WorkerMeans:
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """Result of the iteration, with one column for each starting column of weights.
+    """Result of the AQER iteration, with one column for each starting column of weights.
 
     Attributes
     ----------
@@ -360,7 +356,7 @@ class FixedPoint:
 
 
 def scale_to_grades(raw: Floats, present: NDArray[np.bool_] | None = None) -> Floats:
-    """Return grades, workers x draws: raw scores min-max scaled by column, 1 where all are equal.
+    """Return grades (workers x draws): raw scores scaled to 0..1 by column; 1 if all are equal.
 
     `present` (M, D) flags the workers who set the minimum and the maximum (default: all with a raw
     score); grades of the others are clipped to 0..1.
@@ -379,14 +375,16 @@ def scale_to_grades(raw: Floats, present: NDArray[np.bool_] | None = None) -> Fl
     return np.where(varied, grades, np.where(np.isnan(raw), np.nan, 1.0))
 
 
-def iterate(
+def iterate_to_fixed_point(
     vote: Vote,
     start: Floats,
     means: WorkerMeans,
     copies: Floats | None = None,
     watch: Callable[[Floats, Floats], None] | None = None,
 ) -> FixedPoint:
-    """Iterate from weights `start` (workers x draws) until each column converges or is stopped.
+    """Return the weights, raw scores and grades after iterating from `start` to convergence.
+
+    Each column of `start` (workers x draws) stops when it converges or the iterations run out.
 
     Parameters
     ----------
@@ -414,9 +412,9 @@ def iterate(
     weights = start.astype(float)
     for rounds_left in reversed(range(rules.max_iterations)):
         votes = weights if copies is None else weights * copies
-        raw = means.raw(vote.similarity(votes, leave_one_out=rules.leave_one_out))
-        grades = scale_to_grades(raw, electorate.find_scaling_workers(copies))
-        previous, weights = weights, electorate.weights(grades, copies)
+        raw = means.compute_raw(vote.compute_similarities(votes, leave_one_out=rules.leave_one_out))
+        grades = scale_to_grades(raw, electorate.find_scale_setting_workers(copies))
+        previous, weights = weights, electorate.compute_weights(grades, copies)
         if watch is not None:
             watch(weights, grades)
         step = weights - previous

@@ -13,7 +13,7 @@ from evaluation.consensus.methods.percentiles import compute_percentile
 from evaluation.consensus.methods.question_contrast import Contrasts
 from evaluation.consensus.methods.resampling import compute_score_intervals
 from evaluation.consensus.methods.scale import compute_worker_means, find_supported_workers
-from evaluation.consensus.methods.targets import Targets, build_targets
+from evaluation.consensus.methods.targets import ComparedAnswers, build_compared_answers
 from evaluation.core.stats.cells import (
     Booleans,
     Cells,
@@ -31,7 +31,7 @@ from evaluation.core.stats.inference.comparison import (
 from evaluation.core.stats.inference.intervals import compute_t_interval
 
 
-def contrast_models(
+def compute_model_contrasts(
     crowd: FittedCrowd,
     vectors: Vectors,
     model: Integers,
@@ -41,7 +41,7 @@ def contrast_models(
     n_models: int,
     other_reasons: Sequence[str | None],
 ) -> Contrasts:
-    """Return the question contrast of models' answers, with the mean of each model.
+    """Return the question contrasts of models' answers, with the mean of each model.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def contrast_models(
     """
     r = len(model)
     if crowd.contrast_obstacle is not None:
-        return Contrasts.undefined(r, n_models, crowd.contrast_obstacle)
+        return Contrasts.build_undefined(r, n_models, crowd.contrast_obstacle)
     rows = np.flatnonzero(compared)
     exemplars = crowd.build_exemplars()
     others = exemplars.compare_others(vectors[rows], model[rows], question[rows], n_models)
@@ -64,18 +64,18 @@ def contrast_models(
     for row, reason in zip(rows.tolist(), others.reasons, strict=True):
         reasons[row] = reason
     others = replace(others, answers=answers, reasons=reasons, pseudovalues=pseudovalues)
-    return _count_silent_answers(crowd, others, model, question, np.flatnonzero(silent))
+    return _add_silent_answers(crowd, others, model, question, np.flatnonzero(silent))
 
 
-def _count_silent_answers(
+def _add_silent_answers(
     crowd: FittedCrowd, contrasts: Contrasts, model: Integers, question: Integers, silent: Integers
 ) -> Contrasts:
-    """Return the contrasts with models' empty and refused answers counted in their means."""
+    """Return the contrasts with empty and refused answers included in the models' means."""
     if not len(silent):
         return contrasts
     answers, pseudovalues = contrasts.answers.copy(), contrasts.pseudovalues.copy()
     reasons = list(contrasts.reasons)
-    lowest = _find_lowest_contrasts(crowd)[question[silent]]
+    lowest = _compute_lowest_contrasts(crowd)[question[silent]]
     answers[silent] = pseudovalues[silent] = lowest
     for row, value in zip(silent.tolist(), lowest.tolist(), strict=True):
         reasons[row] = "no_exemplar" if np.isnan(value) else None
@@ -108,8 +108,8 @@ def _count_silent_answers(
     )
 
 
-def _find_lowest_contrasts(crowd: FittedCrowd) -> Floats:
-    """Return for each question the lowest question contrast of its answers, or 0 if that is above.
+def _compute_lowest_contrasts(crowd: FittedCrowd) -> Floats:
+    """Return each question's lowest question contrast of a worker's answer, at most 0.
 
     An answer's question contrast is its agreement with answers to its own question less that with
     answers to other questions.
@@ -123,8 +123,8 @@ TEXT, NO_TEXT, ERROR = "text", "no_text", "error"
 
 
 @dataclass(frozen=True)
-class ModelAnswers:
-    """Answers of language models: model code, question code and kind of each answer.
+class ModelAnswerCodes:
+    """Answers of language models as integer codes: model, question and kind of each answer.
 
     Attributes
     ----------
@@ -145,8 +145,8 @@ class ModelAnswers:
         questions: ArrayLike,
         kind: ArrayLike | None,
         known: NDArray[np.generic],
-    ) -> ModelAnswers:
-        """Encode labels as codes, -1 for a question outside `known`; see `AQER.score_models`.
+    ) -> ModelAnswerCodes:
+        """Return the codes of labelled answers; -1 for a question that is not in `known`.
 
         Raises ValueError where the columns differ in length.
         """
@@ -208,11 +208,13 @@ class ModelScores:
     contrasts: Contrasts
 
 
-def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) -> ModelScores:
-    """Return scores, intervals, percentiles and ranks of models from their answers' vectors."""
+def score_models(crowd: FittedCrowd, answers: ModelAnswerCodes, vectors: Vectors) -> ModelScores:
+    """Return the models' scores, intervals, percentiles and ranks, from their answers' vectors."""
     rows = np.flatnonzero(answers.compared)
-    targets = build_targets(crowd.vote, crowd.answer_vectors, vectors[rows], answers.question[rows])
-    similarity = targets.similarity(crowd.votes[:, None])[:, 0]
+    targets = build_compared_answers(
+        crowd.vote, crowd.answer_vectors, vectors[rows], answers.question[rows]
+    )
+    similarity = targets.compute_similarities(crowd.votes[:, None])[:, 0]
     scores, reasons = compute_answer_scores(answers, similarity, crowd.compute_lowest_scores())
     mean, n = compute_means_by_model(scores[:, None], answers)
     answered = np.where(answers.compared, scores, np.nan)
@@ -223,7 +225,7 @@ def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) ->
     with_error = np.isin(np.arange(k), answers.model[answers.kind == ERROR])
     percentiles = np.full(k, np.nan)
     if crowd.ranked:
-        percentiles = compute_percentiles(answers, scores, crowd.left_out, cells)
+        percentiles = compute_percentiles(answers, scores, crowd.leave_one_out_by_cell, cells)
         # A missing answer keeps a model out of all rankings until it is asked again.
         percentiles[with_error] = np.nan
     ranks, comparisons = rank_models(answers, scores, cells.n_questions, crowd.seed)
@@ -245,7 +247,7 @@ def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) ->
         answer_scores=scores,
         answer_reasons=reasons,
         comparisons=comparisons,
-        contrasts=contrast_models(
+        contrasts=compute_model_contrasts(
             crowd,
             vectors,
             answers.model,
@@ -260,18 +262,18 @@ def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) ->
 
 def _compute_intervals(
     crowd: FittedCrowd,
-    answers: ModelAnswers,
-    targets: Targets,
+    answers: ModelAnswerCodes,
+    targets: ComparedAnswers,
     scores: Floats,
     mean: Floats,
     n: Integers,
 ) -> tuple[Floats, Floats, list[str | None]]:
-    """Return the ends of the 95% interval of each model's mean score, and why one is NaN."""
+    """Return both ends of each model score's 95% interval, and the reasons where they are NaN."""
     k = len(answers.names)
     if crowd.drawn is not None:
         drawn = np.empty((k, crowd.drawn.draws.n_draws))
         for columns, times, votes in crowd.drawn:
-            similarity = targets.similarity(votes)
+            similarity = targets.compute_similarities(votes)
             table = np.repeat(scores[:, None], similarity.shape[1], axis=1)
             # Empty and refused answers keep the run's own score.
             table[answers.compared] = similarity
@@ -297,9 +299,11 @@ def _compute_intervals(
 
 
 def compute_answer_scores(
-    answers: ModelAnswers, similarity: Floats, lowest: Floats
+    answers: ModelAnswerCodes, similarity: Floats, lowest: Floats
 ) -> tuple[Floats, list[str | None]]:
-    """Return each model answer's score, and why it is NaN or the lowest score (None if neither).
+    """Return each model answer's score, and its reason code: why it is NaN or the lowest score.
+
+    The reason is None for the score of an answer with a text.
 
     Parameters
     ----------
@@ -323,9 +327,9 @@ def compute_answer_scores(
 
 
 def compute_means_by_model(
-    scores: Floats, answers: ModelAnswers, times: Floats | None = None
+    scores: Floats, answers: ModelAnswerCodes, times: Floats | None = None
 ) -> tuple[Floats, Integers]:
-    """Return mean scores, models x draws, and each model's number of known scores.
+    """Return mean scores (models x draws), and the number of known scores of each model.
 
     `times` (Q, D) is the number of copies of each question in each of the D columns.
     """
@@ -343,9 +347,9 @@ def compute_means_by_model(
 
 
 def compute_percentiles(
-    answers: ModelAnswers, scores: Floats, leave_one_out: Floats, cells: Cells
+    answers: ModelAnswerCodes, scores: Floats, leave_one_out: Floats, cells: Cells
 ) -> Floats:
-    """Return each model's percentile among workers, on the questions it answered with a text.
+    """Return each model's percentile among supported workers, on the questions it answered.
 
     NaN below 10 supported workers with a score on these questions.
     """
@@ -366,9 +370,12 @@ def compute_percentiles(
 
 
 def rank_models(
-    answers: ModelAnswers, scores: Floats, n_questions: int, seed: int
+    answers: ModelAnswerCodes, scores: Floats, n_questions: int, seed: int
 ) -> tuple[Integers, list[Comparison]]:
-    """Return each model's significant rank (0 if answers are missing) and all comparisons."""
+    """Return each model's rank (0 if an answer is missing), and all pairwise comparisons.
+
+    A rank is 1 plus the number of models that are significantly better.
+    """
     k = len(answers.names)
     table = np.full((k, n_questions), np.nan)
     known = ~np.isnan(scores)

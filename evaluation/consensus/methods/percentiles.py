@@ -13,7 +13,9 @@ FEWEST_FOR_PERCENTILE = 10
 
 
 def compute_percentile(score: float, worker_scores: NDArray[np.float64]) -> float | None:
-    """Return the percentage of worker scores below `score`, ties counted half; None below 10.
+    """Return the percentile of a score among worker scores, 0 to 100; None below 10 scores.
+
+    Equal scores count half.
 
     `worker_scores` are the leave-one-out means of supported workers on the questions of the scored
     model; NaN is left out.

@@ -34,8 +34,8 @@ ONLY_ANSWER = "only_answer_to_its_question"
 
 
 @dataclass(frozen=True)
-class Scope:
-    """Questions in groups; question contrast compares each with the others of its group.
+class QuestionScope:
+    """A division of questions into groups; question contrast compares within a group.
 
     Attributes
     ----------
@@ -48,12 +48,14 @@ class Scope:
 
     @property
     def sizes(self) -> Integers:
-        """Number of questions of each group."""
+        """Number of questions in each group."""
         return np.bincount(self.group[self.group >= 0])
 
 
-def list_scopes(groups: Integers | None, answered: Booleans) -> list[Scope]:
-    """Return the scopes of all questions: the groups of 5 or more, and one of all for the rest.
+def list_scopes(groups: Integers | None, answered: Booleans) -> list[QuestionScope]:
+    """Return the divisions into groups: groups of 5 or more questions, and one group of all.
+
+    The group of all questions serves those that are in no group of 5 or more.
 
     Parameters
     ----------
@@ -62,18 +64,23 @@ def list_scopes(groups: Integers | None, answered: Booleans) -> list[Scope]:
     """
     everything = np.where(answered, 0, -1)
     if groups is None:
-        return [Scope(everything, answered)]
+        return [QuestionScope(everything, answered)]
     groups = np.where(answered, groups, -1)
     codes, place, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     large = (codes >= 0) & (sizes >= FEWEST_QUESTIONS)
     number = np.where(large, np.cumsum(large) - 1, -1)[place]
-    scopes = [Scope(number, number >= 0), Scope(everything, answered & (number < 0))]
+    scopes = [
+        QuestionScope(number, number >= 0),
+        QuestionScope(everything, answered & (number < 0)),
+    ]
     return [scope for scope in scopes if scope.targets.any()]
 
 
 @dataclass(frozen=True)
 class Contrasts:
-    """Question contrast (agreement on the own question less that on others) of answers and owners.
+    """Question contrasts of answers, and their means by owner (a worker or a model).
+
+    The contrast is the agreement on the own question less that on other questions.
 
     Attributes
     ----------
@@ -102,8 +109,8 @@ class Contrasts:
     pseudovalues: Floats
 
     @classmethod
-    def undefined(cls, n_answers: int, n_owners: int, reason: str) -> Contrasts:
-        """Return contrasts that are all NaN for one reason."""
+    def build_undefined(cls, n_answers: int, n_owners: int, reason: str) -> Contrasts:
+        """Return contrasts that are all NaN, with one reason code."""
         return cls(
             answers=np.full(n_answers, np.nan),
             reasons=[reason] * n_answers,
@@ -117,8 +124,13 @@ class Contrasts:
             pseudovalues=np.full(n_answers, np.nan),
         )
 
-    def fill(self, rows: Integers, owners: Integers, part: Contrasts, chosen: Integers) -> None:
-        """Copy the values of `part`: its answers to `rows`, its owners `chosen` to `owners`."""
+    def copy_contrasts(
+        self, rows: Integers, owners: Integers, part: Contrasts, chosen: Integers
+    ) -> None:
+        """Overwrite the contrasts of some answers and owners by those of another object.
+
+        The answers of `part` go to `rows`; its owners `chosen` go to `owners`.
+        """
         for name in ("answers", "pseudovalues"):
             getattr(self, name)[rows] = getattr(part, name)
         for name in ("means", "errors", "low", "high", "n"):
@@ -130,7 +142,7 @@ class Contrasts:
             self.interval_reasons[owner] = part.interval_reasons[code]
 
     def average_in_draws(self, drawn: DrawnVotes, owner: Integers, question: Integers) -> Floats:
-        """Return the owners' mean contrasts (K, n_draws) in bootstrap draws of the questions.
+        """Return each owner's mean contrast in each bootstrap draw of the questions (K, n_draws).
 
         `owner` and `question` (R,) are the codes of each answer; NaN where a draw holds no answer.
         """
@@ -147,7 +159,7 @@ class Contrasts:
 
 @dataclass(frozen=True)
 class CrowdExemplars:
-    """Exemplary answers of a crowd, prepared for comparison with answers to other questions.
+    """Exemplary answers of a crowd, prepared to be compared with answers to other questions.
 
     Attributes
     ----------
@@ -170,8 +182,8 @@ class CrowdExemplars:
         return int(self.exemplars.shape[0])
 
     @cached_property
-    def scopes(self) -> list[Scope]:
-        """Groups of questions that are compared with each other."""
+    def scopes(self) -> list[QuestionScope]:
+        """Divisions of the questions into groups that are compared with each other."""
         return list_scopes(self.groups, self.n_answers > 0)
 
     @cached_property
@@ -181,33 +193,33 @@ class CrowdExemplars:
 
     @cached_property
     def lengths(self) -> Floats:
-        """Weighted mean length of the answers to each question."""
-        own = np.sqrt(_multiply_rows_in_chunks(self.vectors))
+        """Weighted mean vector length of the answers to each question."""
+        own = np.sqrt(_compute_squared_norms(self.vectors))
         return np.bincount(self.question, self.shares * own, self.n_questions).astype(np.float64)
 
     @cached_property
     def squared(self) -> Floats:
         """Squared norm of each exemplary answer; 0 if its answers cancel out."""
-        square = _multiply_rows_in_chunks(self.exemplars)
+        square = _compute_squared_norms(self.exemplars)
         return np.where(square > ZERO * self.lengths**2, square, 0.0)
 
     @cached_property
     def answers_of_question(self) -> list[Integers]:
-        """Rows of the crowd's answers to each question."""
+        """Row numbers of the crowd's answers to each question."""
         ends = np.cumsum(self.n_answers)[:-1]
         return np.split(np.argsort(self.question, kind="stable"), ends)
 
-    def sum_directions(self, scope: Scope) -> Vectors:
-        """Return the sum of the unit exemplary answers of each group, one row each."""
+    def sum_directions(self, scope: QuestionScope) -> Vectors:
+        """Return the sum of unit exemplary answers of each group of questions, one row each."""
         member = np.flatnonzero(scope.group >= 0)
         # Unit length, so that all questions count alike, however much their answers agree.
-        inverse = _invert(np.sqrt(self.squared[member]))
+        inverse = _invert_lengths(np.sqrt(self.squared[member]))
         shape = (len(scope.sizes), self.n_questions)
         sums = sparse.csr_array((inverse, (scope.group[member], member)), shape=shape)
         return sums @ self.exemplars
 
     def average_others(self, rows: Integers) -> Vectors:
-        """Return, for each of these answers, the unit mean of the question's other answers.
+        """Return, for each answer in `rows`, the unit mean of the other answers to its question.
 
         Others whose weights sum to 0 count equally.
         """
@@ -219,26 +231,28 @@ class CrowdExemplars:
         share = np.where(is_empty[indices] & (other != rows[indices]), 1.0, share)
         used, place = np.unique(other, return_inverse=True)
         sums = sparse.csr_array((share, (indices, place)), shape=(len(rows), len(used)))
-        x = _take(self.vectors, used)
+        x = _select_float_rows(self.vectors, used)
         mean = sums @ x
         lengths = sums @ np.sqrt(_multiply_rows(x, x))
         square = _multiply_rows(mean, mean)
-        return _scale(mean, _invert(np.sqrt(np.where(square > ZERO * lengths**2, square, 0.0))))
+        return _scale_rows(
+            mean, _invert_lengths(np.sqrt(np.where(square > ZERO * lengths**2, square, 0.0)))
+        )
 
     def compare_workers(self, worker: Integers, n_workers: int) -> Contrasts:
-        """Return the leave-one-out question contrast of the workers' answers, with workers' means.
+        """Return the leave-one-out question contrasts of workers' answers, with each worker's mean.
 
         `worker` (N,) holds the worker code of each answer. A worker is left out of all exemplary
         answers that the worker's answers are compared with, of the own question and of others.
         """
         alone = self.n_answers[self.question] == 1
-        answers = _Compared(self.vectors, worker, self.question, self.shares, alone)
-        return _compare(self, answers, n_workers)
+        answers = _AnswersToContrast(self.vectors, worker, self.question, self.shares, alone)
+        return _compute_contrasts(self, answers, n_workers)
 
     def compare_others(
         self, vectors: Vectors, owner: Integers, question: Integers, n_owners: int
     ) -> Contrasts:
-        """Return the contrast of answers without a vote, such as models', with means by owner.
+        """Return the question contrasts of answers without a vote, such as models', with means.
 
         Parameters
         ----------
@@ -246,12 +260,16 @@ class CrowdExemplars:
             questions with an answer.
         """
         shares, alone = np.zeros(len(owner)), np.zeros(len(owner), dtype=bool)
-        return _compare(self, _Compared(vectors, owner, question, shares, alone), n_owners)
+        return _compute_contrasts(
+            self, _AnswersToContrast(vectors, owner, question, shares, alone), n_owners
+        )
 
 
 @dataclass(frozen=True)
-class _Compared:
-    """R answers to compare: vectors, owners' and questions' codes, shares in exemplary answers.
+class _AnswersToContrast:
+    """Answers whose question contrast is computed: vectors, owners, questions and vote shares.
+
+    `shares` are the answers' shares in their exemplary answers, 0 without a vote.
 
     `alone` flags answers that are the only one to their question; they have no contrast.
     """
@@ -263,7 +281,10 @@ class _Compared:
     alone: Booleans
 
     def split_by_owner(self) -> Iterator[Integers]:
-        """Yield rows of whole owners in chunks that fit the cache, unless one owner has more."""
+        """Yield row numbers in chunks of whole owners that fit the processor's cache.
+
+        A single owner with more answers is one chunk.
+        """
         # Owners stay whole, because the influence of a question sums over all answers of its owner.
         order = np.argsort(self.owner, kind="stable")
         most = max(1, CHUNK // self.vectors.shape[1])
@@ -277,16 +298,18 @@ class _Compared:
             begin = int(ends[last])
 
 
-def _compare(crowd: CrowdExemplars, answers: _Compared, n_owners: int) -> Contrasts:
-    """Return the contrasts of all answers, chunk by chunk, and the means of their owners."""
+def _compute_contrasts(
+    crowd: CrowdExemplars, answers: _AnswersToContrast, n_owners: int
+) -> Contrasts:
+    """Return the question contrasts of all answers, and the means of their owners."""
     r = len(answers.owner)
     contrast, influence = np.full(r, np.nan), np.zeros(r)
     variance = np.zeros(n_owners)
     sums = [(scope, crowd.sum_directions(scope)) for scope in crowd.scopes]
     for rows in answers.split_by_owner():
-        chunk = _Chunk(crowd, answers, rows)
+        chunk = _AnswerChunk(crowd, answers, rows)
         for scope, common in sums:
-            chunk.compare_with_scope(scope, common)
+            chunk.compute_scope_contrasts(scope, common)
         contrast[rows], influence[rows] = chunk.contrast, chunk.influence
         variance += np.bincount(answers.owner[rows], chunk.unanswered, n_owners)
     known = ~np.isnan(contrast)
@@ -321,8 +344,8 @@ def _compare(crowd: CrowdExemplars, answers: _Compared, n_owners: int) -> Contra
     )
 
 
-class _Chunk:
-    """Answers of some owners (workers or models), with exemplary answers without their owner.
+class _AnswerChunk:
+    """Contrasts of a chunk of answers with exemplary answers that leave out their own author.
 
     The direction of such an exemplary answer is ``keep * exemplar - minus * vector``; where that
     difference loses digits, it is the row of `anew`, formed from the others' answers.
@@ -335,10 +358,13 @@ class _Chunk:
         contributions of the questions that the owner did not answer.
     """
 
-    def __init__(self, crowd: CrowdExemplars, answers: _Compared, rows: Integers) -> None:
+    def __init__(self, crowd: CrowdExemplars, answers: _AnswersToContrast, rows: Integers) -> None:
         self.question, self.alone = answers.question[rows], answers.alone[rows]
         self.owner = answers.owner[rows]
-        self.x, self.exemplar = _take(answers.vectors, rows), _take(crowd.exemplars, self.question)
+        self.x, self.exemplar = (
+            _select_float_rows(answers.vectors, rows),
+            _select_float_rows(crowd.exemplars, self.question),
+        )
         share, squared = answers.shares[rows], crowd.squared[self.question]
         own, inner = _multiply_rows(self.x, self.x), _multiply_rows(self.x, self.exemplar)
         rest = squared - 2 * share * inner + share**2 * own
@@ -347,26 +373,28 @@ class _Chunk:
         # Only answers of the crowd have a share, so that rows are the crowd's here.
         self.anew = crowd.average_others(rows[self.lost])
         others = np.maximum(crowd.lengths[self.question] - share * np.sqrt(own), 0.0)
-        inverse = _invert(np.sqrt(np.where(rest > ZERO * others**2, rest, 0.0)))
+        inverse = _invert_lengths(np.sqrt(np.where(rest > ZERO * others**2, rest, 0.0)))
         self.keep = np.where(self.lost | self.alone, 0.0, inverse)
         self.minus = self.keep * share
         # How far leaving the owner out changes the direction, along the exemplary answer.
-        self.change = self.keep - _invert(np.sqrt(squared))
-        self.unit = _invert(np.sqrt(own))
+        self.change = self.keep - _invert_lengths(np.sqrt(squared))
+        self.unit = _invert_lengths(np.sqrt(own))
         self.near = self.unit * self._multiply_left_out(self.x)
         self.contrast = np.full(len(rows), np.nan)
         self.influence, self.unanswered = np.zeros((2, len(rows)))
 
     def _multiply_left_out(self, y: Vectors) -> Floats:
-        """Return the inner product of each row of y with its exemplary answer without the owner."""
+        """Return each row's inner product with its exemplary answer that leaves out the owner."""
         product = self.keep * _multiply_rows(self.exemplar, y)
         product -= self.minus * _multiply_rows(self.x, y)
         if self.lost.any():
             product[self.lost] = _multiply_rows(self.anew, y[self.lost])
         return product
 
-    def compare_with_scope(self, scope: Scope, common: Vectors) -> None:
-        """Add the mean similarity to a scope's other questions to the answers' contrasts.
+    def compute_scope_contrasts(self, scope: QuestionScope, common: Vectors) -> None:
+        """Set the contrasts of answers to a scope's questions: own cosine less the others' mean.
+
+        Also add up `influence` and `unanswered`.
 
         `common` holds the sum of exemplary directions of each of its groups.
         """
@@ -378,23 +406,30 @@ class _Chunk:
         # have the key of another owner's group.
         keys = self.owner * (len(scope.sizes) + 1) + group + 1
         _, first, segment = np.unique(keys, return_index=True, return_inverse=True)
-        add = _build_sum(segment, member)
-        delta = add @ _scale(self.exemplar, self.change) - add @ _scale(self.x, self.minus)
+        add = _build_sum_matrix(segment, member)
+        delta = add @ _scale_rows(self.exemplar, self.change) - add @ _scale_rows(
+            self.x, self.minus
+        )
         if self.lost.any():
-            delta = delta + _build_sum(segment, self.lost & member, self.lost) @ self.anew
+            delta = delta + _build_sum_matrix(segment, self.lost & member, self.lost) @ self.anew
         used = member & ~self.alone
         size = np.where(member[first], scope.sizes[group[first]], 0)
         # Without the owner, a question that only the owner answered has no exemplary answer.
         n = size - np.bincount(segment, member & self.alone)
         target = scope.targets[self.question] & ~self.alone & (n >= FEWEST_QUESTIONS)[segment]
         n_others = np.maximum(n - 1, 1)[segment]
-        far = _multiply_rows(self.x, _take(common, np.maximum(group, 0)))
-        far = self.unit * (far + _multiply_rows(self.x, _take(delta, segment))) - self.near
+        far = _multiply_rows(self.x, _select_float_rows(common, np.maximum(group, 0)))
+        far = (
+            self.unit * (far + _multiply_rows(self.x, _select_float_rows(delta, segment)))
+            - self.near
+        )
         far = np.where(target, far / n_others, 0.0)
         self.contrast = np.where(target, self.near - far, self.contrast)
         # Each used question against the owner's other answers, less what these have on average.
-        mine = _build_sum(segment, target) @ _scale(self.x, self.unit)
-        column = self._multiply_left_out(_take(mine, segment)) - np.where(target, self.near, 0.0)
+        mine = _build_sum_matrix(segment, target) @ _scale_rows(self.x, self.unit)
+        column = self._multiply_left_out(_select_float_rows(mine, segment)) - np.where(
+            target, self.near, 0.0
+        )
         level = np.bincount(segment, far)[segment] - far
         influence = np.where(used, (column - level) / n_others, 0.0)
         self.influence += influence
@@ -403,18 +438,18 @@ class _Chunk:
         self.unanswered[first] += (n - n_used) * mean_square
 
 
-def _invert(lengths: Floats) -> Floats:
-    """Return 1 / length elementwise; 0 for a length of 0."""
+def _invert_lengths(lengths: Floats) -> Floats:
+    """Return 1 / length for each length; 0 for a length of 0."""
     return divide_where_positive(1.0, lengths, 0.0)
 
 
-def _take(x: Vectors, rows: Integers) -> Any:
-    """Return the rows of x in float64, dense or sparse as x is."""
+def _select_float_rows(x: Vectors, rows: Integers) -> Any:
+    """Return the rows of x with these numbers in float64, dense or sparse as x is."""
     return x[rows].astype(np.float64)
 
 
-def _scale(x: Any, factor: Floats) -> Any:
-    """Return the rows of x times their factor."""
+def _scale_rows(x: Any, factor: Floats) -> Any:
+    """Return the rows of x, each multiplied by its factor."""
     if not sparse.issparse(x):
         return x * factor[:, None]
     return sparse.csr_array(sparse.diags_array(factor) @ x)
@@ -428,20 +463,20 @@ def _multiply_rows(x: Any, y: Any) -> Floats:
     return np.asarray(np.einsum("rd,rd->r", convert_to_dense(x), convert_to_dense(y)))
 
 
-def _multiply_rows_in_chunks(x: Vectors) -> Floats:
-    """Return the squared norm of each row, a chunk of rows in float64 at a time."""
+def _compute_squared_norms(x: Vectors) -> Floats:
+    """Return the squared norm of each row, computed in float64 a chunk of rows at a time."""
     step = max(1, CHUNK // x.shape[1])
     out = np.empty(x.shape[0])
     for begin in range(0, x.shape[0], step):
-        part = _take(x, np.arange(begin, min(begin + step, x.shape[0])))
+        part = _select_float_rows(x, np.arange(begin, min(begin + step, x.shape[0])))
         out[begin : begin + step] = _multiply_rows(part, part)
     return out
 
 
-def _build_sum(
+def _build_sum_matrix(
     segment: Integers, chosen: Booleans, columns: Booleans | None = None
 ) -> sparse.csr_array:
-    """Return the sparse 0/1 matrix that adds up the chosen rows of each segment."""
+    """Return the sparse 0/1 matrix whose product adds up the chosen rows of each segment."""
     n_segments = int(segment.max(initial=-1)) + 1
     rows = np.arange(len(segment)) if columns is None else np.flatnonzero(columns)
     chosen_rows = chosen[rows]

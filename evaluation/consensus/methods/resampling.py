@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from evaluation.consensus.methods.fixed_point import (
     FixedPoint,
-    Rules,
+    IterationRules,
     Vote,
     WorkerMeans,
-    iterate,
+    iterate_to_fixed_point,
     scale_to_grades,
 )
 from evaluation.core.stats.cells import Cells, Floats, divide_where_positive
@@ -39,7 +39,7 @@ Streams = tuple[np.random.Generator, np.random.Generator]
 
 @dataclass(frozen=True)
 class Draws:
-    """Seeded bootstrap draws of one run; every iteration over them yields the same draws.
+    """Seeded bootstrap draws of questions, and of workers if asked; the same at each iteration.
 
     Attributes
     ----------
@@ -54,14 +54,14 @@ class Draws:
 
     @cached_property
     def chunks(self) -> list[slice]:
-        """Columns of the draws that are computed at once, in order."""
+        """Slices of draw numbers that are computed at once, in order."""
         step = max(1, AT_ONCE // max(len(self.cells), self.cells.n_questions, self.cells.n_workers))
         return [
             slice(begin, min(begin + step, self.n_draws)) for begin in range(0, self.n_draws, step)
         ]
 
     def open_streams(self) -> Streams:
-        """Return the random numbers for questions and for workers, at the first draw.
+        """Return two new random generators: one to draw questions, one to draw workers.
 
         Questions and workers have a stream each, so that neither the size of a chunk nor the
         resampling of workers changes which questions are drawn.
@@ -69,8 +69,11 @@ class Draws:
         for_questions, for_workers = np.random.default_rng(self.seed).spawn(2)
         return for_questions, for_workers
 
-    def draw(self, columns: slice, streams: Streams) -> tuple[Floats, Floats | None]:
-        """Return the next draws from the streams: copies of each question, and of each worker."""
+    def draw_next(self, columns: slice, streams: Streams) -> tuple[Floats, Floats | None]:
+        """Return the next draws: how often each question is drawn, and each worker (or None).
+
+        They are taken from the random generators `streams`, as many as `columns` has.
+        """
         for_questions, for_workers = streams
         q, m, count = self.cells.n_questions, self.cells.n_workers, columns.stop - columns.start
         # Multiplicities in place of drawn questions: no answer is copied.
@@ -83,7 +86,7 @@ class Draws:
         """Yield chunks of draws: column slice, copies of each question, copies of each worker."""
         streams = self.open_streams()
         for columns in self.chunks:
-            yield columns, *self.draw(columns, streams)
+            yield columns, *self.draw_next(columns, streams)
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ class DrawnVotes:
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """Bootstrap of a vote; each process computes the same numbers for a chunk of draws.
+    """Bootstrap of a vote, in chunks of draws that any process can compute identically.
 
     Attributes
     ----------
@@ -115,62 +118,61 @@ class Bootstrap:
 
     vote: Vote
     start: Floats
-    rules: Rules
+    rules: IterationRules
     draws: Draws
     _streams: list[Streams] = field(default_factory=list, init=False, compare=False, repr=False)
 
-    def compute(self, number: int) -> tuple[Floats, Floats]:
-        """Return raw scores and voting weights (workers x draws) of a chunk, by its number."""
+    def compute_chunk(self, number: int) -> tuple[Floats, Floats]:
+        """Return raw scores and voting weights (workers x draws) of the chunk with this number."""
         if not self._streams:
             self._streams.append(self.draws.open_streams())
         # The streams as they are at the beginning of each chunk, so that no number is drawn more
         # than twice, in whatever order the chunks are computed.
         for before in range(len(self._streams) - 1, number):
             streams = deepcopy(self._streams[before])
-            self.draws.draw(self.draws.chunks[before], streams)
+            self.draws.draw_next(self.draws.chunks[before], streams)
             self._streams.append(streams)
         streams = deepcopy(self._streams[number])
-        times, copies = self.draws.draw(self.draws.chunks[number], streams)
+        times, copies = self.draws.draw_next(self.draws.chunks[number], streams)
         if len(self._streams) == number + 1:
             self._streams.append(streams)
         cells = self.vote.cells
         of_cells = times[cells.question]
         initial = np.repeat(self.start[:, None], of_cells.shape[1], axis=1)
-        rest = iterate(self.vote, initial, WorkerMeans(cells, self.rules, of_cells), copies)
+        rest = iterate_to_fixed_point(
+            self.vote, initial, WorkerMeans(cells, self.rules, of_cells), copies
+        )
         return rest.raw, rest.weights if copies is None else rest.weights * copies
 
 
 class DrawStore(Protocol):
-    """Protocol of a store of bootstrap draws, so that an interrupted bootstrap continues."""
+    """Protocol of a store of bootstrap draws, from which an interrupted bootstrap continues."""
 
-    def begin(self, bootstrap: Bootstrap) -> None:
-        """Prepare for the draws of a bootstrap. May raise to have them computed elsewhere."""
+    def begin_bootstrap(self, bootstrap: Bootstrap) -> None:
+        """Prepare to store the draws of a bootstrap; may raise to have them computed elsewhere."""
         ...
 
-    def earlier(self) -> tuple[Floats, Floats] | None:
-        """Return stored raw scores and votes (workers x draws) of the first draws.
-
-        None without any.
-        """
+    def read_stored_draws(self) -> tuple[Floats, Floats] | None:
+        """Return stored raw scores and votes (workers x draws) of the first draws; None without."""
         ...
 
-    def keep(self, raw: Floats, votes: Floats) -> None:
-        """Store the raw scores and votes (workers x draws) of the first draws.
+    def store_draws(self, raw: Floats, votes: Floats) -> None:
+        """Store the raw scores and votes (workers x draws) of all draws so far.
 
         May raise an exception, which ends the bootstrap.
         """
         ...
 
 
-def resample(
+def compute_bootstrap_draws(
     vote: Vote,
     start: Floats,
-    rules: Rules,
+    rules: IterationRules,
     draws: Draws,
     progress: Progress | None = None,
     draw_store: DrawStore | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return raw scores and voting weights, workers x draws, re-estimated in every bootstrap draw.
+    """Return raw scores and voting weights (workers x draws), re-estimated in each draw.
 
     Parameters
     ----------
@@ -188,19 +190,19 @@ def resample(
     votes = np.empty_like(raw)
     known = 0
     if draw_store is not None:
-        draw_store.begin(bootstrap)
-        if (earlier := draw_store.earlier()) is not None:
+        draw_store.begin_bootstrap(bootstrap)
+        if (earlier := draw_store.read_stored_draws()) is not None:
             known = earlier[0].shape[1]
             raw[:, :known], votes[:, :known] = earlier
     for number, columns in enumerate(draws.chunks):
         # The seeded draws are the same every time, so a stored chunk replaces its computation.
         if columns.stop <= known:
             continue
-        raw[:, columns], votes[:, columns] = bootstrap.compute(number)
+        raw[:, columns], votes[:, columns] = bootstrap.compute_chunk(number)
         if progress is not None:
             progress(columns.stop, draws.n_draws)
         if draw_store is not None:
-            draw_store.keep(raw[:, : columns.stop], votes[:, : columns.stop])
+            draw_store.store_draws(raw[:, : columns.stop], votes[:, : columns.stop])
     return raw, votes
 
 
@@ -211,7 +213,7 @@ ROUNDING = 1e-9
 def compute_score_intervals(
     estimate: Floats, drawn: Floats, n: NDArray[np.integer], *, leave_one_out: bool, cosine: bool
 ) -> tuple[Floats, Floats, list[str | None]]:
-    """Return the ends of the 95% interval of each mean score, and why an interval is NaN.
+    """Return both ends of each mean score's 95% interval, and the reasons where they are NaN.
 
     Parameters
     ----------
@@ -246,14 +248,14 @@ def compute_score_intervals(
 
 
 def compute_closed_form_errors(vote: Vote, means: WorkerMeans, rest: FixedPoint) -> Floats:
-    """Return each worker's standard error, sd / sqrt(n), of the leave-one-out raw score.
+    """Return the standard error of each worker's leave-one-out raw score, in closed form.
 
     They are the errors of the weighted means; sd / sqrt(n) if no parameter weights the questions;
     NaN for a worker with fewer than 2 scores.
     """
     cells = vote.cells
     raw = rest.raw[:, 0]
-    scores = vote.similarity(rest.previous, leave_one_out=True)
+    scores = vote.compute_similarities(rest.previous, leave_one_out=True)
     s, weight = (part[:, 0] for part in means.compute_adjusted_scores(scores))
     n = cells.sum_by_worker((weight > 0).astype(float))
     squares = cells.sum_by_worker(weight**2 * np.nan_to_num(s - raw[cells.worker]) ** 2)
@@ -263,9 +265,9 @@ def compute_closed_form_errors(vote: Vote, means: WorkerMeans, rest: FixedPoint)
 
 
 def map_to_grades(values: Floats, raw: Floats) -> Floats:
-    """Map values from the scale of raw scores to grades 0..1 by the run's minimum and maximum.
+    """Return values on the raw-score scale as grades 0..1, by the run's minimum and maximum.
 
-    By the minimum and maximum of the run's own raw scores (M,); all NaN where these have no spread.
+    `raw` (M,) are the run's raw scores; all grades are NaN where these have no spread.
     """
     known = raw[~np.isnan(raw)]
     spread = known.max() - known.min() if len(known) else 0.0

@@ -31,7 +31,7 @@ ROUNDING = 1e-12
 
 
 class RemedyError(ValueError):
-    """An option against copiers or outliers that cannot be applied to these workers.
+    """Error for an option against copiers or outliers that cannot be applied to these workers.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class RemedyError(ValueError):
 
 @dataclass(frozen=True)
 class Electorate:
-    """Which workers vote and with which limits: one value per worker, None where all are equal.
+    """Voting rules of the workers: who votes, with which factor, cap and first weight.
 
     Attributes
     ----------
@@ -64,8 +64,8 @@ class Electorate:
     start: Floats | None = None
     cap: float | None = None
 
-    def with_cap(self, cap: float, n_workers: int) -> Electorate:
-        """Return a copy with a weight cap. Raises RemedyError if capped weights cannot sum to 1."""
+    def set_weight_cap(self, cap: float, n_workers: int) -> Electorate:
+        """Return a copy with a largest voting weight; raise RemedyError if it is below 1/voters."""
         voters = n_workers if self.factor is None else int(np.count_nonzero(self.factor))
         if cap * voters < 1.0 - ROUNDING:
             # Rounded up: a suggestion that was rounded down would be refused again.
@@ -73,10 +73,10 @@ class Electorate:
             raise RemedyError("cap_too_low", cap=cap, voters=voters, lowest=lowest)
         return replace(self, cap=cap)
 
-    def find_scaling_workers(self, copies: Floats | None) -> Booleans | None:
-        """Return flags (workers x draws) of raw scores that set the min-max scale.
+    def find_scale_setting_workers(self, copies: Floats | None) -> Booleans | None:
+        """Return flags of workers whose raw scores set the scale of grades; None for all workers.
 
-        None for all workers.
+        Shape: workers x draws.
         """
         present = None if copies is None else copies > 0
         if self.on_scale is None:
@@ -84,8 +84,8 @@ class Electorate:
         scale = self.on_scale[:, None]
         return scale if present is None else present & scale
 
-    def weights(self, grades: Floats, copies: Floats | None) -> Floats:
-        """Return voting weights from grades, both workers x draws; they sum to 1 over all copies.
+    def compute_weights(self, grades: Floats, copies: Floats | None) -> Floats:
+        """Return voting weights (workers x draws) from grades; they sum to 1 over all copies.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ EVERYBODY = Electorate()
 def cap_weights(
     weights: Floats, cap: float, able: Booleans | None = None, copies: Floats | None = None
 ) -> Floats:
-    """Cut weights (workers x draws) at `cap`; the other workers share the excess in proportion.
+    """Return voting weights cut at `cap`; other workers share the excess in proportion.
 
     Repeated until no weight exceeds `cap`: the result is min(cap, c w) with c such that the sum is
     1. If all positive weights are at the cap, workers of weight 0 share the rest equally.
@@ -151,7 +151,9 @@ DENSE = 400
 
 
 def find_components(cells: Cells, used: NDArray[np.bool_]) -> tuple[int, Integers, Integers]:
-    """Return the number of connected components of the used answers and each node's component.
+    """Return the number of connected components, and the one of each worker and question.
+
+    Workers and questions are connected by the used answers.
 
     Returns
     -------
@@ -176,7 +178,7 @@ def find_components(cells: Cells, used: NDArray[np.bool_]) -> tuple[int, Integer
 
 @dataclass
 class TwoWayEffects:
-    """Least-squares fit of s = mu + a_worker + b_question for one column of cell weights.
+    """Least-squares fit of worker and question effects: s = mu + a_worker + b_question.
 
     Parameters
     ----------
@@ -189,7 +191,7 @@ class TwoWayEffects:
     cell_weight: Floats
 
     def __post_init__(self) -> None:
-        """Eliminate the larger side and prepare the Laplacian of the smaller one."""
+        """Prepare the equations: eliminate workers or questions, whichever are more."""
         cells, omega = self.cells, self.cell_weight
         used = omega > 0
         _, _, of_question = find_components(cells, used)
@@ -211,15 +213,12 @@ class TwoWayEffects:
         # The Laplacian is singular by one dimension a component: the pseudo-inverse fixes it.
         if n_left <= DENSE:
             scaled = self._incidence.multiply(self._inverse_right[None, :])
-            laplacian = np.diag(self._left_degree) - (scaled @ self._incidence.T).toarray()
-            self._inverse = np.linalg.pinv(laplacian, hermitian=True)
+            multiply_laplacian = np.diag(self._left_degree) - (scaled @ self._incidence.T).toarray()
+            self._inverse = np.linalg.pinv(multiply_laplacian, hermitian=True)
         self._start = np.zeros(n_left)
 
     def estimate_question_effects(self, scores: Floats) -> Floats:
-        """Return one effect per question, in code order, from the answers' scores.
-
-        0 where unused.
-        """
+        """Return the effect of each question on the answers' scores; 0 for an unused question."""
         s, omega = scores[self._used], self.cell_weight[self._used]
         right_mean = self._inverse_right * np.bincount(
             self._right, weights=omega * s, minlength=len(self._inverse_right)
@@ -228,18 +227,19 @@ class TwoWayEffects:
         target = np.bincount(self._left, weights=residual, minlength=len(self._left_degree)).astype(
             np.float64, copy=False
         )
-        left = self._solve(target)
+        left = self._solve_effects(target)
         right = right_mean - self._inverse_right * (left @ self._incidence)
         effects = right if self._workers_left else left
         return self._center_by_component(np.asarray(effects))
 
-    def _solve(self, target: Floats) -> Floats:
-        """Return the effects of the smaller side (workers or questions), from its sums."""
+    def _solve_effects(self, target: Floats) -> Floats:
+        """Return the effects of the smaller side (workers or questions), from its score sums."""
         if self._inverse is not None:
             return np.asarray(self._inverse @ target)
         n = len(target)
 
-        def laplacian(x: Floats) -> Floats:
+        def multiply_laplacian(x: Floats) -> Floats:
+            """Return the product of the Laplacian of the smaller side with a vector."""
             x = x.ravel()
             return np.asarray(
                 self._left_degree * x
@@ -248,7 +248,7 @@ class TwoWayEffects:
 
         degree = np.where(self._left_degree > 0, self._left_degree, 1.0)
         solution, _ = cg(
-            LinearOperator((n, n), matvec=laplacian, dtype=np.float64),
+            LinearOperator((n, n), matvec=multiply_laplacian, dtype=np.float64),
             target,
             x0=self._start,
             rtol=1e-12,
@@ -261,7 +261,7 @@ class TwoWayEffects:
         return np.asarray(solution)
 
     def _center_by_component(self, effects: Floats) -> Floats:
-        """Return effects less their mean within each connected component."""
+        """Return the effects minus their mean within each connected component."""
         inside = self._component >= 0
         part = self._component[inside]
         # A question drawn c times counts c times in the sum of its component.
@@ -310,13 +310,13 @@ class Ceiling:
 
 
 def find_supported_workers(cells: Cells) -> NDArray[np.bool_]:
-    """Return flags of the workers with 5 or more answers to questions that 3 workers answered."""
+    """Return flags of workers with 5 or more answers to questions that 3 or more answered."""
     shared = np.repeat(cells.sizes >= FEWEST_ANSWERERS, cells.sizes)
     return np.asarray(cells.sum_by_worker(shared.astype(float)) >= FEWEST_QUESTIONS)
 
 
-def number_groups(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integers:
-    """Return the number of each worker's connected group, 1 for the largest; 0 with one group.
+def number_connected_groups(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integers:
+    """Return each worker's group of connected workers, 1 for the largest; 0 with one group.
 
     Workers of different groups share no question, not even through other workers: their scores
     have no common scale. A worker who shares no question is in no group (0).
@@ -340,7 +340,7 @@ def number_groups(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integ
 
 
 def rank_within_groups(grades: Floats, among: NDArray[np.bool_], groups: Integers) -> Integers:
-    """Return each worker's rank within the group of connected workers; 0 for an unranked one."""
+    """Return each worker's rank within its group of connected workers; 0 for an unranked one."""
     ranks = np.zeros(len(grades), dtype=np.int64)
     for group in np.unique(groups):
         ranks += compute_competition_ranks(grades, among & (groups == group))
@@ -348,7 +348,7 @@ def rank_within_groups(grades: Floats, among: NDArray[np.bool_], groups: Integer
 
 
 def compute_competition_ranks(grades: Floats, among: NDArray[np.bool_]) -> Integers:
-    """Return each worker's rank, 1 for the highest grade, tied as (1, 1, 3); 0 outside `among`.
+    """Return each worker's rank, 1 for the highest grade, ties as (1, 1, 3); 0 if unranked.
 
     Only workers in `among` with a grade are ranked, and only against each other.
     """
@@ -365,7 +365,7 @@ def compute_competition_ranks(grades: Floats, among: NDArray[np.bool_]) -> Integ
 def compute_worker_means(
     leave_one_out: Floats, cells: Cells, questions: NDArray[np.bool_] | None = None
 ) -> Floats:
-    """Return each worker's mean leave-one-out score over the answers; NaN without one.
+    """Return each worker's mean leave-one-out score over its answers; NaN without one.
 
     `questions` (Q,) restricts them to some question codes.
     """
@@ -378,7 +378,9 @@ def compute_worker_means(
 
 
 def compute_human_ceiling(leave_one_out: Floats, cells: Cells, seed: int = 0) -> Ceiling:
-    """Return the mean score of the best quarter of supported workers, with a 95% interval.
+    """Return the human ceiling: the best supported workers' mean score, with a 95% interval.
+
+    The best are a quarter of the workers.
 
     The best are chosen on a random half of the questions and measured on the other half, averaged
     over 20 splits. Chosen and measured on the same answers, the luckiest of equal workers would be

@@ -20,25 +20,27 @@ from evaluation.core.stats.cells import Cells, Floats, Integers, divide_where_po
 from evaluation.core.stats.grams import CHUNK, NonFiniteError, Vectors, convert_to_dense
 
 
-class Targets(Protocol):
+class ComparedAnswers(Protocol):
     """Protocol of answers that are compared with exemplary answers but do not vote themselves."""
 
-    def similarity(self, weights: Floats) -> Floats:
+    def compute_similarities(self, weights: Floats) -> Floats:
         """Return each answer's similarity to its exemplary answer; a column per set of weights."""
         ...
 
 
 @singledispatch
-def build_targets(vote: object, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
-    """Return the answers `targets` prepared for comparison with the exemplary answers of a vote.
+def build_compared_answers(
+    vote: object, vectors: Vectors, targets: Vectors, question: Integers
+) -> ComparedAnswers:
+    """Return non-voting answers prepared for comparison with the exemplary answers of a vote.
 
-    `question` (R,) holds the question code of each.
+    `targets` (R, d) are their vectors; `question` (R,) holds the question code of each.
     """
     raise TypeError(f"nothing can be compared with a {type(vote).__name__}")
 
 
-class MeanVoteTargets:
-    """Inner products of models' answers with all workers' answers to the same question.
+class MeanVoteComparedAnswers:
+    """Non-voting answers under mean vote: inner products with workers' answers to the question.
 
     Parameters
     ----------
@@ -65,10 +67,12 @@ class MeanVoteTargets:
         self._inner = np.empty(len(self._pairs))
         # Inner products are stored once; a change of weights then costs no pass over the vectors.
         self._squared = np.empty(len(question))
-        self._fill(vectors, targets, cells, sizes)
+        self._fill_inner_products(vectors, targets, cells, sizes)
 
-    def _fill(self, vectors: Vectors, targets: Vectors, cells: Cells, sizes: Integers) -> None:
-        """Compute the inner products of some target answers with the workers' answers."""
+    def _fill_inner_products(
+        self, vectors: Vectors, targets: Vectors, cells: Cells, sizes: Integers
+    ) -> None:
+        """Set the inner products of some answers with the workers' answers to their questions."""
         for part in _split_into_parts(sizes, vectors.shape[1]):
             first = self._starts[part.start]
             part_sizes = sizes[part]
@@ -93,11 +97,11 @@ class MeanVoteTargets:
             self._inner[first:stop] = np.einsum("pd,pd->p", x, np.repeat(y, part_sizes, axis=0))
             self._squared[part] = np.einsum("rd,rd->r", y, y)
 
-    def similarity(self, weights: Floats) -> Floats:
-        """Return each target's similarity to its exemplary answer; a column per set of weights."""
+    def compute_similarities(self, weights: Floats) -> Floats:
+        """Return each answer's similarity to its exemplary answer; a column per set of weights."""
         if not len(self._place):
             return np.empty((0, weights.shape[1]))
-        v = self._vote.votes(weights)
+        v = self._vote.gather_votes(weights)
         square, total, lengths = (
             part[self._place] for part in self._vote.compute_exemplar_parts(v)
         )
@@ -112,8 +116,8 @@ class MeanVoteTargets:
         return compute_cosines(directions, square, lengths)
 
 
-class MajorityVoteTargets:
-    """Bags of words of models' answers, to compare with the exemplary bags of a majority vote."""
+class MajorityVoteComparedAnswers:
+    """Non-voting answers under majority vote: their words, to compare with the majority's words."""
 
     def __init__(
         self, vote: MajorityVote, vectors: Vectors, targets: Vectors, question: Integers
@@ -132,29 +136,35 @@ class MajorityVoteTargets:
             bags = convert_to_dense(targets[rows])
             self._of_place.append((int(index), rows, bags[:, vote.words[index]], bags.sum(axis=1)))
 
-    def similarity(self, weights: Floats) -> Floats:
-        """Return each target's similarity to the exemplary bag, made of the majority's words."""
+    def compute_similarities(self, weights: Floats) -> Floats:
+        """Return each answer's similarity to the majority's words; a column per set of weights."""
         out = np.empty((self._n, weights.shape[1]))
         for index, rows, known, sizes in self._of_place:
             exemplar = find_majority_words(
-                self._vote.bags[index], self._vote.gather_votes(index, weights)
+                self._vote.bags[index], self._vote.gather_question_votes(index, weights)
             )
-            out[rows] = self._vote.compare(known, exemplar, sizes)
+            out[rows] = self._vote.compare_with_exemplars(known, exemplar, sizes)
         return out
 
 
-@build_targets.register
-def _(vote: MeanVote, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
-    return MeanVoteTargets(vote, vectors, targets, question)
+@build_compared_answers.register
+def _build_for_mean_vote(
+    vote: MeanVote, vectors: Vectors, targets: Vectors, question: Integers
+) -> ComparedAnswers:
+    """Return the answers prepared for comparison with the exemplary answers of a mean vote."""
+    return MeanVoteComparedAnswers(vote, vectors, targets, question)
 
 
-@build_targets.register
-def _(vote: MajorityVote, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
-    return MajorityVoteTargets(vote, vectors, targets, question)
+@build_compared_answers.register
+def _build_for_majority_vote(
+    vote: MajorityVote, vectors: Vectors, targets: Vectors, question: Integers
+) -> ComparedAnswers:
+    """Return the answers prepared for comparison with the majority's words of each question."""
+    return MajorityVoteComparedAnswers(vote, vectors, targets, question)
 
 
 def _concatenate_ranges(starts: Integers, sizes: Integers) -> Integers:
-    """Return the ranges ``start, ..., start+size-1`` of all starts and sizes in one array."""
+    """Return the integer ranges ``start, ..., start+size-1`` of all starts joined in one array."""
     if not len(sizes):
         return np.empty(0, dtype=np.int64)
     offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -162,7 +172,7 @@ def _concatenate_ranges(starts: Integers, sizes: Integers) -> Integers:
 
 
 def _split_into_parts(sizes: Integers, dimension: int) -> Iterator[slice]:
-    """Yield slices of the target answers, each with few enough answer vectors for the memory."""
+    """Yield slices of non-voting answers whose workers' answer vectors fit in memory."""
     most = max(1, CHUNK // dimension)
     begin, filled = 0, 0
     for index, size in enumerate(sizes):
@@ -175,7 +185,7 @@ def _split_into_parts(sizes: Integers, dimension: int) -> Iterator[slice]:
 
 
 def scale_by_power_of_two(x: Vectors, exponent: Integers | None) -> Vectors:
-    """Return x in float64 times ``2 ** -exponent``; for None each row by its own exponent.
+    """Return x in float64 times ``2 ** -exponent``; by each row's own exponent for None.
 
     A cosine does not see a row's length, so its own scale keeps it from under- or overflowing.
     """
@@ -192,7 +202,7 @@ def scale_by_power_of_two(x: Vectors, exponent: Integers | None) -> Vectors:
 
 
 def _refuse_non_finite(targets: Vectors) -> None:
-    """Raise NonFiniteError with the first target answer that has NaN or infinity."""
+    """Raise NonFiniteError that names the first row with NaN or infinity."""
     if sparse.issparse(targets):
         bad = np.unique(targets.nonzero()[0][~np.isfinite(targets.data)])
     else:

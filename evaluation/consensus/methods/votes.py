@@ -18,7 +18,7 @@ from scipy import sparse
 from evaluation.consensus.methods.exemplary_answers import MajorityVote, MeanVote
 from evaluation.consensus.methods.fixed_point import Vote
 from evaluation.consensus.methods.percentiles import TIE
-from evaluation.consensus.methods.targets import Targets, build_targets
+from evaluation.consensus.methods.targets import ComparedAnswers, build_compared_answers
 from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, encode_labels
 from evaluation.core.stats.grams import Vectors
 
@@ -41,16 +41,16 @@ class CampedVote:
     split: Vote | None
     place: Integers
     question: Integers
-    across: Targets | None
+    across: ComparedAnswers | None
     across_place: Integers
 
     @classmethod
     def from_camps(
         cls, whole: Vote, vectors: Vectors, camps: Integers, make: Callable[[Cells], Vote]
     ) -> CampedVote:
-        """Return the vote with camps, from the camp label of each answer.
+        """Return the vote in which each camp of a question's answers has an exemplary answer.
 
-        Each label gets one exemplary answer.
+        `camps` holds the camp label of each answer; `make` builds the vote of some cells.
         """
         cells = whole.cells
         low = np.minimum.reduceat(camps, cells.starts)
@@ -68,36 +68,33 @@ class CampedVote:
         place = indices[local.row]
         split = make(local.select_rows(cells.row[indices]))
         cell, other = _pair_answers_with_other_camps(cells.question[indices], camp, question)
-        across = build_targets(split, vectors, vectors[cells.row[indices[cell]]], other)
+        across = build_compared_answers(split, vectors, vectors[cells.row[indices[cell]]], other)
         return cls(whole, split, place, question, across, indices[cell])
 
     @property
     def cells(self) -> Cells:
-        """Worker and question codes of the answers."""
+        """Worker and question codes of the answers, grouped by question."""
         return self.whole.cells
 
-    def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
+    def compute_similarities(self, weights: Floats, *, leave_one_out: bool) -> Floats:
         """Return each answer's similarity to its nearest camp; a column per set of weights.
 
         With `leave_one_out` an answer is left out of its own camp.
         """
-        out = self.whole.similarity(weights, leave_one_out=leave_one_out)
+        out = self.whole.compute_similarities(weights, leave_one_out=leave_one_out)
         if self.split is not None and self.across is not None:
-            out[self.place] = self.split.similarity(weights, leave_one_out=leave_one_out)
+            out[self.place] = self.split.compute_similarities(weights, leave_one_out=leave_one_out)
             # fmax: with leave-one-out, the only answer of a camp has NaN there and takes the
             # nearest other camp.
-            np.fmax.at(out, self.across_place, self.across.similarity(weights))
+            np.fmax.at(out, self.across_place, self.across.compute_similarities(weights))
         return out
 
-    def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
-        """Return one exemplary answer per question, as rows.
-
-        With camps, that of the heaviest camp.
-        """
-        result = self.whole.exemplars(vectors, weights)
+    def compute_exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
+        """Return one exemplary answer vector per question, with camps that of the heaviest camp."""
+        result = self.whole.compute_exemplars(vectors, weights)
         if self.split is None:
             return result
-        of_camps = self.split.exemplars(vectors, weights)
+        of_camps = self.split.compute_exemplars(vectors, weights)
         chosen = self.find_heaviest_camps(weights)
         if not sparse.issparse(result):
             result[self.question[chosen]] = of_camps[chosen]
@@ -107,7 +104,7 @@ class CampedVote:
         return sparse.csr_array(sparse.vstack([result, of_camps], format="csr")[row])
 
     def find_heaviest_camps(self, weights: Floats) -> Integers:
-        """Return the camp with the greatest voting weight, of each question that has camps."""
+        """Return the camp with the greatest voting weight of each question that has camps."""
         assert self.split is not None
         cells = self.split.cells
         total = np.bincount(cells.question, weights=weights[cells.worker])
@@ -116,47 +113,55 @@ class CampedVote:
         return np.asarray(order[first])
 
     def find_representative_cells(self, weights: Floats) -> Booleans:
-        """Return a flag per answer: false in all camps of a question but the heaviest."""
+        """Return flags of the answers that are in the heaviest camp of their question.
+
+        Answers to a question without camps are flagged, too.
+        """
         out = np.ones(len(self.cells), dtype=bool)
         if self.split is not None:
             out[self.place] = np.isin(self.split.cells.question, self.find_heaviest_camps(weights))
         return out
 
-    def dispersion(self, weights: Floats) -> Floats:
-        """Return one dispersion per question, over all its answers regardless of camps."""
-        return self.whole.dispersion(weights)
+    def compute_dispersions(self, weights: Floats) -> Floats:
+        """Return the dispersion of each question over all its answers, whatever their camp."""
+        return self.whole.compute_dispersions(weights)
 
 
 @dataclass(frozen=True)
-class CampedTargets:
-    """Answers of models, compared with the exemplary answer of the nearest camp."""
+class CampedComparedAnswers:
+    """Non-voting answers, compared with the exemplary answer of the nearest camp."""
 
-    whole: Targets
-    split: Targets
+    whole: ComparedAnswers
+    split: ComparedAnswers
     row: Integers
 
-    def similarity(self, weights: Floats) -> Floats:
-        """Return each target's similarity to the nearest camp; a column per set of weights."""
-        out = self.whole.similarity(weights)
+    def compute_similarities(self, weights: Floats) -> Floats:
+        """Return each answer's similarity to the nearest camp; a column per set of weights."""
+        out = self.whole.compute_similarities(weights)
         # Only the camps count here: the exemplary answer of all answers must not win.
         out[self.row] = -np.inf
-        np.maximum.at(out, self.row, self.split.similarity(weights))
+        np.maximum.at(out, self.row, self.split.compute_similarities(weights))
         return out
 
 
-@build_targets.register
-def _(vote: CampedVote, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
-    whole = build_targets(vote.whole, vectors, targets, question)
+@build_compared_answers.register
+def _build_for_camped_vote(
+    vote: CampedVote, vectors: Vectors, targets: Vectors, question: Integers
+) -> ComparedAnswers:
+    """Return the answers prepared for comparison with each camp's exemplary answer."""
+    whole = build_compared_answers(vote.whole, vectors, targets, question)
     if vote.split is None:
         return whole
     row, camp = _pair_answers_with_camps(question, vote.question)
-    return CampedTargets(whole, build_targets(vote.split, vectors, targets[row], camp), row)
+    return CampedComparedAnswers(
+        whole, build_compared_answers(vote.split, vectors, targets[row], camp), row
+    )
 
 
 def _pair_answers_with_camps(
     question_of_answer: Integers, question_of_camp: Integers
 ) -> tuple[Integers, Integers]:
-    """Return index pairs (answer, camp) of each answer with every camp of the same question."""
+    """Return the indices of each answer and of every camp of its question, as two arrays."""
     order = np.argsort(question_of_camp, kind="stable")
     first = np.searchsorted(question_of_camp[order], question_of_answer, side="left")
     count = np.searchsorted(question_of_camp[order], question_of_answer, side="right") - first
@@ -168,7 +173,7 @@ def _pair_answers_with_camps(
 def _pair_answers_with_other_camps(
     question_of_answer: Integers, own_camp: Integers, question_of_camp: Integers
 ) -> tuple[Integers, Integers]:
-    """Return index pairs (answer, camp) of each answer with the question's other camps."""
+    """Return the indices of each answer and of its question's other camps, as two arrays."""
     row, camp = _pair_answers_with_camps(question_of_answer, question_of_camp)
     other = camp != own_camp[row]
     return row[other], camp[other]
@@ -176,39 +181,42 @@ def _pair_answers_with_other_camps(
 
 @dataclass(frozen=True)
 class LeftOutVote:
-    """Vote in which the answers flagged in `of_cells` never count for themselves."""
+    """Vote in which flagged answers are left out of their own exemplary answer."""
 
     vote: Vote
     of_cells: Booleans
 
     @property
     def cells(self) -> Cells:
-        """Worker and question codes of the answers."""
+        """Worker and question codes of the answers, grouped by question."""
         return self.vote.cells
 
-    def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
+    def compute_similarities(self, weights: Floats, *, leave_one_out: bool) -> Floats:
         """Return each answer's similarity to its exemplary answer; a column per set of weights.
 
         Answers flagged in `of_cells` are always left out of the vote.
         """
-        cosines = self.vote.similarity(weights, leave_one_out=leave_one_out)
+        cosines = self.vote.compute_similarities(weights, leave_one_out=leave_one_out)
         if leave_one_out:
             return cosines
-        left_out = self.vote.similarity(weights, leave_one_out=True)
+        left_out = self.vote.compute_similarities(weights, leave_one_out=True)
         return np.where(self.of_cells[:, None], left_out, cosines)
 
-    def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
-        """Return one exemplary answer per question, as rows, made from all answers."""
-        return self.vote.exemplars(vectors, weights)
+    def compute_exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
+        """Return one exemplary answer vector per question, made from all answers."""
+        return self.vote.compute_exemplars(vectors, weights)
 
-    def dispersion(self, weights: Floats) -> Floats:
-        """Return one dispersion per question, over all answers."""
-        return self.vote.dispersion(weights)
+    def compute_dispersions(self, weights: Floats) -> Floats:
+        """Return the dispersion of each question over all its answers."""
+        return self.vote.compute_dispersions(weights)
 
 
-@build_targets.register
-def _(vote: LeftOutVote, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
-    return build_targets(vote.vote, vectors, targets, question)
+@build_compared_answers.register
+def _build_for_left_out_vote(
+    vote: LeftOutVote, vectors: Vectors, targets: Vectors, question: Integers
+) -> ComparedAnswers:
+    """Return the answers prepared for comparison with the exemplary answers of the inner vote."""
+    return build_compared_answers(vote.vote, vectors, targets, question)
 
 
 def build_vote(
@@ -219,7 +227,7 @@ def build_vote(
     camps: Integers | None = None,
     left_out: Booleans | None = None,
 ) -> Vote:
-    """Return the vote of the answers for a similarity, an aggregation and optional camps.
+    """Return the voting rule over answers, for a similarity, an aggregation and optional camps.
 
     Parameters
     ----------
@@ -230,23 +238,23 @@ def build_vote(
     left_out : (M,) whether a worker is always compared with the others' exemplary answer.
     """
 
-    def plain(part: Cells) -> MeanVote | MajorityVote:
-        """Return the mean or majority vote of some cells, without camps."""
+    def build_plain_vote(part: Cells) -> MeanVote | MajorityVote:
+        """Return the mean or majority vote of the answers in `part`, without camps."""
         make = MajorityVote if aggregation == "majority" else MeanVote
         return make.from_vectors(vectors, part, similarity)
 
-    vote: Vote = plain(cells)
+    vote: Vote = build_plain_vote(cells)
     # Order matters: the left-out rule must see the nearest camp's similarity, so it wraps the
     # camps.
     if camps is not None:
-        vote = CampedVote.from_camps(vote, vectors, camps[cells.row], plain)
+        vote = CampedVote.from_camps(vote, vectors, camps[cells.row], build_plain_vote)
     if left_out is not None and left_out.any():
         vote = LeftOutVote(vote, left_out[cells.worker])
     return vote
 
 
 def get_mean_vote(vote: Vote) -> MeanVote:
-    """Return the mean vote (inner products) of all answers that a vote of any kind contains."""
+    """Return the mean vote (inner products of answers) that is inside a vote of any kind."""
     while not isinstance(vote, MeanVote):
         if isinstance(vote, CampedVote):
             vote = vote.whole
@@ -259,7 +267,7 @@ def get_mean_vote(vote: Vote) -> MeanVote:
 
 
 def find_nearest_rows(vote: Vote, scores: Floats, weights: Floats) -> Integers:
-    """Return the input row of the answer nearest to each question's exemplary answer.
+    """Return the input row of each question's answer nearest to its exemplary answer.
 
     The first one wins a tie. `scores` (N,) are the similarities of the input rows under the voting
     weights (M,). Where a question has camps, the answer is one of the heaviest camp, whose
@@ -278,7 +286,9 @@ def find_nearest_rows(vote: Vote, scores: Floats, weights: Floats) -> Integers:
 
 
 def convert_vectors(vectors: ArrayLike | Vectors, *, unit_length: bool) -> Vectors:
-    """Return vectors as a float array or CSR matrix, one row per answer.
+    """Return vectors as a float array or CSR matrix, one row per answer, scaled if asked.
+
+    With `unit_length` each row is scaled to length 1.
 
     Raises ValueError for arrays of other shapes.
     """
@@ -293,7 +303,7 @@ def convert_vectors(vectors: ArrayLike | Vectors, *, unit_length: bool) -> Vecto
 
 
 def scale_to_unit_length(vectors: Vectors) -> Vectors:
-    """Return the rows scaled to unit length, in their own float type; zero rows stay zero."""
+    """Return the rows scaled to length 1, in their own float type; zero rows stay zero."""
     # First by the largest number, so that squares neither underflow nor overflow. A value that is
     # not finite makes NaN here; `NonFiniteError` names its row later.
     with np.errstate(invalid="ignore"):
@@ -302,7 +312,7 @@ def scale_to_unit_length(vectors: Vectors) -> Vectors:
 
 
 def _divide_rows(x: Vectors, by: Any) -> Vectors:
-    """Divide each row by its element of `by`, where 0 counts as 1; for dense or sparse rows."""
+    """Return each row divided by its element of `by`, where 0 counts as 1."""
     column = (by.toarray() if sparse.issparse(by) else np.asarray(by)).ravel()
     column = np.where(column == 0, 1, column).astype(x.dtype)
     if not sparse.issparse(x):

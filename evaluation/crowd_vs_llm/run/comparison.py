@@ -17,7 +17,7 @@ from scipy import sparse
 
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import (
-    Embedded,
+    EmbeddedAnswers,
     EmbedTexts,
     GradingInput,
     Progress,
@@ -126,7 +126,7 @@ class PanelComparison:
 
     inputs: GradingInput
     parameters: PanelsParameters
-    embedded: Embedded
+    embedded: EmbeddedAnswers
     panels: Mapping[str, Panel]
     pairs: list[PanelPair]
     respondents: list[Any]
@@ -291,7 +291,7 @@ def compute_comparison(
 
     Parameters
     ----------
-    inputs : answers selected with `parameters.grading()`.
+    inputs : answers selected with `parameters.build_grading_parameters()`.
     embed_texts : returns the vectors; None takes the embedder of the parameters.
     progress : called with stage, number done, and total.
 
@@ -302,9 +302,9 @@ def compute_comparison(
     BackendError
         The answers cannot be embedded.
     """
-    if inputs.models is None or not len(inputs.models.with_text()):
+    if inputs.models is None or not len(inputs.models.select_with_text()):
         raise NoModelsError
-    grading = parameters.grading()
+    grading = parameters.build_grading_parameters()
     embedded = embed_graded_answers(
         inputs, embed_texts or partial(embed, grading, progress=progress)
     )
@@ -336,7 +336,7 @@ def compute_comparison(
 def _find_flagged_workers(
     parameters: PanelsParameters,
     inputs: GradingInput,
-    embedded: Embedded,
+    embedded: EmbeddedAnswers,
     progress: Progress | None,
 ) -> list[Any]:
     """Return the workers with an alarm of answering like a model, in answer order.
@@ -346,8 +346,8 @@ def _find_flagged_workers(
     answers, model_answers = inputs.answered, inputs.models
     assert model_answers is not None
     assert embedded.models is not None
-    grading = parameters.grading()
-    aqer = grading.estimator().fit(
+    grading = parameters.build_grading_parameters()
+    aqer = grading.build_estimator().fit(
         embedded.answers, build_labels(answers.workers), build_labels(answers.questions)
     )
     graded = GradedAnswers(
@@ -370,7 +370,7 @@ def _find_flagged_workers(
 
 
 def _encode_answers(
-    inputs: GradingInput, embedded: Embedded
+    inputs: GradingInput, embedded: EmbeddedAnswers
 ) -> tuple[PanelAnswers, list[Any], list[Any], list[tuple[bool, int]]]:
     """Return the answers as integer codes, the ids by code, and the source row of each answer.
 

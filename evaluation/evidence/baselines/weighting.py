@@ -112,7 +112,7 @@ class Variant:
         if self.contrasts:
             return _contrast_nonvoters(crowd, model, x)
         exemplars = np.full((crowd.corpus.n_questions, x.shape[1]), np.nan)
-        exemplars[model.questions_.astype(np.int64)] = convert_to_dense(model.exemplars())
+        exemplars[model.questions_.astype(np.int64)] = convert_to_dense(model.compute_exemplars())
         scores = np.full(len(crowd.rows), np.nan)
         out = ~crowd.votes
         y, sea = convert_to_dense(x[crowd.rows[out]]), exemplars[crowd.questions[out]]

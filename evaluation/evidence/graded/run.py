@@ -10,7 +10,7 @@ from django.utils.text import capfirst
 
 from annotations.exchange import InputError
 from annotations.exchange.graded import Labels
-from evaluation.consensus.inputs import Embedded
+from evaluation.consensus.inputs import EmbeddedAnswers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import SHORT, combine_hashes
 from evaluation.core.options import SITE, build_signature_parts
@@ -108,9 +108,9 @@ def _build_corpus(
         references_by_question[label] for label in labels if label in references_by_question
     ]
     complete = len(references) == len(labels)
-    embedded: dict[str, Embedded] = {}
+    embedded: dict[str, EmbeddedAnswers] = {}
 
-    def embed_once(spec: str) -> Embedded:
+    def embed_once(spec: str) -> EmbeddedAnswers:
         if spec not in embedded:
             parameters = AqerParameters(embedder=spec)
             others = references if complete else None

@@ -156,7 +156,7 @@ def inspect_texts(
     """
     parameters = AqerParameters(embedder=embedder, bootstrap=0)
     worker_list, question_list = workers.tolist(), questions.tolist()
-    aqer = parameters.estimator().fit(vectors, workers, questions)
+    aqer = parameters.build_estimator().fit(vectors, workers, questions)
     return RaisedAlarms.from_alarms(
         detect_alarms(
             parameters, aqer, GradedAnswers(texts, worker_list, question_list, vectors)

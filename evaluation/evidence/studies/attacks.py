@@ -279,7 +279,7 @@ def find_general_answers(students: StudentAnswers, x: Floats) -> list[str]:
     `x` are the vectors (N, d) of the answers. Ties keep the order of the answers.
     """
     aqer = AQER(n_draws=0).fit(x, students.workers, students.questions)
-    exemplars = convert_to_dense(aqer.exemplars())
+    exemplars = convert_to_dense(aqer.compute_exemplars())
     first: dict[str, int] = {}
     for row, text in enumerate(students.texts):
         first.setdefault(text, row)
@@ -321,7 +321,7 @@ def _measure(
     x = vectors.embed(texts, np.flatnonzero(replaced))
     parameters = AqerParameters(embedder=vectors.embedder, bootstrap=0)
     worker, question = crowd.worker, crowd.students.questions
-    aqer = parameters.estimator().fit(x, worker, question)
+    aqer = parameters.build_estimator().fit(x, worker, question)
     answers = GradedAnswers(texts, worker.tolist(), question.tolist(), x)
     alarms = [alarm for alarm in detect_alarms(parameters, aqer, answers).found if alarm.workers]
     m = len(aqer.workers_)

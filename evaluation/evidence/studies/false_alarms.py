@@ -38,7 +38,7 @@ from evaluation.evidence.data_sets import (
     load_mohler,
 )
 from evaluation.evidence.tables import Request, StudyTable, write_table
-from evaluation.grading.alarms.messages import IN_PART, OF_QUESTIONS, choose_case
+from evaluation.grading.alarms.messages import IN_PART, OF_QUESTIONS, choose_alarm_case
 from evaluation.grading.alarms.run.detection import Alarms, GradedAnswers, detect_alarms
 
 # Alarms in the order of the table, and the check that tells whether the statistic was computed;
@@ -110,7 +110,7 @@ class Inspection:
         computed = {check.check for check in alarms.checks if check.statistic is not None}
         return cls(
             frozenset(
-                choose_case(alarm.kind, alarm.severity, bool(alarm.workers))
+                choose_alarm_case(alarm.kind, alarm.severity, bool(alarm.workers))
                 for alarm in alarms.found
             ),
             frozenset(
@@ -127,7 +127,7 @@ def inspect_resample(crowd: RealCrowd, resample: Resample) -> Inspection:
     workers = crowd.workers[rows] if resample.workers is None else resample.workers
     questions, vectors = crowd.questions[rows], crowd.vectors[rows]
     parameters = AqerParameters(embedder=crowd.embedder, bootstrap=DRAWS)
-    aqer = parameters.estimator().fit(vectors, workers, questions)
+    aqer = parameters.build_estimator().fit(vectors, workers, questions)
     texts = [crowd.texts[row] for row in rows.tolist()]
     answers = GradedAnswers(texts, workers.tolist(), questions.tolist(), vectors)
     return Inspection.from_alarms(detect_alarms(parameters, aqer, answers))

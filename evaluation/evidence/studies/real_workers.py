@@ -71,8 +71,8 @@ from evaluation.evidence.method_comparison import (
 )
 from evaluation.evidence.tables import Request, StudyTable, write_evidence, write_table
 from evaluation.grading.facts.methods import Verdict
-from evaluation.grading.facts.run import CrowdFacts, RequestedSlots, find_crowd_facts
-from evaluation.grading.facts.texts import Reader
+from evaluation.grading.facts.run import CrowdFacts, SlotShares, find_crowd_facts
+from evaluation.grading.facts.texts import FactReader
 
 CORRECT = "correct"
 # Shares of the answers that have to state a slot: the one in force first, then looser ones.
@@ -118,22 +118,22 @@ def write_facts(
 
 def _find_wanted_slots(
     answers: Answers, question_texts: Mapping[str, str]
-) -> dict[str, RequestedSlots]:
+) -> dict[str, SlotShares]:
     """Return for each question the fact slots that its answers state, and their shares."""
-    reader = Reader(answers.texts)
+    reader = FactReader(answers.texts)
     texts: dict[str, list[str]] = {}
     for question, text in zip(answers.questions, answers.texts, strict=True):
         texts.setdefault(question, []).append(text)
     return {
-        question: RequestedSlots.from_texts(
-            given, reader.read(question_texts.get(question, ""), given)
+        question: SlotShares.from_texts(
+            given, reader.read_facts(question_texts.get(question, ""), given)
         )
         for question, given in texts.items()
     }
 
 
 def _build_question_rows(
-    answers: Answers, wanted: Mapping[str, RequestedSlots], found: Mapping[float, CrowdFacts]
+    answers: Answers, wanted: Mapping[str, SlotShares], found: Mapping[float, CrowdFacts]
 ) -> Iterator[tuple[str, int, float, str, float, str]]:
     """Yield a table row per question with its most stated fact slot, by decreasing share."""
     silent = found[GATES[0]].silent
@@ -165,7 +165,7 @@ def _build_gate_row(
 
 
 def _build_flag_rows(
-    crowd_facts: CrowdFacts, students: StudentAnswers, wanted: Mapping[str, RequestedSlots]
+    crowd_facts: CrowdFacts, students: StudentAnswers, wanted: Mapping[str, SlotShares]
 ) -> Iterator[tuple[object, ...]]:
     """Yield each contradicting fact with its answer and label, by decreasing share of its slot."""
     rows = [answer for answer in crowd_facts.answers if answer.verdict == Verdict.CONTRADICTS]

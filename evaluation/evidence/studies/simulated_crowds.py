@@ -49,7 +49,7 @@ from evaluation.evidence.tables import (
     write_evidence,
     write_table,
 )
-from evaluation.grading.crowd import OutsideInformation
+from evaluation.grading.crowd import RemedyInputs
 from evaluation.grading.remedies.run import grade_with_remedies
 
 # A method holds at a level if it agrees with the truth at least so well.
@@ -322,7 +322,7 @@ def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> O
     crowd = simulate(build_correlated_weak_groups(rho, share), *SIMULATED, seed)
     columns = (crowd.vectors, crowd.workers, crowd.questions)
     suggesting = AqerParameters(bootstrap=0, leave_one_out=True, suggest_anchors=count)
-    first = grade_with_remedies(suggesting, *columns, OutsideInformation())
+    first = grade_with_remedies(suggesting, *columns, RemedyInputs())
     assert first.report.suggested is not None
     assert first.report.candidates is not None
     rows = first.report.suggested
@@ -331,7 +331,7 @@ def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> O
     # A stream of its own, so that the noise does not depend on how the crowd was drawn.
     noise = np.random.default_rng([seed, 1]).normal(0.0, EXPERT_NOISE, len(rows))
     grades = np.clip(5 * expert_cosines + noise, 0.0, 5.0)
-    outside = OutsideInformation(anchor_rows=rows.tolist(), anchor_grades=grades.tolist())
+    outside = RemedyInputs(anchor_rows=rows.tolist(), anchor_grades=grades.tolist())
     anchoring = AqerParameters(bootstrap=0, leave_one_out=True, anchors=True)
     settled = grade_with_remedies(anchoring, *columns, outside).aqer
     quality = crowd.quality()
@@ -407,7 +407,7 @@ class CopyingCrowds:
         x: Vectors = self._vectors[[self._row[texts[row]] for row in rows]]
         workers_used, questions_used = workers[rows], questions[rows]
         parameters = AqerParameters(bootstrap=0, leave_one_out=True, collapse_copies=True)
-        outside = OutsideInformation(texts=[texts[row] for row in rows])
+        outside = RemedyInputs(texts=[texts[row] for row in rows])
         remedied = grade_with_remedies(parameters, x, workers_used, questions_used, outside)
         honest = ~np.isin(workers_used, copiers)
         without_copies = AQER(n_draws=0, leave_one_out=True).fit(

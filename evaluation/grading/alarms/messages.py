@@ -11,11 +11,11 @@ from typing import Any
 
 from evaluation.core.messages.message import Sentence, ThresholdNumber, format_count
 from evaluation.core.messages.reasons import describe_unchecked
-from evaluation.grading.methods.check_results import Result, find_needed
+from evaluation.grading.methods.check_results import Result, find_needed_count
 
 
-def _describe_alike(values: Mapping[str, Any]) -> str:
-    """Return the clause that counts the nearly identical answers of a group of workers."""
+def _format_alike_clause(values: Mapping[str, Any]) -> str:
+    """Return the clause on how many answers of a group of workers are nearly identical."""
     if values.get("n_pairs") is None:  # of a run from before they were counted
         return "their answers to the same questions are nearly the same"
     rest = "" if values["mostly_alike"] else ", and the rest are closer than being good explains"
@@ -32,14 +32,14 @@ def _describe_alike(values: Mapping[str, Any]) -> str:
     )
 
 
-def _format_people(values: Mapping[str, Any]) -> str:
-    """Return the number of workers with their noun, such as "3 workers"."""
+def _format_worker_count(values: Mapping[str, Any]) -> str:
+    """Return the number of workers with its noun, such as "3 workers"."""
     return str(values["people"])
 
 
-def _format_proven(values: Mapping[str, Any]) -> str:
-    """Return the text of a `copies` alarm if the answers' texts prove that a group copied."""
-    people, alike = _format_people(values), _describe_alike(values)
+def _format_proven_copies(values: Mapping[str, Any]) -> str:
+    """Return the text of a `copies` alarm for a group whose answers' texts prove copying."""
+    people, alike = _format_worker_count(values), _format_alike_clause(values)
     return (
         f"{people} gave the same answers but for light edits: {alike}. Agreement counts "
         "as quality here, so copies lift each other's grades and can outvote the rest. Read their "
@@ -48,9 +48,9 @@ def _format_proven(values: Mapping[str, Any]) -> str:
     )
 
 
-def _format_much_alike(values: Mapping[str, Any]) -> str:
-    """Return the text of a `copies` alarm: workers whose answers are more alike than expected."""
-    people, alike = _format_people(values), _describe_alike(values)
+def _format_likely_copies(values: Mapping[str, Any]) -> str:
+    """Return the text of a `copies` alarm for workers whose answers are suspiciously alike."""
+    people, alike = _format_worker_count(values), _format_alike_clause(values)
     return (
         f"{people} answer much more alike than other workers who are as good: {alike}. "
         "Copying from each other or from one source is the usual reason, and it lifts each other's "
@@ -59,9 +59,9 @@ def _format_much_alike(values: Mapping[str, Any]) -> str:
     )
 
 
-def _format_identical(values: Mapping[str, Any]) -> str:
+def _format_identical_texts(values: Mapping[str, Any]) -> str:
     """Return the text of a `copies` alarm in a run with too few questions for the full check."""
-    people, alike = _format_people(values), _describe_alike(values)
+    people, alike = _format_worker_count(values), _format_alike_clause(values)
     return (
         f"{people} gave the same texts: {alike}. There are too few questions for the "
         "full copy check, and long texts are hardly the same by chance. Read their answers side by "
@@ -69,9 +69,9 @@ def _format_identical(values: Mapping[str, Any]) -> str:
     )
 
 
-def _format_clique(values: Mapping[str, Any]) -> str:
-    """Return the text of an alarm about similar workers who may share an honest opinion."""
-    people, alike = _format_people(values), _describe_alike(values)
+def _format_similar_workers(values: Mapping[str, Any]) -> str:
+    """Return the text of a `clique` alarm: similar workers who may share an honest opinion."""
+    people, alike = _format_worker_count(values), _format_alike_clause(values)
     option = values["option"]
     return (
         f"{people} answer much more alike than other workers who are as good: {alike}. "
@@ -82,9 +82,9 @@ def _format_clique(values: Mapping[str, Any]) -> str:
     )
 
 
-def _format_camps(values: Mapping[str, Any]) -> str:
-    """Return the text of the alarm that the workers form two camps (groups that agree inside)."""
-    people = _format_people(values)
+def _format_two_camps(values: Mapping[str, Any]) -> str:
+    """Return the text of the alarm that the workers form two camps, each of one opinion."""
+    people = _format_worker_count(values)
     option, sampled = values["option"], values["sampled"]
     effect = (
         "Which of them ends on top depends on where the grading starts: the ranking cannot be "
@@ -104,35 +104,34 @@ def _format_camps(values: Mapping[str, Any]) -> str:
     )
 
 
-def _format_concentrated(values: Mapping[str, Any]) -> str:
+def _format_vote_concentration(values: Mapping[str, Any]) -> str:
     """Return the text of the notice that a few workers hold most of the voting weight."""
     voters = values["statistic"] * values["n_workers"]
     return (
         f"Few workers decide: the votes of all {values['n_workers']} have no more weight than "
-        "those "
-        f"of about {_format_n(voters, 'person')} would if every vote counted the same. The workers "
-        "named carry half of the weight. That is right if they are the good ones, and dangerous "
-        "if they agree for another reason. Compare with a grading that caps each vote "
-        f"({values['option']['weight_cap']})."
+        f"those of about {_format_rounded_count(voters, 'person')} would if every vote counted the "
+        "same. The workers named carry half of the weight. That is right if they are the good "
+        "ones, and dangerous if they agree for another reason. Compare with a grading that caps "
+        f"each vote ({values['option']['weight_cap']})."
     )
 
 
-def _format_n(n: Any, noun: str) -> str:
-    """Return a count with its noun, such as "3 workers"; a fraction is rounded first."""
+def _format_rounded_count(n: Any, noun: str) -> str:
+    """Return a number rounded to a whole with its noun, such as "3 workers"."""
     whole: Any = n if isinstance(n, str) else round(n)
     return format_count(whole, noun)
 
 
 ALARMS: Mapping[str, Sentence] = {
-    "copies.proven": _format_proven,
-    "copies.alike": _format_much_alike,
-    "copies.identical": _format_identical,
+    "copies.proven": _format_proven_copies,
+    "copies.alike": _format_likely_copies,
+    "copies.identical": _format_identical_texts,
     "copies.partly": "{people} share a part of their answers almost word for word: {statistic:.0%} "
     "of them more than other workers do on the same questions. It may be a common source or some "
     "copied answers; the rest of their work is their own. The grade is little changed by it. Read "
     "these answers side by side before you decide anything.",
-    "clique.clique": _format_clique,
-    "two_camps.crowd": _format_camps,
+    "clique.clique": _format_similar_workers,
+    "two_camps.crowd": _format_two_camps,
     "two_camps.questions": "The answers to {questions} of {n_tested:question} fall into two camps "
     "that agree with themselves but not with each other. A misconception that many share, or a "
     "question that can be read in two ways, looks like this; the larger camp decides what counts "
@@ -157,7 +156,7 @@ ALARMS: Mapping[str, Sentence] = {
     "model_like.model": "The answers of {people} are nearer to those of the language model {model} "
     "than to any other worker's. They may have been written with such a model; people who answer "
     "in the same style look alike too. It is no proof: read the answers side by side.",
-    "concentrated_weight.crowd": _format_concentrated,
+    "concentrated_weight.crowd": _format_vote_concentration,
     "unstable_ranking.crowd": "With other questions of the same kind many workers would have "
     "another rank. Do not rely on close ranks: two people are clearly apart only where their "
     "intervals do not overlap. Ask more questions to make the order steadier.",
@@ -165,9 +164,8 @@ ALARMS: Mapping[str, Sentence] = {
     "{n_iterations:round} they still changed. Allow more iterations ({option[max_iterations]}), "
     "and do not rely on close ranks.",
     "too_few.crowd": lambda values: (
-        f"Only {_format_n(values['statistic'], 'worker')} answered: grades and ranks need "
-        "at least 3, "
-        "because the quality of one is judged by the others. Ask more people."
+        f"Only {_format_rounded_count(values['statistic'], 'worker')} answered: grades and ranks "
+        "need at least 3, because the quality of one is judged by the others. Ask more people."
     ),
     "too_few.workers": "{people} without a rank: fewer than 5 of their answers are to questions "
     "that at least 3 workers answered. Their grades rest on too little to be compared; ask them "
@@ -212,7 +210,7 @@ SEVERITIES: Mapping[str, str] = {"alarm": "Alarm", "notice": "Notice", "info": "
 
 
 def _format_similarity(statistic: float, threshold: float) -> str:
-    """Return a sentence on the similarity of copied answers and the threshold of the alarm."""
+    """Return the sentence on the similarity of copied answers and the alarm's threshold."""
     return (
         f"Similarity {statistic:.0%}, from 0% (workers of equal quality) to 100% (identical "
         f"answers); alarm above {threshold:.0%}."
@@ -280,11 +278,10 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
 """A statistic against its threshold."""
 
 
-def choose_case(kind: str, severity: str, has_workers: bool) -> str:
-    """Return the key under which an alarm's title and texts are listed.
+def choose_alarm_case(kind: str, severity: str, has_workers: bool) -> str:
+    """Return the key of an alarm's title and texts: its kind, or a variant of the kind.
 
-    It is the alarm's kind, or a variant of the kind: two camps on single questions, or copied
-    parts.
+    Variants are two camps on single questions, and copied parts.
     """
     if kind == "two_camps" and not has_workers:
         return OF_QUESTIONS
@@ -293,18 +290,21 @@ def choose_case(kind: str, severity: str, has_workers: bool) -> str:
     return kind
 
 
-def get_title(case: str) -> str:
-    """Return the title of an alarm; for an unknown key, the key with spaces for underscores."""
+def get_alarm_title(case: str) -> str:
+    """Return the title of an alarm by its case; for an unknown case, the case in words."""
     return TITLES.get(case, case.replace("_", " ").capitalize())
 
 
-def get_brief(case: str) -> str:
-    """Return the short text of an alarm for display beside a worker's name; else its title."""
-    return BRIEFLY.get(case) or get_title(case)
+def get_short_statement(case: str) -> str:
+    """Return the short statement about a worker whom an alarm of this case names.
+
+    Without one, the alarm's title.
+    """
+    return BRIEFLY.get(case) or get_alarm_title(case)
 
 
 def format_statistic(case: str, statistic: float | None, threshold: float | None) -> str:
-    """Return a sentence that compares an alarm's statistic with its threshold.
+    """Return the sentence that compares an alarm's statistic with its threshold; "" if none.
 
     Empty if the statistic or the threshold is None, or if this kind of alarm has no such sentence.
     """
@@ -332,19 +332,20 @@ UNITS: Mapping[str, str] = {
 }
 
 
-def format_needs(check: str, reason: str | None) -> str:
+def format_needed_data(check: str, reason: str | None) -> str:
     """Return the data that a skipped check needs, such as "needs 6 workers"; "" if unknown."""
-    n = find_needed(check, reason)
+    n = find_needed_count(check, reason)
     return "" if n is None or reason is None else f"needs {n} {UNITS[reason]}"
 
 
-def format_unchecked(checks: Iterable[tuple[str, str | None]]) -> str:
-    """Return a sentence that lists the skipped checks; "" without any.
+def format_skipped_checks(checks: Iterable[tuple[str, str | None]]) -> str:
+    """Return a sentence that lists skipped checks and the data they need; "" without any.
 
     `checks` holds (name of the check, reason code) pairs.
     """
     parts = [
-        f"{get_title(check)} ({format_needs(check, reason) or describe_unchecked(reason)})"
+        f"{get_alarm_title(check)} "
+        f"({format_needed_data(check, reason) or describe_unchecked(reason)})"
         for check, reason in checks
     ]
     return f"Not enough data for: {'; '.join(parts)}." if parts else ""
@@ -362,10 +363,10 @@ CROWDS = {
 """The crowds that groups were drawn from."""
 
 
-def format_rate(
+def format_false_alarm_rate(
     n_groups: int, n_alarms: int, share: float | None, low: float | None, high: float | None
 ) -> str:
-    """Return a false-alarm rate with its 95% interval as text: "38.4% (34.7 to 42.2) of 643".
+    """Return a false-alarm rate with its 95% interval, as "38.4% (34.7 to 42.2) of 643".
 
     `n_groups` is the number of tested groups of workers, `n_alarms` the number of these in which
     the alarm was raised.
@@ -377,8 +378,8 @@ def format_rate(
     return f"{100 * share:.1f}% ({100 * low:.1f} to {100 * high:.1f}) of {n_groups:,}"
 
 
-def format_case_rates(size: int, rates: Sequence[tuple[str, str]], *, often: bool) -> str:
-    """Return sentences on how often one alarm was raised in crowds without a known problem.
+def format_false_alarm_rates(size: int, rates: Sequence[tuple[str, str]], *, often: bool) -> str:
+    """Return sentences on how often an alarm was raised in crowds without a known problem.
 
     `rates` holds (name of the crowd, rate as text) pairs; `often` adds that the alarm is only a
     hint.

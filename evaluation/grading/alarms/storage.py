@@ -25,7 +25,7 @@ REVIEW_PROBLEMS = {
 
 
 class ReviewError(ValueError):
-    """Error for an invalid review of an alarm, with its code and the form field."""
+    """Error for an invalid review of an alarm, with an error code and the form field."""
 
     def __init__(self, code: str, field: str, **values: Any) -> None:
         super().__init__(REVIEW_PROBLEMS[code].format(**values))
@@ -36,7 +36,7 @@ class ReviewError(ValueError):
 def save_review(
     alarm: Alarm, user: Any, state: str, note: str = "", remedied_by: Run | None = None
 ) -> AlarmReview:
-    """Save a user's review of an alarm and set the alarm's state; return the review.
+    """Save a user's review of an alarm, set the alarm's state, and return the saved review.
 
     Raises ReviewError: a dismissal without a reason, or a remedy without the run made with it.
     """
@@ -67,7 +67,7 @@ def save_review(
 
 
 def find_remedying_runs(run: Run) -> QuerySet[Run]:
-    """Return later finished runs of the question set that may remedy an alarm, newest first."""
+    """Return the query for later gradings of the question set that may remedy an alarm."""
     return Run.objects.filter(
         version__question_set=run.version.question_set_id,
         kind=GRADING,

@@ -8,37 +8,36 @@ from typing import Any
 from evaluation.core.messages.message import Sentence, format_count
 
 
-def _count_others(values: Mapping[str, Any], key: str) -> str:
-    """Return how many of the other workers state something, as text: "3 of 12 others"."""
+def _format_others(values: Mapping[str, Any], key: str) -> str:
+    """Return how many of the other workers state something, such as "3 of 12 others"."""
     return f"{values[key]} of {format_count(values['of'], 'other')}"
 
 
-def _format_contradicts(values: Mapping[str, Any]) -> str:
-    """Return the text of a fact that contradicts the value the crowd agrees on."""
+def _format_contradicting_value(values: Mapping[str, Any]) -> str:
+    """Return the text that an answer states another value than the crowd agrees on."""
     say = "states" if values["n_crowd"] == 1 else "state"
-    return f"states {values['value']}; {_count_others(values, 'n_crowd')} {say} {values['crowd']}"
+    return f"states {values['value']}; {_format_others(values, 'n_crowd')} {say} {values['crowd']}"
 
 
-def _format_missing(values: Mapping[str, Any]) -> str:
-    """Return the text of a value that the crowd agrees on and the answer lacks."""
+def _format_missing_value(values: Mapping[str, Any]) -> str:
+    """Return the text that an answer does not state a value that the crowd agrees on."""
     say = "states" if values["n_crowd"] == 1 else "state"
-    return f"does not state {values['value']}, which {_count_others(values, 'n_crowd')} {say}"
+    return f"does not state {values['value']}, which {_format_others(values, 'n_crowd')} {say}"
 
 
-def _format_contested(values: Mapping[str, Any]) -> str:
-    """Return the text of a fact that contradicts the crowd but that many others state too."""
-    return f"{_format_agrees(values)}: contested"
+def _format_contested_value(values: Mapping[str, Any]) -> str:
+    """Return the text that an answer contradicts the crowd, but many others do as well."""
+    return f"{_format_agreeing_value(values)}: contested"
 
 
-def _format_agrees(values: Mapping[str, Any]) -> str:
-    """Return the text of a fact that agrees with the crowd."""
-    return (
-        f"states {values['value']}, as {_count_others(values, 'mentions')} {_choose_verb(values)}"
-    )
+def _format_agreeing_value(values: Mapping[str, Any]) -> str:
+    """Return the text that an answer states a value that the crowd agrees on."""
+    others = _format_others(values, "mentions")
+    return f"states {values['value']}, as {others} {_choose_verb(values)}"
 
 
 def _choose_verb(values: Mapping[str, Any]) -> str:
-    """Return the verb for a number of other workers: "does" for one, else "do"."""
+    """Return the verb for a number of workers: "does" for one, else "do"."""
     return "does" if values["mentions"] == 1 else "do"
 
 
@@ -47,30 +46,30 @@ EXCERPT_LENGTH = 160
 
 
 def _format_claim(values: Mapping[str, Any]) -> str:
-    """Return the crowd's claim in quotation marks, shortened to 160 characters."""
+    """Return the crowd's claim in quotation marks, cut to 160 characters."""
     text = " ".join(values["crowd"].split())
     return f"“{text if len(text) <= EXCERPT_LENGTH else f'{text[: EXCERPT_LENGTH - 1].rstrip()}…'}”"
 
 
 def _format_meaning(values: Mapping[str, Any]) -> str:
-    """Return the text that an answer contradicts the crowd, as an entailment model found."""
+    """Return the text that an answer contradicts the crowd according to an entailment model."""
     agree = "agrees" if values["n_crowd"] == 1 else "agree"
     return (
         f"contradicts {_format_claim(values)} by the entailment model (probability "
         f"{values['value']}); "
-        f"{_count_others(values, 'n_crowd')} {agree} with that"
+        f"{_format_others(values, 'n_crowd')} {agree} with that"
     )
 
 
 def _format_contested_meaning(values: Mapping[str, Any]) -> str:
-    """Return the text that an answer contradicts the crowd but many other answers do as well."""
-    others = _count_others(values, "mentions")
+    """Return the text that an answer contradicts the crowd, but many others contradict it too."""
+    others = _format_others(values, "mentions")
     return f"{_format_meaning(values)}, {others} contradict it as well: contested"
 
 
 def _format_agreeing_meaning(values: Mapping[str, Any]) -> str:
-    """Return the text that an answer agrees with the crowd, as an entailment model found."""
-    others = f"{_count_others(values, 'mentions')} {_choose_verb(values)}"
+    """Return the text that an answer agrees with the crowd according to an entailment model."""
+    others = f"{_format_others(values, 'mentions')} {_choose_verb(values)}"
     return f"agrees with {_format_claim(values)} by the entailment model, as {others}"
 
 
@@ -86,10 +85,10 @@ def _format_agreement(values: Mapping[str, Any]) -> str:
 
 
 FACTS: Mapping[str, Sentence] = {
-    "facts.agrees": _format_agrees,
-    "facts.contradicts": _format_contradicts,
-    "facts.contested": _format_contested,
-    "facts.missing": _format_missing,
+    "facts.agrees": _format_agreeing_value,
+    "facts.contradicts": _format_contradicting_value,
+    "facts.contested": _format_contested_value,
+    "facts.missing": _format_missing_value,
     "facts.extra": "states {value} too, which the crowd neither agrees on nor denies",
     "facts.open": "states {value}; the crowd agrees on nothing of the kind",
     "facts.too_few": "states {value}; too few others state a fact of the kind",

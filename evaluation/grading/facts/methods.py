@@ -25,7 +25,7 @@ __all__ = [
     "Consensus",
     "JudgedValue",
     "Mentions",
-    "State",
+    "ValueState",
     "Verdict",
     "compute_agreement",
     "compute_consensus",
@@ -43,8 +43,8 @@ CONTESTED = 0.25
 CONTESTED_BY = 2
 
 
-class State(StrEnum):
-    """State of a value after the workers' vote: agreed, contested, undecided, or too few voters."""
+class ValueState(StrEnum):
+    """State of a value after the workers' vote: agreed, contested, undecided or too few voters."""
 
     AGREED = "agreed"
     CONTESTED = "contested"
@@ -54,9 +54,9 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Mentions:
-    """All values that workers state for one kind of fact of a question, as intervals.
+    """Values that workers state for one kind of fact ("slot") of a question, as intervals.
 
-    A kind of fact, such as "year" or "length in metres", is also called a slot.
+    A slot is such as "year" or "length in metres".
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Mentions:
 
 @dataclass(frozen=True)
 class Consensus:
-    """Distinct values stated for one kind of fact, best supported first, with their support.
+    """Values stated for one kind of fact, best supported first, with their support and state.
 
     Attributes
     ----------
@@ -98,14 +98,14 @@ class Consensus:
     bound: Integers
     n: int
     weight: float
-    states: tuple[State, ...]
+    states: tuple[ValueState, ...]
 
     def find_overlapping(self, low: float, high: float) -> Integers:
         """Return the indices of the values whose intervals overlap `low` to `high`."""
         return np.flatnonzero((self.low <= high) & (self.high >= low))
 
     def find_compatible(self, low: float, high: float, bound: int) -> Integers:
-        """Return the indices of the values that can be equal to the interval `low` to `high`.
+        """Return the indices of the values that may equal the interval `low` to `high`.
 
         A `bound` of -1 means "at most", 1 "at least", 0 exact.
 
@@ -121,7 +121,7 @@ class Consensus:
         return np.flatnonzero(is_within_bound | ((self.low <= high) & (self.high >= low)))
 
     def find_agreed(self, own: Integers | None = None, weight: float = 0.0) -> Integers:
-        """Return the indices of the values that workers agree on, without one voter's own values.
+        """Return the indices of the values that workers agree on, with one voter left out.
 
         `own` are the values of the voter that is left out, `weight` is its voting weight.
 
@@ -138,7 +138,7 @@ class Consensus:
 
 
 def is_agreed(backed: Floats, weights: Floats, n: int, total: float) -> Booleans:
-    """Return, per value, whether enough of n voters state it, by number and by voting weight.
+    """Return, for each value, whether enough of n voters state it, by number and by weight.
 
     At least 3 voters must back it, and the Wilson lower bound of its share must be .4 or more. The
     share is the smaller of the weighted share and the share of voters; without weights it is the
@@ -155,7 +155,7 @@ def is_agreed(backed: Floats, weights: Floats, n: int, total: float) -> Booleans
 
 
 def is_contested(backed: int, n: int) -> bool:
-    """Return whether too many (`backed`) of n voters state a minority value to call it an error."""
+    """Return whether so many of n voters (`backed`) state a minority value that it is no error."""
     return backed >= max(CONTESTED_BY, CONTESTED * n)
 
 
@@ -205,16 +205,16 @@ def compute_consensus(mentions: Mentions, weights: Floats) -> Consensus:
 
 
 def _add_states(consensus: Consensus) -> Consensus:
-    """Return the consensus with each value's state: agreed, contested, open or too few."""
+    """Return the consensus with the state of each value: agreed, contested, open or too few."""
     agreed = set(consensus.find_agreed().tolist())
     states = tuple(
-        State.TOO_FEW
+        ValueState.TOO_FEW
         if consensus.n < SUPPORT
-        else State.AGREED
+        else ValueState.AGREED
         if index in agreed
-        else State.CONTESTED
+        else ValueState.CONTESTED
         if is_contested(backed, consensus.n)
-        else State.OPEN
+        else ValueState.OPEN
         for index, backed in enumerate(consensus.backed.tolist())
     )
     return Consensus(**{**vars(consensus), "states": states})
@@ -223,7 +223,7 @@ def _add_states(consensus: Consensus) -> Consensus:
 def _sum_overlapping(
     low: Floats, high: Floats, value: Floats, lows: Floats, highs: Floats
 ) -> Floats:
-    """Return, per interval in `lows` to `highs`, the sum of values whose interval overlaps it."""
+    """Return, for each interval `lows` to `highs`, the sum of values whose interval overlaps it."""
     by_low, by_high = np.argsort(low, kind="stable"), np.argsort(high, kind="stable")
     # Begun before the end, less ended before the begin: no pair of intervals is compared.
     begun = np.concatenate([[0.0], np.cumsum(value[by_low])])
@@ -235,7 +235,7 @@ def _sum_overlapping(
 
 
 def _find_non_overlapping(lows: Floats, highs: Floats, order: Integers) -> Booleans:
-    """Return the mask of intervals that overlap no interval chosen earlier in `order`.
+    """Return flags of the intervals that overlap no interval flagged earlier in `order`.
 
     `lows` ascend.
     """
@@ -260,7 +260,7 @@ FEWEST = 5
 
 @dataclass(frozen=True)
 class Agreement:
-    """Number of facts with a verdict, and the share that agrees with the crowd (95% interval).
+    """Number of judged facts, and the share that agrees with the crowd (95% interval).
 
     `agreement`, `low` and `high` are None below 5 facts.
     """
@@ -272,10 +272,7 @@ class Agreement:
 
 
 def compute_agreement(agrees: int, contradicts: int) -> Agreement:
-    """Return the share of facts that agree with the crowd, with its 95% interval.
-
-    The share is None below 5 facts.
-    """
+    """Return the share of judged facts that agree with the crowd, None below 5, with interval."""
     facts = agrees + contradicts
     if facts < FEWEST:
         return Agreement(facts, None, None, None)
@@ -284,7 +281,7 @@ def compute_agreement(agrees: int, contradicts: int) -> Agreement:
 
 
 class Verdict(StrEnum):
-    """Verdict on a value of an answer after comparison with the other workers' values."""
+    """Verdict on a value of an answer, compared with the values of the other workers."""
 
     AGREES = "agrees"
     CONTRADICTS = "contradicts"
@@ -297,7 +294,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class JudgedValue:
-    """Verdict on one value of an answer, or on an agreed value that the answer lacks.
+    """Verdict on a value of an answer, or on an agreed value that the answer lacks.
 
     Attributes
     ----------
@@ -326,7 +323,7 @@ def judge_answer(
     one_is_enough: bool = False,
     likeness: Sequence[Sequence[float]] | None = None,
 ) -> list[JudgedValue]:
-    """Return a verdict for each value of an answer, and for each agreed value it lacks.
+    """Return a verdict for each value of an answer, and for each agreed value that it lacks.
 
     Parameters
     ----------

@@ -33,21 +33,21 @@ from evaluation.runs.flow.stored import MEANING
 __all__ = [
     "COUNTED",
     "CrowdValue",
+    "FactAgreement",
     "FactOnQuestion",
-    "FactStanding",
-    "Marked",
+    "MarkedFactsMixin",
     "MarkedPart",
+    "NoFactsReason",
     "QuestionFacts",
     "RunFact",
     "RunFacts",
-    "SilentReason",
     "StatedFact",
+    "build_fact_agreement",
     "build_run_facts",
-    "build_standing",
     "read_answer_facts",
     "read_contradictions",
     "read_crowd_facts",
-    "read_facts",
+    "read_facts_of_answers",
     "read_question_facts",
 ]
 
@@ -60,8 +60,8 @@ COUNTED = (
 
 
 @dataclass(frozen=True)
-class FactStanding:
-    """Numbers of a worker's or model's facts that agree with or contradict the crowd.
+class FactAgreement:
+    """How far the facts of a worker or model agree with the crowd, in numbers.
 
     All values are None in a run without facts.
 
@@ -88,22 +88,22 @@ class FactStanding:
 
     @property
     def summary(self) -> Message | None:
-        """Short message on the number of contradicted questions, for a list; None without any."""
+        """Short message, for lists, on contradicted questions; None without any."""
         if not self.contradicted:
             return None
         values = {"questions": self.questions, "contradicted": self.contradicted}
         return Message("facts.notice", values)
 
 
-NO_FACTS = FactStanding(None, Estimate(None), None, None)
+NO_FACTS = FactAgreement(None, Estimate(None), None, None)
 
 
-def build_standing(row: dict[str, Any]) -> FactStanding:
-    """Return a worker's or model's agreement with the crowd, from a database row.
+def build_fact_agreement(row: dict[str, Any]) -> FactAgreement:
+    """Return how far a worker's or model's facts agree with the crowd, from a database row.
 
     The row has the `COUNTED` columns.
     """
-    return FactStanding(
+    return FactAgreement(
         facts=row["facts"],
         agreement=Estimate(
             row["fact_agreement"], row["fact_agreement_low"], row["fact_agreement_high"]
@@ -121,7 +121,7 @@ ORDER = Keyset("crowd_fact", ("place",))
 
 @dataclass(frozen=True)
 class CrowdValue:
-    """A value that workers state on a question, with their number and its state.
+    """A value that workers state on a question: how many state it, and its state.
 
     Attributes
     ----------
@@ -157,8 +157,8 @@ class QuestionFacts(Reasoned):
 
 
 @dataclass(frozen=True)
-class SilentReason(Reasoned):
-    """Reason why questions have no facts, with the number of such questions."""
+class NoFactsReason(Reasoned):
+    """Number of questions without facts for one reason."""
 
     count: int
     reason: str
@@ -179,7 +179,7 @@ class RunFacts:
     spoken: int
     agreed: int
     contested: int
-    silent: list[SilentReason]
+    silent: list[NoFactsReason]
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ class RunFact:
 
 
 def build_run_facts(run: Run) -> RunFacts | None:
-    """Return the numbers of a run's facts; None for a run without facts; no query."""
+    """Return the numbers of a run's facts; None for a run without facts. No query."""
     facts = read_summary(run).facts
     if facts is None:
         return None
@@ -208,7 +208,7 @@ def build_run_facts(run: Run) -> RunFacts | None:
         spoken=facts.spoken,
         agreed=facts.agreed,
         contested=facts.contested,
-        silent=[SilentReason(count, reason) for reason, count in silent],
+        silent=[NoFactsReason(count, reason) for reason, count in silent],
     )
 
 
@@ -227,7 +227,7 @@ def read_question_facts(run: Run, exemplar: ExemplaryAnswer | None) -> QuestionF
 
 
 def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list[CrowdValue]]:
-    """Return the agreed values, and all values of those kinds of facts that are contested.
+    """Return the agreed values, and all values of the kinds of facts that are contested.
 
     An agreed value of a contested kind is in both lists. The second list begins with the least
     supported values, so that they are not overlooked.
@@ -254,17 +254,19 @@ def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list
 def read_crowd_facts(
     run: Run, after: str = "", size: int = PAGE, question: UUID | None = None
 ) -> Page[RunFact]:
-    """Return one page of the values that workers state in a run or on one question."""
+    """Return one page of the values that workers state in a run, or on one question."""
     rows = CrowdFact.objects.filter(run=run)
     if question is not None:
         rows = rows.filter(question__public_id=question)
     columns = ("place", "slot", "value", "mentions", "of", "state")
     question_columns = ("question__public_id", "question__external_id")
-    return ORDER.take(rows.order_by().values(*columns, *question_columns), after, size, _build_fact)
+    return ORDER.take(
+        rows.order_by().values(*columns, *question_columns), after, size, _build_run_fact
+    )
 
 
-def _build_fact(row: dict[str, Any]) -> RunFact:
-    """Convert a database row to the record of a stated value."""
+def _build_run_fact(row: dict[str, Any]) -> RunFact:
+    """Return the record of a value that workers state, from a database row."""
     return RunFact(
         question=row["question__public_id"],
         question_name=row["question__external_id"],
@@ -340,10 +342,10 @@ class FactOnQuestion:
 Facts = dict[int, list[StatedFact]]
 
 
-def read_facts(
+def read_facts_of_answers(
     run: Run, responses: Sequence[int] = (), replies: Sequence[int] = ()
 ) -> tuple[Facts, Facts]:
-    """Return the facts of workers' answers and of models' answers, by primary key of the answer.
+    """Return the facts of workers' answers and of models' answers, by the answer's primary key.
 
     By one query; by none in a run without facts.
     """
@@ -362,7 +364,7 @@ def read_facts(
 
 
 def _build_stated_fact(row: dict[str, Any]) -> StatedFact:
-    """Convert a database row to a stated fact with its message."""
+    """Return a stated fact with its message, from a database row."""
     numbers = {name: row[name] for name in ("value", "crowd", "mentions", "of", "n_crowd")}
     message_group = "meaning" if row["slot"] == MEANING else "facts"
     return StatedFact(
@@ -374,8 +376,8 @@ def _build_stated_fact(row: dict[str, Any]) -> StatedFact:
     )
 
 
-class Marked:
-    """Mixin for records of an answer that are displayed with highlighted facts."""
+class MarkedFactsMixin:
+    """Base of records of answers that are displayed with their facts highlighted."""
 
     text: str
     facts: list[StatedFact]
@@ -387,7 +389,7 @@ class Marked:
 
 
 def mark_facts(text: str, facts: Iterable[StatedFact]) -> list[MarkedPart]:
-    """Return the text split into parts; a part that states a fact holds that fact.
+    """Return the text split into parts, where a part that states a fact holds that fact.
 
     A fact that begins within another one, or beyond the end of a text that was cut, is not marked.
     """
@@ -427,7 +429,7 @@ def read_contradictions(run: Run, by: By, author: UUID) -> list[FactOnQuestion]:
 def read_answer_facts(
     run: Run, by: By, author: UUID, after: str = "", size: int = PAGE
 ) -> Page[FactOnQuestion]:
-    """Return one page of all facts in a worker's or a model's answers."""
+    """Return one page of all facts in a worker's or model's answers."""
     rows = (
         AnswerFact.objects.filter(run=run, **{SOURCE_FIELDS[by]: author})
         .order_by()
@@ -437,7 +439,7 @@ def read_answer_facts(
 
 
 def _build_fact_on_question(row: dict[str, Any]) -> FactOnQuestion:
-    """Convert a database row to a stated fact with its question."""
+    """Return a stated fact with its question, from a database row."""
     return FactOnQuestion(
         row["question__public_id"], row["question__external_id"], _build_stated_fact(row)
     )

@@ -45,12 +45,12 @@ from evaluation.core.messages.message import Message
 from evaluation.core.options import TERMINAL
 from evaluation.core.text.matching import format_suggestion
 from evaluation.grading.facts.run import CrowdFacts, find_crowd_facts
-from evaluation.grading.facts.run.meaning import copy_meaning
+from evaluation.grading.facts.run.meaning import copy_entailment_verdicts
 from evaluation.grading.facts.run.reading import extract_facts_by_model
 from evaluation.grading.files.tables import (
     ANCHORS,
     FileGrading,
-    list_files,
+    list_file_names,
     refuse_to_replace_results,
     write_tables,
 )
@@ -75,7 +75,7 @@ ADVICE = "Check the id; ids are case-sensitive."
 def read_listed_workers(
     text: str, columns: ColumnNames, answers: AnswerFile, grading_input: GradingInput
 ) -> WorkerList:
-    """Return the graded workers that an option lists, in its text or in the file it names.
+    """Return the graded workers that an option lists, in its text or in the file that it names.
 
     Raises `InputError` for every id that is in no answer, with similar ids.
     """
@@ -110,7 +110,7 @@ def refuse_to_exclude_all(excluded: WorkerList, grading_input: GradingInput) -> 
 
 
 def refuse_contradictory_parameters(name: str, parameters: AqerParameters) -> None:
-    """Raise `InputError` if parameters contradict each other; it names the file `name`."""
+    """Raise `InputError` if parameters contradict each other; the error names the file `name`."""
     for problem in parameters.problems():
         raise InputError.single(
             name, TERMINAL.format_problem(AqerParameters, problem), "Give both, or neither."
@@ -159,7 +159,7 @@ def refuse_to_replace_grades(anchors: Path) -> None:
 
 
 def refuse_unused_facts_model(parameters: AqerParameters, asking: AskSettings) -> None:
-    """Raise `InputError` for a facts model while facts are off, or a budget without prices."""
+    """Raise `InputError` for a facts model while facts are off, or for a budget without prices."""
     if not parameters.facts:
         raise build_error("--facts-model", "facts_model_idle")
     if asking.budget is not None and asking.prices is None:
@@ -167,12 +167,10 @@ def refuse_unused_facts_model(parameters: AqerParameters, asking: AskSettings) -
 
 
 def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
-    """Return the grading with the facts extracted by a chat model.
+    """Return the grading with the facts that a chat model extracts from its answers.
 
-    Requests and replies are stored in the study folder.
-
-    Verdicts of an entailment model stay beside them. Raises `EndedEarlyError`, and the error of a
-    model that cannot be loaded.
+    Requests and replies are stored in the study folder. The verdicts of an entailment model are
+    kept. Raises `EndedEarlyError`, and the error of a model that cannot be loaded.
     """
 
     def ask(name: str, prompt: PromptWithReminder, items: Sequence[Item]) -> Replies:
@@ -192,13 +190,13 @@ def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
     facts = replace(facts, read_by=reader.about)
     earlier_facts = grading.known_facts
     if earlier_facts is not None and earlier_facts.meaning is not None:
-        facts = copy_meaning(facts, earlier_facts)
+        facts = copy_entailment_verdicts(facts, earlier_facts)
     return replace(grading, known_facts=facts)
 
 
 def _build_columns(inputs: GradingInput) -> AnswerColumns:
     """Return the answers of workers and models as columns, with the questions' texts."""
-    answered, model_answers = inputs.answered, inputs.models and inputs.models.with_text()
+    answered, model_answers = inputs.answered, inputs.models and inputs.models.select_with_text()
     return AnswerColumns(
         [*answered.workers, *(model_answers.models if model_answers else ())],
         [True] * len(answered) + [False] * len(model_answers or ()),
@@ -211,7 +209,7 @@ def _build_columns(inputs: GradingInput) -> AnswerColumns:
 
 @dataclass(frozen=True)
 class GradingRequest:
-    """Input files, options and output folder for grading one file of answers.
+    """Input files, options and output folder of the command that grades a file of answers.
 
     `facts_model` is the chat model that reads facts, None where our own rules do.
     """
@@ -234,7 +232,7 @@ class GradingRequest:
 
 
 def grade_file(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
-    """Grade a file of answers and write the tables; return the grading.
+    """Grade a file of answers, write the tables, and return the grading.
 
     Raises
     ------
@@ -259,7 +257,7 @@ def grade_file(request: GradingRequest, progress: Progress | None = None) -> Fil
 def _grade_and_ask(
     request: GradingRequest, asking: AskSettings, progress: Progress | None
 ) -> FileGrading:
-    """Grade the files, extract the facts by a chat model if asked for, and write the tables."""
+    """Grade the files, extract facts by a chat model if one is given, and write the tables."""
     refuse_unused_facts_model(request.parameters, asking)
     study = StudyFolder(request.output, asking, progress or _ignore_progress)  # is the model there?
     grading = grade_files(request, progress)
@@ -291,11 +289,11 @@ def _refuse_to_replace_inputs(request: GradingRequest) -> None:
         request.anchors,
         request.questions,
     )
-    refuse_to_replace(request.output, list_files(request.parameters), inputs)
+    refuse_to_replace(request.output, list_file_names(request.parameters), inputs)
 
 
 def grade_files(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
-    """Read and grade the input files; write no file. Raises as `grade_file`."""
+    """Return the grading of the input files; write no file. Raises as `grade_file`."""
     answers = read_worker_answers(
         request.answers,
         request.columns,

@@ -28,7 +28,7 @@ from evaluation.core.messages.message import Message
 from evaluation.core.options import TERMINAL
 from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.grading.alarms.run.detection import COLUMNS, Alarm, join_ids
-from evaluation.grading.crowd import Undefined
+from evaluation.grading.crowd import EmptyCellReasons
 from evaluation.grading.facts.run import CrowdFacts
 from evaluation.grading.facts.run.reading import MODEL, WORKER, count_facts
 from evaluation.grading.run.grading import Grading
@@ -43,7 +43,7 @@ from evaluation.grading.run.results import (
     RankCells,
     Results,
     WorkerRow,
-    compute_left_out_means,
+    compute_leave_one_out_means,
 )
 from evaluation.grading.summary import describe_contradictions
 from evaluation.runs.files.problem_messages import build_error
@@ -51,7 +51,7 @@ from evaluation.runs.files.problem_messages import build_error
 
 @dataclass(frozen=True)
 class FileGrading:
-    """A grading of files, with the input files from which it was made.
+    """A grading of files, with the contents and hashes of the files from which it was made.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class FileGrading:
 
     @property
     def input_hash(self) -> str:
-        """SHA-256 hash over all input files."""
+        """SHA-256 of the hashes of all input files."""
         return combine_hashes(self.input_hashes.values())
 
     @property
@@ -83,16 +83,16 @@ class FileGrading:
 SUMMARY = "summary.json"
 
 
-def build_summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
+def build_summary(graded: FileGrading, undefined: EmptyCellReasons) -> dict[str, Any]:
     """Return the contents of summary.json.
 
     Call it after the tables are written, because they fill `undefined`.
     """
     grading = graded.grading
     parameters, info = grading.inputs.parameters, grading.embedded.info
-    grading_summary = grading.summary()
+    grading_summary = grading.build_summary()
     return {
-        "signature": grading.signature(graded.input_hash),
+        "signature": grading.build_signature(graded.input_hash),
         "parameters": {
             **parameters.as_dict(),
             **_describe_duplicates(graded.answers),
@@ -116,7 +116,7 @@ def build_summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
         "facts": _build_facts(grading),
         "contradictions": _build_contradictions(grading),
         **({"asked": graded.asked} if graded.asked else {}),
-        "undefined": undefined.as_list(),
+        "undefined": undefined.list_reasons(),
         "versions": grading_summary["versions"],
         "input_hash": graded.input_hash,
         "input_hashes": graded.input_hashes,
@@ -132,7 +132,7 @@ def _build_facts(grading: Grading) -> dict[str, Any] | None:
 
 
 def _build_contradictions(grading: Grading) -> dict[str, Any]:
-    """Return the summary.json entry whether an entailment model checked for contradictions."""
+    """Return the entry of summary.json on whether an entailment model checked contradictions."""
     message = describe_contradictions(None if grading.facts is None else count_facts(grading.facts))
     return {
         "checked": message.code == "meaning.found",
@@ -142,7 +142,7 @@ def _build_contradictions(grading: Grading) -> dict[str, Any]:
 
 
 def build_alarm_cells(alarm: Alarm) -> dict[str, Any]:
-    """Return an alarm's values by column of alarms.csv, with its message as text."""
+    """Return an alarm's values by column of alarms.csv, with its messages as text."""
     outcome = "" if alarm.outcome is None else TERMINAL.format(alarm.outcome)
     return {**alarm.as_dict(), "message": TERMINAL.format(alarm.message), "outcome": outcome}
 
@@ -168,7 +168,7 @@ def refuse_to_replace_results(output: Path, hashes: Mapping[str, str]) -> None:
 
 
 def _describe_duplicates(answers: AnswerFile) -> dict[str, str]:
-    """Return the rule that was applied to repeated answers; empty if there were none."""
+    """Return the rule that was applied to repeated answers, by key; empty if none was."""
     duplicates = answers.duplicates
     return {} if duplicates in (None, Duplicates.REFUSE) else {"duplicates": str(duplicates)}
 
@@ -196,8 +196,8 @@ def _build_counts(graded: FileGrading) -> dict[str, int]:
 
 
 def _build_remedies(grading: Grading) -> dict[str, Any] | None:
-    """Return the effects of the remedies for summary.json; None without remedies."""
-    report, changes = grading.graded.remedies, grading.changes()
+    """Return the effects of the remedies for summary.json; None in a run without remedies."""
+    report, changes = grading.graded.remedies, grading.compute_changes()
     if report is None or changes is None:
         return None
     remedies = report.as_dict()
@@ -209,7 +209,7 @@ def _build_remedies(grading: Grading) -> dict[str, Any] | None:
         "groups_not_asked_for": report.left,
         "gone": [build_alarm_cells(alarm) for alarm in grading.alarms.gone],
         "camps_now": [asdict(camp) for camp in grading.alarms.camps_now],
-        "compared_with_plain": changes.summary(),
+        "compared_with_plain": changes.build_summary(),
     }
 
 
@@ -261,18 +261,21 @@ def write_facts(folder: OutputFolder, facts: CrowdFacts) -> None:
     folder.write_csv(ANSWER_FACTS, OF_ANSWERS, answers)
 
 
-def add_agreement(
-    kind: str, rows: Iterable[tuple[Any, ...]], facts: CrowdFacts | None, undefined: Undefined
+def append_agreement_cells(
+    kind: str,
+    rows: Iterable[tuple[Any, ...]],
+    facts: CrowdFacts | None,
+    undefined: EmptyCellReasons,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield each row with the number of judged facts and the share that agrees appended.
+    """Yield each row with four cells appended: judged facts, share that agrees, its interval.
 
-    The first cell of a row is the id. The four cells are empty where facts are switched off, the
-    share below 5 facts; `undefined` collects the reasons.
+    The first cell of a row is the id. The cells are empty where facts are switched off, the share
+    below 5 facts; `undefined` collects the reasons.
     """
     table = f"{kind}s.csv"
     for row in rows:
         name = row[0]
-        agreement = None if facts is None else facts.agreement(kind, name)
+        agreement = None if facts is None else facts.get_agreement(kind, name)
         if agreement is None:
             cells: tuple[Any, ...] = (None,) * len(AGREEMENT)
             reason = "not_asked_for"
@@ -281,7 +284,7 @@ def add_agreement(
             reason = "fewer_than_5_facts"
         for column, cell in zip(AGREEMENT, cells, strict=True):
             if cell is None:
-                undefined.note(table, column, name, reason)
+                undefined.add_reason(table, column, name, reason)
         yield (*row, *cells)
 
 
@@ -338,7 +341,7 @@ REMEDIES = "remedies.csv"
 ANCHORS = "anchors.csv"
 
 
-def list_files(parameters: AqerParameters) -> tuple[str, ...]:
+def list_file_names(parameters: AqerParameters) -> tuple[str, ...]:
     """Return the names of all files that a grading with these parameters writes."""
     is_written = {
         FACTS: parameters.facts,
@@ -349,35 +352,35 @@ def list_files(parameters: AqerParameters) -> tuple[str, ...]:
     return (*FILES, *(name for name, wanted in is_written.items() if wanted))
 
 
-def _add_group(
-    rows: Iterable[tuple[Any, ...]], groups: Mapping[Any, int], undefined: Undefined
+def _append_group_cell(
+    rows: Iterable[tuple[Any, ...]], groups: Mapping[Any, int], undefined: EmptyCellReasons
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield each worker's row with the number of the worker's group appended.
+    """Yield each worker's row with the number of the worker's connected group appended.
 
     A group is a set of workers connected by shared questions.
     """
     for row in rows:
         if row[0] not in groups:
-            undefined.note("workers.csv", "group", row[0], "no_shared_question")
+            undefined.add_reason("workers.csv", "group", row[0], "no_shared_question")
         yield (*row, groups.get(row[0]))
 
 
-def _add_raw_scores(
-    rows: Iterable[tuple[Any, ...]], means: Mapping[Any, float], undefined: Undefined
+def _append_raw_scores(
+    rows: Iterable[tuple[Any, ...]], means: Mapping[Any, float], undefined: EmptyCellReasons
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield each worker's row with the leave-one-out raw score appended, or None and a reason."""
+    """Yield each worker's row with the leave-one-out raw score appended; None with a reason."""
     n_answers = WorkerRow._fields.index("n_answers")
     for row in rows:
         if row[0] not in means:
             reason = "no_shared_question" if row[n_answers] else NO_ANSWERS
-            undefined.note("workers.csv", RAW_LEAVE_ONE_OUT, row[0], reason)
+            undefined.add_reason("workers.csv", RAW_LEAVE_ONE_OUT, row[0], reason)
         yield (*row, means.get(row[0]))
 
 
-def _add_cells(
+def _append_cells(
     rows: Iterable[tuple[Any, ...]], cells: Mapping[Any, ContrastCells | RankCells]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield each row of a worker or model with its cells of another table appended."""
+    """Yield each row with the cells appended that belong to its worker or model."""
     for row in rows:
         yield (*row, *cells[row[0]])
 
@@ -385,37 +388,37 @@ def _add_cells(
 def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
     """Write all result tables of a graded file; without models, their tables have no rows."""
     grading = graded.grading
-    results = grading.results()
+    results = grading.build_results()
     facts, undefined = grading.facts, results.undefined
-    workers = add_agreement(WORKER, results.workers(), facts, undefined)
+    workers = append_agreement_cells(WORKER, results.iterate_workers(), facts, undefined)
     header: tuple[str, ...] = (*WorkerRow._fields, *AGREEMENT)
-    if groups := results.groups():
+    if groups := results.list_groups():
         header = (*header, "group")
-        workers = _add_group(workers, groups, undefined)
-    means = compute_left_out_means(grading.graded.aqer, grading.inputs.answered.workers)
-    workers = _add_raw_scores(workers, means, undefined)
-    workers = _add_cells(workers, results.worker_contrasts())
-    workers = _add_cells(workers, results.worker_rank_bounds())
+        workers = _append_group_cell(workers, groups, undefined)
+    means = compute_leave_one_out_means(grading.graded.aqer, grading.inputs.answered.workers)
+    workers = _append_raw_scores(workers, means, undefined)
+    workers = _append_cells(workers, results.build_worker_contrasts())
+    workers = _append_cells(workers, results.build_rank_cells())
     header = (*header, RAW_LEAVE_ONE_OUT, *ContrastCells._fields, *RankCells._fields)
     folder.write_csv("workers.csv", header, workers)
-    folder.write_csv("answers.csv", AnswerRow._fields, results.answers())
+    folder.write_csv("answers.csv", AnswerRow._fields, results.iterate_answers())
     folder.write_csv("exemplars.csv", EXEMPLARS, _iterate_exemplar_rows(grading, results))
     with folder.open("exemplars.npz") as file:
         aqer = grading.graded.aqer
         answered = np.flatnonzero(aqer.n_workers_of_question_)
-        names, vectors = aqer.questions_[answered].tolist(), aqer.exemplars()[answered]
+        names, vectors = aqer.questions_[answered].tolist(), aqer.compute_exemplars()[answered]
         write_exemplars(file, names, vectors, _choose_float_type(grading))
-    models = add_agreement(MODEL, results.model_scores(), facts, undefined)
-    models = _add_cells(models, results.model_contrasts())
+    models = append_agreement_cells(MODEL, results.iterate_models(), facts, undefined)
+    models = _append_cells(models, results.build_model_contrasts())
     of_models = (*ModelRow._fields, *AGREEMENT, *ContrastCells._fields)
     folder.write_csv("models.csv", of_models, models)
-    folder.write_csv("model_answers.csv", ModelAnswerRow._fields, results.model_answers())
+    folder.write_csv("model_answers.csv", ModelAnswerRow._fields, results.iterate_model_answers())
     folder.write_csv("alarms.csv", COLUMNS, map(build_alarm_row, grading.alarms.found))
     if facts is not None:
         write_facts(folder, facts)
-    changes, remedies = grading.changes(), grading.graded.remedies
+    changes, remedies = grading.compute_changes(), grading.graded.remedies
     if changes is not None:
-        _note_empty_cells(changes, results)
+        _record_empty_cells(changes, results)
         folder.write_csv(REMEDIES, GradeChange._fields, changes.rows)
     if remedies is not None and remedies.suggested is not None:
         folder.write_csv(
@@ -426,30 +429,30 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
 
 
 def _choose_float_type(grading: Grading) -> np.dtype[Any]:
-    """Return the number type for stored vectors: that of the embedding, at least float32."""
+    """Return the number type of stored vectors: the embedding's, at least float32."""
     return np.result_type(grading.embedded.answers.dtype, np.float32)
 
 
-def _note_empty_cells(changes: GradeChanges, results: Results) -> None:
+def _record_empty_cells(changes: GradeChanges, results: Results) -> None:
     """Record the reasons for the empty cells of remedies.csv."""
     for row in changes.rows:
         for column in GradeChange._fields[1:]:
             if getattr(row, column) is None:
                 reason = "no_rank" if column in ("plain_rank", "rank", "change") else "no_grade"
-                results.undefined.note(REMEDIES, column, row.worker, reason)
+                results.undefined.add_reason(REMEDIES, column, row.worker, reason)
 
 
 def _iterate_anchor_rows(grading: Grading, rows: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of anchors.csv: answers that an expert should grade, with an empty grade."""
+    """Yield rows of anchors.csv: answers that an expert should grade, with an empty grade."""
     answers = grading.inputs.answered
     for row in rows:
         yield (answers.workers[row], answers.questions[row], answers.texts[row], None)
 
 
 def _iterate_exemplar_rows(grading: Grading, results: Results) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of exemplars.csv: each question's nearest answer and dispersion."""
+    """Yield rows of exemplars.csv: each question's nearest answer and dispersion."""
     answers = grading.inputs.answered
-    for row in results.exemplars():
+    for row in results.iterate_exemplars():
         answer_row = row.nearest
         nearest = (
             (None, None)

@@ -12,11 +12,11 @@ RESULTS: tuple[Result, ...] = ("good", "problem", "not_enough_data", "not_applic
 
 @dataclass(frozen=True)
 class AlarmCheck:
-    """A check for alarms that every run makes, with the alarms it can raise.
+    """A check for alarms that every run makes, with the alarms that it can raise.
 
     Attributes
     ----------
-    raises : cases of alarms, as `choose_case` names them.
+    raises : cases of alarms, as `choose_alarm_case` names them.
     is_of_groups : whether it looks for groups that copy or err together, without which the absence
         of alarms is no good sign.
     """
@@ -94,7 +94,7 @@ def classify_check(statistic: float | None, rings: bool, reason: str | None) -> 
     return "not_applicable" if reason in NOT_APPLICABLE else "not_enough_data"
 
 
-def find_needed(check: str, reason: str | None) -> int | None:
+def find_needed_count(check: str, reason: str | None) -> int | None:
     """Return the least amount of data that a skipped check needs; None if more cannot help."""
     if reason is None:
         return None

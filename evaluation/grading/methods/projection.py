@@ -35,7 +35,7 @@ TOGETHER = 64
 
 @dataclass(frozen=True)
 class Projection:
-    """Centre and two principal axes of vectors, which map a vector to two coordinates.
+    """Linear map of vectors to two coordinates: their centre and two principal axes.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Projection:
     n_learned: int
 
     def __call__(self, vectors: Vectors) -> Floats:
-        """Return the two map coordinates of each vector, in the units of the vectors.
+        """Return the two map coordinates of each vector, in the units of the vectors (N, 2).
 
         `vectors` is (N, d), the result (N, 2).
         """
@@ -77,7 +77,7 @@ def compute_principal_axes(vectors: Vectors, most: int = LEARNED) -> Projection:
     n, d = vectors.shape
     x = vectors if n <= most else vectors[np.linspace(0, n - 1, most).astype(np.int64)]
     # Multiplied by a power of two, so that no square over- or underflows.
-    scale = float(np.ldexp(1.0, -max(-1000, int(np.frexp(_find_largest(x))[1]))))
+    scale = float(np.ldexp(1.0, -max(-1000, int(np.frexp(_find_largest_absolute(x))[1]))))
     count = x.shape[0]
     centre = np.asarray(x.mean(axis=0, dtype=np.float64)).ravel() * scale
     total = max(_sum_squares(x, scale) - count * float(centre @ centre), 0.0)
@@ -95,10 +95,7 @@ def compute_principal_axes(vectors: Vectors, most: int = LEARNED) -> Projection:
 
 
 def is_unit_length(vectors: Vectors) -> bool:
-    """Return whether all nonzero vectors have length 1 (tolerance 0.01).
-
-    `vectors` is (N, d).
-    """
+    """Return whether all vectors (N, d) but the zero ones have length 1, to 0.01."""
     step = max(1, CHUNK // vectors.shape[1])
     if sparse.issparse(vectors):
         squares = np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel()  # type: ignore[union-attr]
@@ -115,7 +112,7 @@ def _is_all_ones(squares: Floats) -> bool:
 
 @dataclass(frozen=True)
 class QuestionMaps:
-    """Map coordinates of the answers to each question, on the question's own principal axes.
+    """Map coordinates of the answers to each question, on that question's principal axes.
 
     Attributes
     ----------
@@ -138,7 +135,7 @@ def compute_question_maps(
     targets: Vectors | None = None,
     questions: Integers | None = None,
 ) -> QuestionMaps:
-    """Return map coordinates of each question's answers, on the question's principal axes.
+    """Return the map coordinates of each question's answers, on the question's own axes.
 
     Parameters
     ----------
@@ -185,17 +182,14 @@ def compute_question_maps(
 
 
 def _compute_spread(ordered: Floats, cells: Cells) -> Floats:
-    """Return, per question, the sum of squared distances of its answers from their mean.
-
-    Shape (Q,).
-    """
+    """Return each question's sum of squared distances of its answers from their mean (Q,)."""
     mean = np.add.reduceat(ordered, cells.starts, axis=0) / cells.sizes[:, None]
     squared_distance = ((ordered - cells.spread(mean)) ** 2).sum(axis=1)
     return cells.to_questions(np.add.reduceat(squared_distance, cells.starts))
 
 
 def _iterate_groups(vectors: Vectors, cells: Cells) -> Iterator[tuple[Integers, Integers]]:
-    """Yield batches of questions with equally many answers, as answer rows and question codes.
+    """Yield the questions with equally many answers, as answer rows and question codes.
 
     Shapes (B, m) and (B,).
     """
@@ -209,13 +203,13 @@ def _iterate_groups(vectors: Vectors, cells: Cells) -> Iterator[tuple[Integers, 
 
 
 def _iterate_axes(vectors: Vectors, rows: Integers) -> Iterator[Projection | None]:
-    """Yield each question's principal axes by a fast method; None where the method fails."""
+    """Yield each question's principal axes by a fast method; None where that method fails."""
     count, size = rows.shape
     if sparse.issparse(vectors) or size > min(TOGETHER, vectors.shape[1]):
         yield from [None] * count
         return
     x = np.asarray(vectors[rows.ravel()], dtype=np.float64).reshape(count, size, -1)
-    scale = float(np.ldexp(1.0, -max(-1000, int(np.frexp(_find_largest(x))[1]))))
+    scale = float(np.ldexp(1.0, -max(-1000, int(np.frexp(_find_largest_absolute(x))[1]))))
     centre = x.mean(axis=1)
     x = (x - centre[:, None, :]) * scale
     gram = x @ x.transpose(0, 2, 1)
@@ -262,7 +256,7 @@ def compute_exemplar_paths(
     return path
 
 
-def _find_largest(x: Vectors) -> float:
+def _find_largest_absolute(x: Vectors) -> float:
     """Return the largest absolute value of a dense or sparse array."""
     if sparse.issparse(x):
         return float(np.abs(x.data).max(initial=0.0))
@@ -270,7 +264,7 @@ def _find_largest(x: Vectors) -> float:
 
 
 def _split_rows(x: Vectors) -> list[Vectors]:
-    """Return the rows of an array in parts of at most `CHUNK` numbers."""
+    """Return the rows of an array in parts of at most `CHUNK` numbers each."""
     step = max(1, CHUNK // x.shape[1])
     return [x[index : index + step] for index in range(0, x.shape[0], step)]
 
@@ -283,7 +277,7 @@ def _sum_squares(x: Vectors, scale: float) -> float:
 
 
 def _compute_exact_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Floats, Floats]:
-    """Return the two largest eigenvalues and eigenvectors of the vectors' scatter matrix.
+    """Return the two largest eigenvalues of the vectors' scatter matrix, and their eigenvectors.
 
     Of N x N or d x d products. Vectors less than two dimensions get a second axis of zeros.
     """
@@ -312,7 +306,7 @@ def _compute_exact_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Float
 
 
 def _find_largest_eigenpairs(matrix: Floats) -> tuple[Floats, Floats]:
-    """Return the two largest eigenvalues and eigenvectors of a symmetric matrix.
+    """Return the two largest eigenvalues of a symmetric matrix, and their eigenvectors.
 
     Shapes (2,) and (n, 2).
     """
@@ -327,7 +321,7 @@ def _find_largest_eigenpairs(matrix: Floats) -> tuple[Floats, Floats]:
 
 
 def _compute_iterated_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Floats, Floats]:
-    """Return the same eigenvalues and vectors as `_compute_exact_axes`, by iteration (ARPACK)."""
+    """Return the values of `_compute_exact_axes`, computed by iteration (ARPACK)."""
     n, d = x.shape
     # Centred inside the products only, so that sparse vectors stay sparse.
     floats = x.astype(np.float64) * scale
@@ -354,10 +348,7 @@ def _compute_iterated_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Fl
 
 
 def _fix_signs(axes: Floats) -> Floats:
-    """Return the axes with signs chosen so that the largest entry of each is positive.
-
-    `axes` is (d, 2).
-    """
+    """Return the axes (d, 2) with signs that make the largest entry of each positive."""
     greatest = np.abs(axes).argmax(axis=0)
     # An eigenvector's sign is arbitrary: without a rule two runs of one data set may be mirrored.
     sign = np.where(axes[greatest, np.arange(axes.shape[1])] < 0, -1.0, 1.0)
@@ -365,7 +356,7 @@ def _fix_signs(axes: Floats) -> Floats:
 
 
 def _select_used_columns(x: Vectors, y: Vectors | None) -> tuple[Vectors, Vectors | None]:
-    """Return x and y without the columns that are zero in all rows of x."""
+    """Return x and y without the columns that are zero throughout x."""
     x = sparse.csr_array(x)
     # A column that no answer uses is 0 on both axes: dropping it from y changes no place.
     used = np.unique(x.indices)
@@ -404,7 +395,7 @@ def compute_overview(
     questions_in_order: Integers,
     most: int = MOST,
 ) -> Overview:
-    """Return the mean scores of at most `most` x `most` groups of workers and questions.
+    """Return the mean scores of up to `most` groups of workers on up to `most` of questions.
 
     Parameters
     ----------
@@ -425,10 +416,7 @@ def compute_overview(
 
 
 def compute_mean_by_code(scores: Floats, codes: Integers, n: int) -> Floats:
-    """Return the mean of the known scores for each code (worker or question); NaN if none.
-
-    Shape (n,).
-    """
+    """Return the mean of the known scores of each worker or question code (n,); NaN if none."""
     known = ~np.isnan(scores)
     counts = np.bincount(codes[known], minlength=n)
     sums = np.bincount(codes[known], weights=scores[known], minlength=n)
@@ -436,7 +424,7 @@ def compute_mean_by_code(scores: Floats, codes: Integers, n: int) -> Floats:
 
 
 def _split_into_groups(in_order: Integers, most: int) -> tuple[Integers, Integers]:
-    """Split ordered codes into at most `most` equal groups; return groups and their ends."""
+    """Return the group of each code, and the ends of at most `most` equal groups in this order."""
     n = len(in_order)
     groups = min(n, most)
     # Whole numbers, so that group sizes differ by one at most.

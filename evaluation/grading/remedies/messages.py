@@ -20,7 +20,7 @@ REMEDIES: Mapping[str, str] = {
 
 
 def _build_sentence(words: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return a function that formats a clause as a whole sentence."""
+    """Return a function that formats the clause `words` with values as a whole sentence."""
 
     def format_sentence(values: Mapping[str, Any]) -> str:
         """Return the clause with its values, as a sentence."""
@@ -42,7 +42,7 @@ def _format_graded_count(values: Mapping[str, Any]) -> str:
 
 
 def _format_agreement(values: Mapping[str, Any]) -> str:
-    """Return a clause on how the ranking agrees with that of each camp; "" if undefined.
+    """Return a clause on how the ranking agrees with those of both camps; "" if undefined.
 
     A camp is a group of workers with one opinion.
     """
@@ -55,8 +55,8 @@ def _format_agreement(values: Mapping[str, Any]) -> str:
     )
 
 
-def _format_won(values: Mapping[str, Any]) -> str:
-    """Return the text on the camp (group of workers) that experts' grades confirmed."""
+def _format_confirmed_camp(values: Mapping[str, Any]) -> str:
+    """Return the text that experts' grades confirmed the camp of workers that an alarm names."""
     return (
         f"Settled by experts: they graded {_format_graded_count(values)}, "
         "and the ranking that agrees best with "
@@ -64,8 +64,8 @@ def _format_won(values: Mapping[str, Any]) -> str:
     )
 
 
-def _format_lost(values: Mapping[str, Any]) -> str:
-    """Return the text on the camp (group of workers) that experts' grades did not confirm."""
+def _format_refuted_camp(values: Mapping[str, Any]) -> str:
+    """Return the text that experts' grades did not confirm the camp that an alarm names."""
     return (
         f"Settled by experts: they graded {_format_graded_count(values)}, "
         "and the ranking that agrees best with "
@@ -73,8 +73,8 @@ def _format_lost(values: Mapping[str, Any]) -> str:
     )
 
 
-def _format_camp(values: Mapping[str, Any]) -> str:
-    """Return the text that it is undecided which of the workers' two camps is right."""
+def _format_undecided_camp(values: Mapping[str, Any]) -> str:
+    """Return the text that it is undecided which of the two camps of workers is right."""
     follows = "follows this camp" if values["follows"] else "does not follow this camp"
     return (
         f"Still there: it is not settled which camp is right. The ranking {follows}"
@@ -82,14 +82,14 @@ def _format_camp(values: Mapping[str, Any]) -> str:
     )
 
 
-def _format_orders(values: Mapping[str, Any]) -> str:
-    """Return a clause with the rank correlation of two rankings; "" if undefined."""
+def _format_order_agreement(values: Mapping[str, Any]) -> str:
+    """Return a clause with the rank correlation of two rankings; "" if it is undefined."""
     value = values["agreement"]
     return "" if value is None else f"; the two orders agreed by {value:.2f} (1 is the same order)"
 
 
-def _format_sides(values: Mapping[str, Any]) -> str:
-    """Return a clause with the correlation of experts' grades with the scores of both runs."""
+def _format_expert_correlations(values: Mapping[str, Any]) -> str:
+    """Return a clause on how experts' grades correlate with the scores of both runs."""
     return (
         f"grades of {format_count(values['count'], 'answer')} agree by "
         f"{_format_correlation(values['correlation'])} "
@@ -101,7 +101,7 @@ def _format_sides(values: Mapping[str, Any]) -> str:
 
 
 def _explain_unsure(values: Mapping[str, Any]) -> str:
-    """Return the text why experts' grades do not settle an alarm, and what to do."""
+    """Return the text on why experts' grades do not settle an alarm, and what to do."""
     mine, other = values["correlation"], values["before"]
     if values["count"] < values["fewest"]:
         return f"That is too few: have {values['fewest']} answers graded or more."
@@ -138,8 +138,8 @@ OUTCOMES: Mapping[str, Sentence] = {
         "and the ranking that agrees best with "
         "them was taken."
     ),
-    "outcome.settled_won": _format_won,
-    "outcome.settled_lost": _format_lost,
+    "outcome.settled_won": _format_confirmed_camp,
+    "outcome.settled_lost": _format_refuted_camp,
     "outcome.settled_questions": lambda values: (
         f"Settled by experts: they graded {_format_graded_count(values)}, "
         "and the camps on these questions are "
@@ -151,21 +151,23 @@ OUTCOMES: Mapping[str, Sentence] = {
     "outcome.silent": "Answered: it was looked for again among those who vote now, as they vote "
     "now, and it is not seen any more.",
     "outcome.still": "Still there: it was looked for again after the remedy.",
-    "outcome.still_camp": _format_camp,
+    "outcome.still_camp": _format_undecided_camp,
     "outcome.unchecked": lambda values: (
         "Still open: after the remedy it could not be looked for again, because "
         f"{describe_unchecked(values['reason'])}."
     ),
     "outcome.by_words": lambda values: (
         "Not settled: this run takes the other of the two sides. It is graded by words, so "
-        f"there is no second ranking to compare with{_format_orders(values)}. Which of the two "
-        "sees "
-        "what makes an answer good, only people can decide: let an expert grade some answers, "
-        "and both runs are compared with the same grades."
+        f"there is no second ranking to compare with{_format_order_agreement(values)}. Which of "
+        "the two sees what makes an answer good, only people can decide: let an expert grade some "
+        "answers, and both runs are compared with the same grades."
     ),
-    "outcome.by_words_agree": lambda values: f"Settled by experts: their {_format_sides(values)}.",
+    "outcome.by_words_agree": lambda values: (
+        f"Settled by experts: their {_format_expert_correlations(values)}."
+    ),
     "outcome.by_words_unsure": lambda values: (
-        f"Not settled yet: experts' {_format_sides(values)}. {_explain_unsure(values)}"
+        f"Not settled yet: experts' {_format_expert_correlations(values)}. "
+        f"{_explain_unsure(values)}"
     ),
     "outcome.settings": "Gone: with the settings of this run it is not seen any more.",
     "outcome.new": "New: it came with the remedy, and was not there before.",

@@ -11,7 +11,7 @@ from annotations.models import Response, Share, Worker
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.stats.statistics.agreement import Agreement, compare_experts
 from evaluation.grading import summary as aqer_summary
-from evaluation.grading.summary import AnchorChoice, RemediesDone, read_summary
+from evaluation.grading.summary import AnchorChoice, RemedyEffects, read_summary
 from evaluation.models import HumanJudgement, JudgementRequest, Run, WorkerGrade, WorkerVerdict
 from evaluation.runs.reports.about import RunAbout, build_about
 from evaluation.runs.steps.answers import read_parameters
@@ -43,7 +43,7 @@ class Mover:
 
 @dataclass(frozen=True)
 class GroupSource:
-    """Member of a group of copiers who answered `n_first` of `n_timed` questions first."""
+    """The member of a group of copiers who answered first, on `n_first` of `n_timed` questions."""
 
     worker: UUID
     name: str
@@ -53,7 +53,7 @@ class GroupSource:
 
 @dataclass(frozen=True)
 class RemediesReport:
-    """The remedies of a run, and how they changed the ranking.
+    """The remedies of a run, and how they changed its ranking.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class RemediesReport:
 
 
 def build_remedies_report(run: Run) -> RemediesReport | None:
-    """Return the report on a run's remedies; None if it used none; three queries."""
+    """Return the report on a run's remedies; None if it used none. Three queries."""
     remedies = read_summary(run).remedies
     if remedies is None:
         return None
@@ -95,7 +95,7 @@ def build_remedies_report(run: Run) -> RemediesReport | None:
 
 
 def _find_sources(groups: Sequence[aqer_summary.CopyGroup]) -> list[GroupSource]:
-    """Return the member who answered first of each group of copiers, if times show it."""
+    """Return the member who answered first of each group of copiers, where times show it."""
     with_source = [group for group in groups if group.collapsed and group.first is not None]
     ids = [UUID(group.first or "") for group in with_source]
     names = dict(Worker.objects.filter(public_id__in=ids).values_list("public_id", "external_id"))
@@ -118,9 +118,9 @@ def _build_movers(stored: Sequence[aqer_summary.Mover]) -> list[Mover]:
 
 
 def _find_plain_run(run: Run) -> UUID | None:
-    """Return the newest run with the same options but no remedies; None if there is none."""
+    """Return the id of the newest run with the same options but no remedies; None without one."""
     try:
-        plain_parameters = read_parameters(run.parameters).without_remedies()
+        plain_parameters = read_parameters(run.parameters).reset_remedies()
     except RunInputError:  # it is of another version of the platform
         return None
     others = (
@@ -129,11 +129,13 @@ def _find_plain_run(run: Run) -> UUID | None:
         .order_by("-id")
         .values_list("public_id", "parameters")[:LOOKED_AT]
     )
-    return next((other for other, stored in others if _is_equal(plain_parameters, stored)), None)
+    return next(
+        (other for other, stored in others if _has_equal_parameters(plain_parameters, stored)), None
+    )
 
 
-def _is_equal(expected: AqerParameters, stored: dict[str, Any]) -> bool:
-    """Return whether stored run parameters equal the wanted ones; False if unreadable."""
+def _has_equal_parameters(expected: AqerParameters, stored: dict[str, Any]) -> bool:
+    """Return whether stored run parameters equal these; False if they cannot be read."""
     try:
         return read_parameters(stored) == expected
     except RunInputError:
@@ -175,7 +177,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Ranking:
-    """A candidate ranking, with its correlation with experts' grades and with the plain ranking.
+    """A candidate ranking, with its correlations with experts' grades and the plain ranking.
 
     Attributes
     ----------
@@ -201,7 +203,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class AnchorsReport:
-    """Progress of the experts who grade answers (anchors) to decide which camp is right.
+    """Progress of the experts whose grades of answers (anchors) decide which camp is right.
 
     Attributes
     ----------
@@ -234,20 +236,20 @@ class AnchorsReport:
 
     @property
     def can_choose(self) -> bool:
-        """Whether the grades suffice to choose: two or more answers with different mean grades."""
+        """Whether the grades suffice to choose: two answers or more, with different mean grades."""
         known = [sum(s.grades) / len(s.grades) for s in self.suggestions if s.grades]
         return len(known) >= FEWEST and len(set(known)) > 1
 
 
 def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
-    """Return the progress of experts' grading (anchors) for a run.
+    """Return the report on a run's experts' grading (anchors), as the user `myself` sees it.
 
     `myself` is the user id of the reader.
     """
     answers = read_suggested_anchors(run)
     # No row has the key 0: with an empty list Django would skip the queries.
     keys = [answer.pk for answer in answers] or [0]
-    remedies = read_summary(run).remedies or RemediesDone()
+    remedies = read_summary(run).remedies or RemedyEffects()
     suggested = remedies.suggested_anchors
     grades: dict[str, dict[int, float]] = {}
     grades_of_answer: dict[int, list[float]] = {}
@@ -294,7 +296,7 @@ def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
     )
 
 
-def _build_rankings(remedies: RemediesDone) -> list[Ranking]:
+def _build_rankings(remedies: RemedyEffects) -> list[Ranking]:
     """Return the candidate rankings stored with a run; empty if it computed none."""
     chosen = remedies.anchors and remedies.anchors.chosen
     return [
@@ -309,7 +311,7 @@ def _build_rankings(remedies: RemediesDone) -> list[Ranking]:
 
 
 def read_suggested_anchors(run: Run) -> list[Response]:
-    """Return the answers (anchors) that experts should grade for a run, best first.
+    """Return the answers that experts should grade for a run (anchors), most useful first.
 
     Empty where the run suggested none; its summary states why. Answers withdrawn since then and
     answers of excluded workers are left out.

@@ -21,23 +21,23 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.stats.cells import Cells, Floats, Integers, encode_labels
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.stats.statistics.descriptive import spearman
-from evaluation.grading.alarms.methods import Group, Pairs
+from evaluation.grading.alarms.methods import CopierGroup, Pairs
 from evaluation.grading.alarms.run.texts import is_copied_group
-from evaluation.grading.crowd import OutsideInformation
+from evaluation.grading.crowd import RemedyInputs
 from evaluation.grading.remedies.methods.camps import (
-    Candidates,
-    Choice,
+    CandidateRankings,
     QuestionWithCamps,
+    RankingChoice,
     choose_candidate,
     find_candidates,
     label_camps,
     suggest_anchors,
 )
 from evaluation.grading.remedies.methods.copies import (
-    NamedGroup,
+    JudgedGroup,
     VotingUnits,
-    find_named_groups,
-    find_source,
+    find_copy_source,
+    judge_copier_groups,
 )
 from evaluation.grading.remedies.methods.copies import build_units as units_of
 from evaluation.grading.remedies.methods.partial_crowd import fit_partial_crowd
@@ -50,7 +50,7 @@ def return_id_unchanged(identifier: Any) -> Any:
 
 @dataclass(frozen=True)
 class RemedyReport:
-    """Effects of a run's remedies, with ids of workers and questions.
+    """Effects of a run's remedies, with the ids of workers and questions.
 
     Attributes
     ----------
@@ -66,10 +66,10 @@ class RemedyReport:
     names: tuple[str, ...]
     workers: NDArray[np.generic]
     excluded: int = 0
-    groups: list[NamedGroup] = field(default_factory=list)
+    groups: list[JudgedGroup] = field(default_factory=list)
     left: int = 0
-    candidates: Candidates | None = None
-    choice: Choice | None = None
+    candidates: CandidateRankings | None = None
+    choice: RankingChoice | None = None
     n_anchors: int = 0
     suggested: Integers | None = None
     questions: list[QuestionWithCamps] | None = None
@@ -80,7 +80,7 @@ class RemedyReport:
         name_of: Callable[[Any], Any] = return_id_unchanged,
         name_of_question: Callable[[Any], Any] = return_id_unchanged,
     ) -> dict[str, Any]:
-        """Return the effects as plain values for JSON.
+        """Return the effects as plain values for JSON, with ids converted by the two functions.
 
         `name_of` converts worker ids, `name_of_question` question ids.
         """
@@ -116,12 +116,12 @@ class RemedyReport:
             out["spelling"] = self.spelling
         return out
 
-    def list_members(self, group: NamedGroup) -> list[Any]:
+    def list_members(self, group: JudgedGroup) -> list[Any]:
         """Return the ids of a group's workers."""
         return list(self.workers[group.members].tolist())
 
-    def _build_group(self, group: NamedGroup, name_of: Callable[[Any], Any]) -> dict[str, Any]:
-        """Return a group of copies as a dictionary for JSON."""
+    def _build_group(self, group: JudgedGroup, name_of: Callable[[Any], Any]) -> dict[str, Any]:
+        """Return a group of copiers as a dictionary for JSON."""
         values = {
             "workers": [name_of(worker) for worker in self.list_members(group)],
             "kappa": group.statistic,
@@ -177,23 +177,23 @@ def grade_with_remedies(
     vectors: Vectors,
     workers: ArrayLike,
     questions: ArrayLike,
-    outside: OutsideInformation,
+    outside: RemedyInputs,
     initial_scores: Floats | None = None,
     progress: Progress | None = None,
     draw_store: DrawStore | None = None,
     question_groups: Sequence[str] | None = None,
 ) -> RemediedGrading:
-    """Return the workers' grades with remedies; raise `RemedyError` if a remedy is impossible."""
+    """Return the grading with remedies; raise `RemedyError` if a remedy is impossible."""
     columns = (np.asarray(workers), np.asarray(questions))
-    flow = _RemedyFlow(parameters, vectors, *columns, outside, question_groups)
-    plain = flow.grade_without_remedies(initial_scores)
-    excluded = flow.find_excluded()
-    named = flow.find_groups(excluded)
+    steps = _RemedySteps(parameters, vectors, *columns, outside, question_groups)
+    plain = steps.grade_without_remedies(initial_scores)
+    excluded = steps.find_excluded()
+    named = steps.find_groups(excluded)
     groups = [group for group in named if group.is_requested]
-    units = flow.build_units(excluded, [group for group in groups if group.is_collapsed])
+    units = steps.build_units(excluded, [group for group in groups if group.is_collapsed])
     report = RemedyReport(
         parameters.remedies,
-        flow.names,
+        steps.names,
         len(excluded),
         groups,
         len(named) - len(groups),
@@ -202,30 +202,30 @@ def grade_with_remedies(
     camps = None
     electorate = EVERYBODY
     if parameters.camps:
-        camps, of_questions = flow.label_camps(units)
+        camps, of_questions = steps.label_camps(units)
         report = replace(report, questions=of_questions)
     if parameters.anchors or parameters.suggest_anchors:
-        candidates = flow.find_candidates(units, initial_scores)
+        candidates = steps.find_candidates(units, initial_scores)
         report = replace(report, candidates=candidates)
         if parameters.anchors:
-            choice = flow.choose_candidate(candidates)
+            choice = steps.choose_candidate(candidates)
             electorate = candidates.rankings[choice.place].electorate
             report = replace(report, choice=choice, n_anchors=len(outside.anchor_rows))
         if parameters.suggest_anchors:
-            report = replace(report, suggested=flow.suggest_rows(candidates))
-    aqer = flow.fit(units, electorate, initial_scores, camps, progress, draw_store)
+            report = replace(report, suggested=steps.suggest_answers(candidates))
+    aqer = steps.fit(units, electorate, initial_scores, camps, progress, draw_store)
     return RemediedGrading(aqer, plain, report)
 
 
 @dataclass
-class _RemedyFlow:
-    """The steps of `grade_with_remedies` for one crowd of workers."""
+class _RemedySteps:
+    """The steps of `grade_with_remedies` for one crowd of workers, one method each."""
 
     parameters: AqerParameters
     vectors: Vectors
     workers: NDArray[np.generic]
     questions: NDArray[np.generic]
-    outside: OutsideInformation
+    outside: RemedyInputs
     question_groups: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
@@ -233,9 +233,9 @@ class _RemedyFlow:
         self.question, self.asked = encode_labels(self.questions)
 
     def grade_without_remedies(self, initial_scores: Floats | None) -> AQER:
-        """Return the grading without remedies and without bootstrap draws, for comparison."""
+        """Return the crowd graded without remedies and bootstrap draws, for comparison."""
         # Draws change no grade and no rank, and only these are compared.
-        estimator = replace(self.parameters.without_remedies(), bootstrap=0).estimator()
+        estimator = replace(self.parameters.reset_remedies(), bootstrap=0).build_estimator()
         vectors = self.outside.plain_vectors
         return estimator.fit(
             self.vectors if vectors is None else vectors,
@@ -246,15 +246,15 @@ class _RemedyFlow:
         )
 
     def find_excluded(self) -> Integers:
-        """Return the codes of the excluded workers; raise `RemedyError` without other workers."""
+        """Return the codes of the excluded workers; raise `RemedyError` if no others are left."""
         code_of = {name: code for code, name in enumerate(self.names.tolist())}
         excluded_codes = {code_of[name] for name in self.outside.excluded if name in code_of}
         if len(excluded_codes) == len(self.names):
             raise RemedyError("nobody_left")
         return np.array(sorted(excluded_codes), dtype=np.int64)
 
-    def find_groups(self, excluded: Integers) -> list[NamedGroup]:
-        """Return the groups of suspected copiers among the voters; empty if this remedy is off."""
+    def find_groups(self, excluded: Integers) -> list[JudgedGroup]:
+        """Return the suspected groups of copiers among the voters; empty if the remedy is off."""
         if not self.parameters.collapse_copies:
             return []
         is_voting = np.ones(len(self.names), dtype=bool)
@@ -264,17 +264,19 @@ class _RemedyFlow:
         if self.parameters.collapse_workers:
             wanted_names = set(self.outside.collapsed)
             wanted_codes = np.flatnonzero([name in wanted_names for name in self.names.tolist()])
-        named = find_named_groups(
+        named = judge_copier_groups(
             pairs.select_workers(is_voting), self._is_copied, self.parameters.seed, wanted_codes
         )
         times = np.asarray(self.outside.times, dtype=float)
         return [
-            replace(group, source=find_source(group.members, self.worker, self.question, times))
+            replace(
+                group, source=find_copy_source(group.members, self.worker, self.question, times)
+            )
             for group in named
         ]
 
-    def build_units(self, excluded: Integers, groups: list[NamedGroup]) -> VotingUnits | None:
-        """Return the units that vote, a group of copiers as one; None if all workers do."""
+    def build_units(self, excluded: Integers, groups: list[JudgedGroup]) -> VotingUnits | None:
+        """Return the units of the vote, a group of copiers as one; None if each worker is one."""
         if not len(excluded) and not groups:
             return None
         return units_of(
@@ -290,7 +292,7 @@ class _RemedyFlow:
 
     def label_camps(self, units: VotingUnits | None) -> tuple[Integers, list[QuestionWithCamps]]:
         """Return each answer's camp on its question, and the questions with two camps."""
-        rows, unit = self._get_voting(units)
+        rows, unit = self._get_voting_rows(units)
         vote, questions = self._build_vote(rows, unit)
         of_rows, camped_questions = label_camps(vote, self.vectors[rows], self.parameters.seed)
         camps = np.zeros(len(self.worker), dtype=np.int64)
@@ -302,20 +304,20 @@ class _RemedyFlow:
 
     def find_candidates(
         self, units: VotingUnits | None, initial_scores: Floats | None
-    ) -> Candidates:
+    ) -> CandidateRankings:
         """Return the possible rankings of the crowd, of which experts' grades select one."""
-        rows, unit = self._get_voting(units)
+        rows, unit = self._get_voting_rows(units)
         pairs = self._compute_pairs(rows, unit, int(unit.max()) + 1)
 
         def fit(electorate: Electorate) -> AQER:
-            """Return the fit with the given voting rules, without bootstrap draws."""
+            """Return the crowd graded by these voting rules, without bootstrap draws."""
             # Candidates are told apart by their raw scores, which need no draws.
             return self.fit(units, electorate, initial_scores, draws=0)
 
         return find_candidates(pairs, fit, self.parameters.seed, self.parameters.weight_cap)
 
-    def choose_candidate(self, candidates: Candidates) -> Choice:
-        """Return the ranking that experts' grades select."""
+    def choose_candidate(self, candidates: CandidateRankings) -> RankingChoice:
+        """Return the ranking that the experts' grades select, of the candidates."""
         rows = np.asarray(self.outside.anchor_rows, dtype=np.int64)
         # Leave-one-out: an answer is part of the exemplary answer, and its own share would raise
         # its score in every candidate.
@@ -327,7 +329,7 @@ class _RemedyFlow:
             else replace(chosen, place=0, reason=candidates.reason)
         )
 
-    def suggest_rows(self, candidates: Candidates) -> Integers:
+    def suggest_answers(self, candidates: CandidateRankings) -> Integers:
         """Return the rows of answers whose grades would separate the possible rankings."""
         if candidates.reason is not None:
             return np.empty(0, dtype=np.int64)
@@ -343,8 +345,8 @@ class _RemedyFlow:
         draw_store: DrawStore | None = None,
         draws: int | None = None,
     ) -> AQER:
-        """Return AQER fitted with the given voters, voting rules and camps on questions."""
-        values = self.parameters.of_estimator()
+        """Return `AQER` fitted by these units, voting rules and camps on questions."""
+        values = self.parameters.list_estimator_options()
         if draws is not None:
             values["n_draws"] = draws
         common = (self.vectors, self.workers, self.questions, initial_scores, progress, draw_store)
@@ -363,14 +365,14 @@ class _RemedyFlow:
             question_groups=self.question_groups,
         )
 
-    def _get_voting(self, units: VotingUnits | None) -> tuple[Integers, Integers]:
-        """Return the rows of answers that vote, and the voter that each counts for."""
+    def _get_voting_rows(self, units: VotingUnits | None) -> tuple[Integers, Integers]:
+        """Return the rows of answers that vote, and the unit of each."""
         if units is None:
             return np.arange(len(self.worker)), self.worker
         return units.rows, units.unit
 
     def _build_vote(self, rows: Integers, unit: Integers) -> tuple[MeanVote, Integers]:
-        """Return the cosine vote over the given rows of answers, and the codes of its questions."""
+        """Return the mean vote by cosine of the answers in `rows`, and its question codes."""
         local, questions = encode_labels(self.question[rows])
         cells = Cells.from_codes(unit, local, int(unit.max()) + 1, len(questions))
         # Cosines whatever the run's similarity is: the tests for camps and copies are defined on
@@ -380,11 +382,11 @@ class _RemedyFlow:
         )
 
     def _compute_pairs(self, rows: Integers, unit: Integers, n_units: int) -> Pairs:
-        """Return the cosines of all pairs of answers to one question, among the given rows."""
+        """Return the cosines of all pairs of answers to the same question, of those in `rows`."""
         return Pairs.from_vote(self._build_vote(rows, unit)[0], self.parameters.seed)
 
-    def _is_copied(self, group: Group) -> bool:
-        """Return whether the texts of a group prove that its members copied; False if no texts."""
+    def _is_copied(self, group: CopierGroup) -> bool:
+        """Return whether the texts of a group prove that it copied; False without texts."""
         texts = self.outside.texts
         if not len(texts):
             return False

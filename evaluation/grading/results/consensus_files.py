@@ -27,12 +27,12 @@ KEYS = (
 )
 
 
-def build_files(report: ConsensusReport) -> Files:
-    """Return the consensus files of a run: a function that yields the bytes, by file name."""
+def build_consensus_files(report: ConsensusReport) -> Files:
+    """Return the consensus files of a run by name; each is a function that yields its bytes."""
     sheet = report.datasheet
     writers: dict[str, Callable[[], Iterator[bytes]]] = {
-        "consensus.csv": lambda: write_csv(HEADER, map(_build_csv_row, report.rows())),
-        "consensus.jsonl": lambda: write_jsonl(KEYS, map(_build_json_row, report.rows())),
+        "consensus.csv": lambda: write_csv(HEADER, map(_build_csv_row, report.iterate_rows())),
+        "consensus.jsonl": lambda: write_jsonl(KEYS, map(_build_json_row, report.iterate_rows())),
         "datasheet.md": lambda: iter([sheet.format_markdown().encode()]),
         "datasheet.json": lambda: iter([_encode_json(sheet.as_dict())]),
     }
@@ -42,16 +42,16 @@ def build_files(report: ConsensusReport) -> Files:
     return writers
 
 
-def write_files(report: ConsensusReport, output: Path) -> list[str]:
-    """Write the consensus files into a folder or .zip file, and return their names.
+def write_consensus_files(report: ConsensusReport, output: Path) -> list[str]:
+    """Write the consensus files into a folder or .zip file; return their names.
 
     All files are written, or none. Raises `InputError` if the place cannot be written to.
     """
-    writers = build_files(report)
+    writers = build_consensus_files(report)
     if output.suffix.lower() == ".zip":
         with OutputFolder(output.parent) as folder:
             file = folder.open(output.name)
-            file.writelines(iterate_zip(report))
+            file.writelines(iterate_consensus_zip(report))
         return list(writers)
     with OutputFolder(output) as folder:
         for name, chunks in writers.items():
@@ -59,13 +59,13 @@ def write_files(report: ConsensusReport, output: Path) -> list[str]:
     return list(writers)
 
 
-def iterate_zip(report: ConsensusReport) -> Iterator[bytes]:
-    """Yield the bytes of one ZIP file with all consensus files."""
-    return archive.write_zip(build_files(report))
+def iterate_consensus_zip(report: ConsensusReport) -> Iterator[bytes]:
+    """Yield the bytes of a ZIP file with all consensus files of a run."""
+    return archive.write_zip(build_consensus_files(report))
 
 
 def _build_csv_row(row: ConsensusRow) -> Row:
-    """Return a question's consensus as a row of consensus.csv."""
+    """Return the consensus on a question as a row of consensus.csv."""
     others = [(near.answer, near.similarity) for near in row.next]
     others += [("", None)] * (NEXT - len(others))
     camps: list[Row] = [(camp.answer, camp.size) for camp in row.camps]
@@ -83,7 +83,7 @@ def _build_csv_row(row: ConsensusRow) -> Row:
 
 
 def _build_json_row(row: ConsensusRow) -> Row:
-    """Return a question's consensus as the values of one line of consensus.jsonl."""
+    """Return the consensus on a question as the values of a line of consensus.jsonl."""
     others = [{"answer": near.answer, "similarity": near.similarity} for near in row.next]
     camps = [{"answer": camp.answer, "size": camp.size} for camp in row.camps]
     facts = [[asdict(fact) for fact in group] or None for group in (row.agreed, row.contested)]

@@ -28,23 +28,23 @@ CONSENSUS_LIMITS = (
 NAMED = 3
 
 
-def _format_apart(values: Mapping[str, Any]) -> str:
-    """Return the text that one model scores significantly higher, with the difference."""
-    difference = f"{values['difference']:.3f} ({_format_basis(values)})"
+def _format_significant_difference(values: Mapping[str, Any]) -> str:
+    """Return the text that one of two models scores significantly higher."""
+    difference = f"{values['difference']:.3f} ({_format_interval_and_p(values)})"
     return f"“{values['first']}” is better than “{values['second']}” by {difference}."
 
 
-def _format_alike(values: Mapping[str, Any]) -> str:
-    """Return the text that two models' scores do not differ significantly, with the difference."""
+def _format_no_difference(values: Mapping[str, Any]) -> str:
+    """Return the text that two models' scores do not differ significantly."""
     return (
         f"“{values['first']}” and “{values['second']}” cannot be distinguished: the difference is "
-        f"{values['difference']:.3f} ({_format_basis(values)}), and so few questions do not show "
-        f"differences below {values['smallest']:.3f}."
+        f"{values['difference']:.3f} ({_format_interval_and_p(values)}), and so few questions do "
+        f"not show differences below {values['smallest']:.3f}."
     )
 
 
-def _format_basis(values: Mapping[str, Any]) -> str:
-    """Return the interval, the number of questions and the p-value as part of a sentence."""
+def _format_interval_and_p(values: Mapping[str, Any]) -> str:
+    """Return the interval, the number of questions and the p-value, as part of a sentence."""
     interval = f"95% interval {values['low']:.3f} to {values['high']:.3f}"
     return f"{interval} on {format_count(values['n'], 'question')}, {format_p_value(values['p'])}"
 
@@ -74,8 +74,8 @@ COMPARING: Mapping[str, Sentence] = {
     "{alike}: on these questions only differences above {smallest:.3f} can be detected.",
     "comparison.led_in_pairs": "“{leader}” has the highest score, but {ahead} did better on the "
     "questions that both answered.",
-    "comparison.pair_apart": _format_apart,
-    "comparison.pair_alike": _format_alike,
+    "comparison.pair_apart": _format_significant_difference,
+    "comparison.pair_alike": _format_no_difference,
     "comparison.pair_undefined": lambda values: (
         f"“{values['first']}” and “{values['second']}” cannot be compared: "
         f"{describe_reason(values['reason'])}."
@@ -83,15 +83,15 @@ COMPARING: Mapping[str, Sentence] = {
 }
 
 
-def format_names(names: Sequence[str]) -> str:
-    """Return models' names as part of a sentence; beyond 3 names, the number of the rest."""
+def format_model_names(names: Sequence[str]) -> str:
+    """Return models' names as part of a sentence: up to 3 names, and the number of the rest."""
     quoted = [f"“{name}”" for name in names]  # names hold commas
     if len(quoted) > NAMED:
         return f"{', '.join(quoted[:NAMED])} and {len(quoted) - NAMED} more"
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
-def _format_pasted(values: Mapping[str, Any]) -> str:
+def _format_pasted_answers(values: Mapping[str, Any]) -> str:
     """Return the text on how many of a worker's answers contain pasted text."""
     answers = format_count(values["n"], "answer")
     if not values["pasted"]:
@@ -103,8 +103,8 @@ def _format_pasted(values: Mapping[str, Any]) -> str:
     return f"Pasted into {values['pasted']:,} of {answers}{rest}."
 
 
-def _format_typed(values: Mapping[str, Any]) -> str:
-    """Return the text on how many characters of an answer were typed and pasted."""
+def _format_typed_characters(values: Mapping[str, Any]) -> str:
+    """Return the text on how many characters of an answer were typed, and how many pasted."""
     sentence = (
         f"Typed {format_count(values['typed'], 'character')} of an answer of {values['length']:,} "
         f"({values['question']})"
@@ -126,8 +126,8 @@ def _format_duration(seconds: Any) -> str:
     return format_count(round(seconds / 60), "minute")
 
 
-def _format_away(values: Mapping[str, Any]) -> str:
-    """Return the text on how often and for how long a worker left the page while answering."""
+def _format_time_away(values: Mapping[str, Any]) -> str:
+    """Return the text on how often and how long a worker left the page while answering."""
     active = f"active for {_format_duration(values['active'])}"
     if not values["left"]:
         return f"Never left the page while answering; {active}."
@@ -137,14 +137,14 @@ def _format_away(values: Mapping[str, Any]) -> str:
 
 
 SIGNALS: Mapping[str, Sentence] = {
-    "signals.pasted": _format_pasted,
-    "signals.typed": _format_typed,
+    "signals.pasted": _format_pasted_answers,
+    "signals.typed": _format_typed_characters,
     "signals.pasted_more": "Of {others} others, {below} pasted into a smaller share of their "
     "answers, {same} into as large a one, {above} into a larger one.",
     "signals.left_more": "Of {others} others, {below} left the page less often for each answer, "
     "{same} as often, {above} more often.",
     "signals.few": "Too few others were counted ({others}) to compare with.",
-    "signals.away": _format_away,
+    "signals.away": _format_time_away,
     "signals.none": "It was not measured how these answers were written: that needs a script in "
     "the browser and a collection with counting. This is no sign against the answers.",
     "signals.off": "The worker switched the counting off, as everybody may. This is no sign "

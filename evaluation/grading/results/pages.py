@@ -16,15 +16,12 @@ from evaluation.runs.result_pages import Context, View, results_file, results_pa
 
 
 def grading_page(template: str) -> Callable[[Callable[..., Context]], View]:
-    """Return a decorator for views of a grading's result pages.
-
-    Runs of other types get 404.
-    """
+    """Return a decorator for views of a grading's result pages; 404 for other run types."""
     return results_page(template, AqerSummary)
 
 
 def grading_file(build: View) -> View:
-    """Return a view that sends a file built from a grading; runs of other types get 404."""
+    """Return a view that sends a file built from a grading; 404 for other run types."""
     return results_file(build, AqerSummary)
 
 
@@ -36,13 +33,13 @@ OF_ALARM = OpenApiParameter(
 
 
 class GradingViewSet(FinishedRunViewSet):
-    """Base of API views of a finished grading; 409 for other states, 404 for other types."""
+    """Base of API views of a finished grading: 409 in other states, 404 for other types."""
 
     stored = AqerSummary
 
 
 def read_alarm_key(request: Request, run: Run) -> int | None:
-    """Return the primary key of the alarm named by the query parameter `alarm`, or None.
+    """Return the primary key of the alarm in the query parameter `alarm`; None without one.
 
     Raises `QueryError` if it is no number, Http404 if no alarm has it.
     """

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import (
-    Embedded,
+    EmbeddedAnswers,
     EmbedTexts,
     GradingInput,
     Progress,
@@ -22,19 +22,19 @@ from evaluation.consensus.methods.resampling import DrawStore
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.stats.cells import Floats
 from evaluation.core.stats.grams import Vectors
-from evaluation.grading.crowd import GradedCrowd, ModelColumns, OutsideInformation, build_labels
+from evaluation.grading.crowd import GradedCrowd, ModelColumns, RemedyInputs, build_labels
 from evaluation.grading.remedies.run import RemedyReport, grade_with_remedies
 
 
 @dataclass(frozen=True)
-class Graded(GradedCrowd):
-    """A crowd graded by AQER, with the report of the remedies (None without remedies)."""
+class GradedWithRemedies(GradedCrowd):
+    """A graded crowd with the effects of its remedies (None without remedies)."""
 
     remedies: RemedyReport | None = None
 
 
-def classify_status(status: AnswerStatus) -> str:
-    """Return how a reply's status counts in a model's score: "text", "no_text" or "error"."""
+def classify_reply_status(status: AnswerStatus) -> str:
+    """Return how a reply counts in a model's score: "text", "no_text" or "error"."""
     if status is AnswerStatus.TEXT:
         return "text"
     return "error" if status.is_missing else "no_text"
@@ -49,9 +49,9 @@ def grade_vectors(
     models: ModelColumns | None = None,
     progress: Progress | None = None,
     draw_store: DrawStore | None = None,
-    outside: OutsideInformation | None = None,
+    outside: RemedyInputs | None = None,
     question_groups: Sequence[str] | None = None,
-) -> Graded:
+) -> GradedWithRemedies:
     """Return the workers' grades and the models' scores, computed from vectors of answers.
 
     `question_groups` are the passages or categories of the answers' questions, "" for none.
@@ -64,7 +64,7 @@ def grade_vectors(
         report_progress = progress
 
         def report_draws(done: int, total: int) -> None:
-            """Report the number of finished bootstrap draws."""
+            """Report how many bootstrap draws are finished."""
             report_progress("intervals", done, total)
 
     columns = (vectors, build_labels(workers), build_labels(questions))
@@ -73,7 +73,7 @@ def grade_vectors(
         remedied_grading = grade_with_remedies(
             parameters,
             *columns,
-            outside or OutsideInformation(),
+            outside or RemedyInputs(),
             initial_scores,
             report_draws,
             draw_store,
@@ -81,28 +81,28 @@ def grade_vectors(
         )
         aqer, plain, report = remedied_grading.aqer, remedied_grading.plain, remedied_grading.report
     else:
-        aqer = parameters.estimator().fit(
+        aqer = parameters.build_estimator().fit(
             *columns, initial_scores, report_draws, draw_store, question_groups=question_groups
         )
     if models is None:
-        return Graded(aqer, None, plain, report)
-    kinds = [classify_status(status) for status in models.statuses]
+        return GradedWithRemedies(aqer, None, plain, report)
+    kinds = [classify_reply_status(status) for status in models.statuses]
     scores = aqer.score_models(
         models.vectors, build_labels(models.models), build_labels(models.questions), kinds
     )
-    return Graded(aqer, scores, plain, report)
+    return GradedWithRemedies(aqer, scores, plain, report)
 
 
 def compute_aqer_scores(
     grading_input: GradingInput,
     embed_texts: EmbedTexts | None = None,
     progress: Progress | None = None,
-) -> tuple[Floats, Floats, Embedded]:
+) -> tuple[Floats, Floats, EmbeddedAnswers]:
     """Return workers' leave-one-out scores, models' scores, and the answers' vectors.
 
-    The scores are (N,) over `given.answered`, NaN for the only answer to a question, and (R,) over
-    `given.models`, empty without models, NaN for an answer without a text and for a question
-    without workers' answers. Raises `BackendError`.
+    The scores are (N,) over the answers with a text, NaN for the only answer to a question, and
+    (R,) over the models' answers, empty without models, NaN for an answer without a text and for a
+    question without workers' answers. Raises `BackendError`.
     """
     embedded = embed_graded_answers(
         grading_input, embed_texts or partial(embed, grading_input.parameters, progress=progress)

@@ -15,7 +15,7 @@ import numpy as np
 from annotations.exchange import AnswerStatus
 from evaluation.consensus import AQER, ModelScores
 from evaluation.consensus.inputs import (
-    Embedded,
+    EmbeddedAnswers,
     EmbedTexts,
     GradingInput,
     ModelAnswers,
@@ -34,16 +34,16 @@ from evaluation.core.text.quality import check_short_answers
 from evaluation.grading.alarms.run.detection import (
     Alarms,
     GradedAnswers,
-    choose_crowd,
+    choose_alarm_crowd,
     detect_alarms,
 )
-from evaluation.grading.crowd import ModelColumns, OutsideInformation
-from evaluation.grading.facts.run import CrowdFacts, add_meaning, find_crowd_facts
+from evaluation.grading.crowd import ModelColumns, RemedyInputs
+from evaluation.grading.facts.run import CrowdFacts, add_entailment_verdicts, find_crowd_facts
 from evaluation.grading.remedies.run import RemedyReport
-from evaluation.grading.run.fitting import Graded, grade_vectors
-from evaluation.grading.run.length import check_length, measure_length
+from evaluation.grading.run.fitting import GradedWithRemedies, grade_vectors
+from evaluation.grading.run.length import build_length_warning, compute_length_effect
 from evaluation.grading.run.outcomes import DetectionInputs, add_outcomes
-from evaluation.grading.run.results import GradeChanges, Results, build_standings
+from evaluation.grading.run.results import GradeChanges, Results, build_grades_and_ranks
 from evaluation.grading.summary import LengthEffect
 
 GROUPS_SHOWN = 10
@@ -52,7 +52,7 @@ GROUPS_SHOWN = 10
 
 @dataclass(frozen=True)
 class Grading:
-    """Result of one grading with its inputs, vectors and alarms.
+    """Result of grading a crowd, with the inputs, vectors, alarms and facts.
 
     Attributes
     ----------
@@ -62,18 +62,18 @@ class Grading:
     """
 
     inputs: GradingInput
-    embedded: Embedded
-    graded: Graded
+    embedded: EmbeddedAnswers
+    graded: GradedWithRemedies
     alarms: Alarms
     known_facts: CrowdFacts | None = None
 
-    def results(self) -> Results:
-        """Rows of the result tables; each table can be iterated once."""
+    def build_results(self) -> Results:
+        """Return the rows of the result tables; each table can be iterated once."""
         return Results(self.inputs, self.graded)
 
     @cached_property
     def facts(self) -> CrowdFacts | None:
-        """Facts in the answers with the values workers agree on; None if switched off.
+        """Facts in the answers and the values that workers agree on; None if switched off.
 
         Workers vote with their weights in the exemplary answers. Excluded workers do not vote;
         their facts are judged. Facts change no grade.
@@ -87,13 +87,13 @@ class Grading:
 
     @cached_property
     def length(self) -> LengthEffect:
-        """Correlation of workers' raw scores with the length of their answers."""
+        """Correlation of the workers' raw scores with the length of their answers."""
         answered = self.inputs.answered
-        return measure_length(self.graded.aqer, answered.texts, answered.workers)
+        return compute_length_effect(self.graded.aqer, answered.texts, answered.workers)
 
     @property
     def votes(self) -> dict[Any, float] | None:
-        """Voting weight of each worker; None (equal weights) if no worker is ranked."""
+        """Voting weight of each worker; None for equal weights if no worker is ranked."""
         aqer = self.graded.aqer
         if aqer.reason_ == "fewer_than_3_workers":
             return None
@@ -102,7 +102,7 @@ class Grading:
 
     @property
     def nearest(self) -> dict[Any, int]:
-        """By question, the row of the worker answer nearest to its exemplary answer."""
+        """By question, the row of the worker's answer nearest to the exemplary answer."""
         aqer = self.graded.aqer
         columns = (aqer.questions_, aqer.nearest_, aqer.n_workers_of_question_)
         rows = zip(*(column.tolist() for column in columns), strict=True)
@@ -113,15 +113,18 @@ class Grading:
             if question in row_of_question
         }
 
-    def changes(self) -> GradeChanges | None:
-        """Return how grades changed against the run without remedies; None without remedies."""
+    def compute_changes(self) -> GradeChanges | None:
+        """Return the changes of grades against the run without remedies; None without remedies."""
         if self.graded.plain is None:
             return None
-        before, after = build_standings(self.graded.plain), build_standings(self.graded.aqer)
-        return GradeChanges.from_standings(self.inputs.workers, before, after)
+        before, after = (
+            build_grades_and_ranks(self.graded.plain),
+            build_grades_and_ranks(self.graded.aqer),
+        )
+        return GradeChanges.from_gradings(self.inputs.workers, before, after)
 
-    def signature(self, input_hash: str) -> str:
-        """Return the run's signature: method, version, parameters, embedding model, input hash."""
+    def build_signature(self, input_hash: str) -> str:
+        """Return the run's signature: method, version, options, embedding model and input hash."""
         info = self.embedded.info
         return build_aqer_signature(
             self.inputs.parameters, info.model, info.revision, info.precision, input_hash
@@ -129,7 +132,7 @@ class Grading:
 
     @property
     def warnings(self) -> list[Message]:
-        """Messages that a reader should know before trusting the tables."""
+        """Messages that a reader needs to know before trusting the tables."""
         inputs, graded = self.inputs, self.graded
         return [
             *self.embedded.warnings,
@@ -141,15 +144,15 @@ class Grading:
                 inputs.answered.texts,
                 inputs.parameters.embedder,
                 inputs.n_rejected,
-                0 if inputs.models is None else len(inputs.models.only_cut_off()),
+                0 if inputs.models is None else len(inputs.models.find_models_only_cut_off()),
             ),
-            *filter(None, [check_length(self.length)]),
+            *filter(None, [build_length_warning(self.length)]),
             *build_model_warnings(inputs.models),
             *(build_remedy_warnings(graded.remedies) if graded.remedies else []),
         ]
 
-    def summary(self) -> dict[str, Any]:
-        """Return iterations, ceiling, embedding, checks and versions for summary.json."""
+    def build_summary(self) -> dict[str, Any]:
+        """Return the part of summary.json on iterations, ceiling, embedding, checks, versions."""
         aqer, info = self.graded.aqer, self.embedded.info
         return {
             "iterations": aqer.n_iter_,
@@ -169,7 +172,7 @@ def grade_answers(
     progress: Progress | None = None,
     draw_store: DrawStore | None = None,
 ) -> Grading:
-    """Return the grading of the workers' answers, with models' scores and alarms.
+    """Return the grading of the workers' answers, with models' scores, alarms and facts.
 
     Parameters
     ----------
@@ -187,7 +190,9 @@ def grade_answers(
     """
     parameters = grading_input.parameters
     # Loaded first, so that a missing model fails before anything is computed.
-    entailment_model = ContradictionModel.load(parameters.nli) if parameters.reads_meaning else None
+    entailment_model = (
+        ContradictionModel.load(parameters.nli) if parameters.has_contradiction_check else None
+    )
     embedded = embed_graded_answers(
         grading_input, embed_texts or partial(embed, parameters, progress=progress)
     )
@@ -199,7 +204,7 @@ def grade_answers(
             parameters.nli or "", answers.texts, answers.questions, progress
         )
     graded = fit_crowd(grading_input, answers, outside, initial, progress, draw_store)
-    crowd, answers_of_crowd = choose_crowd(parameters, graded, answers, outside)
+    crowd, answers_of_crowd = choose_alarm_crowd(parameters, graded, answers, outside)
     alarms = detect_alarms(
         parameters, crowd, answers_of_crowd, progress, grading_input.model_names, graded.aqer
     )
@@ -217,12 +222,12 @@ def grade_answers(
 def fit_crowd(
     grading_input: GradingInput,
     answers: GradedAnswers,
-    outside: OutsideInformation,
+    outside: RemedyInputs,
     initial_scores: Floats | None = None,
     progress: Progress | None = None,
     draw_store: DrawStore | None = None,
-) -> Graded:
-    """Grade the crowd by the vectors of its answers, and score models; without alarms."""
+) -> GradedWithRemedies:
+    """Return the crowd graded by the vectors of its answers, with models' scores; no alarms."""
     return grade_vectors(
         grading_input.parameters,
         answers.vectors,
@@ -240,7 +245,7 @@ def fit_crowd(
 def prepare_bootstrap(
     grading_input: GradingInput, embed_texts: EmbedTexts, draw_store: DrawStore
 ) -> None:
-    """Prepare the bootstrap of a grading and pass it to `draw_store.begin`, before any draw.
+    """Fit the crowd of a grading as far as its bootstrap, and pass that to `draw_store`.
 
     Fits the crowd as `grade_answers` does, but does not support initialisation by entailment.
     """
@@ -256,7 +261,7 @@ def _add_meaning(
     """Return the grading with an entailment model's verdicts added to its facts."""
     inputs = grading.inputs
     assert grading.facts is not None
-    facts = add_meaning(
+    facts = add_entailment_verdicts(
         grading.facts,
         inputs.answered,
         inputs.models,
@@ -270,7 +275,7 @@ def _add_meaning(
     return replace(grading, known_facts=facts)
 
 
-def _build_columns(grading_input: GradingInput, embedded: Embedded) -> GradedAnswers:
+def _build_columns(grading_input: GradingInput, embedded: EmbeddedAnswers) -> GradedAnswers:
     """Return the answers of workers and models with their vectors, as columns."""
     answers, model_answers, models = grading_input.answered, grading_input.models, None
     if model_answers is not None:
@@ -284,7 +289,7 @@ def _build_columns(grading_input: GradingInput, embedded: Embedded) -> GradedAns
 
 
 def _list_question_groups(grading_input: GradingInput) -> list[str] | None:
-    """Return the question group of each graded answer ("" for none); None without groups."""
+    """Return the group of each answer's question ("" for none); None without groups."""
     groups = grading_input.question_groups
     return (
         [groups.get(question, "") for question in grading_input.answered.questions]
@@ -293,9 +298,9 @@ def _list_question_groups(grading_input: GradingInput) -> list[str] | None:
     )
 
 
-def _build_outside(grading_input: GradingInput, embedded: Embedded) -> OutsideInformation:
+def _build_outside(grading_input: GradingInput, embedded: EmbeddedAnswers) -> RemedyInputs:
     """Return the inputs of the remedies: texts, times, excluded workers and experts' grades."""
-    return OutsideInformation(
+    return RemedyInputs(
         texts=grading_input.answered.texts,
         excluded=grading_input.excluded,
         collapsed=grading_input.collapsed,
@@ -308,14 +313,14 @@ def _build_outside(grading_input: GradingInput, embedded: Embedded) -> OutsideIn
 
 
 def _convert_to_seconds(times: Sequence[datetime | None]) -> list[float]:
-    """Return times as seconds since 1970, NaN for None; empty if no answer has a time."""
+    """Return the times as seconds since 1970, NaN for None; empty if no answer has a time."""
     if not any(times):
         return []
     return [math.nan if time is None else time.timestamp() for time in times]
 
 
-def has_equal_scores(aqer: AQER) -> bool:
-    """Return whether all raw scores are equal, in which case every grade is 1."""
+def has_equal_raw_scores(aqer: AQER) -> bool:
+    """Return whether all raw scores are equal, so that every grade is 1."""
     known = aqer.raw_[~np.isnan(aqer.raw_)]
     return bool((scale_to_grades(known[:, None]) == 1.0).all()) if len(known) else False
 
@@ -330,7 +335,7 @@ def build_grading_warnings(
     n_rejected: int = 0,
     n_only_cut_off: int = 0,
 ) -> list[Message]:
-    """Return the warnings about the numbers and texts of a grading; empty if there are none.
+    """Return the warnings on the numbers and texts of a grading; empty without any.
 
     `texts` are the answers that were graded, `embedder` the SPEC of what made their vectors;
     `n_rejected` counts the answers left out because they were refused where they were collected,
@@ -341,7 +346,7 @@ def build_grading_warnings(
         warnings.append(Message("too_few_workers", {"workers": len(aqer.workers_)}))
     elif aqer.converged_ is False:
         warnings.append(Message("not_converged", {"iterations": aqer.n_iter_}))
-    elif has_equal_scores(aqer):
+    elif has_equal_raw_scores(aqer):
         warnings.append(Message("equal_scores", {"workers": len(aqer.workers_)}))
     if aqer.reason_ == "disconnected":
         warnings.append(Message("disconnected"))
@@ -373,12 +378,12 @@ def build_grading_warnings(
 
 
 def build_model_warnings(model_answers: ModelAnswers | None) -> list[Message]:
-    """Return the warnings about models' replies that were cut off or empty."""
+    """Return the warnings on models' replies that were cut off or empty."""
     if model_answers is None:
         return []
     statuses = Counter(model_answers.statuses)
     cut_off = {"count": statuses[AnswerStatus.CUT_OFF]}
-    cut_off["models"] = len(model_answers.with_status(AnswerStatus.CUT_OFF))
+    cut_off["models"] = len(model_answers.find_models_with_status(AnswerStatus.CUT_OFF))
     return list(
         _filter_counted(
             Message("model_replies_cut_off", cut_off),
@@ -388,7 +393,7 @@ def build_model_warnings(model_answers: ModelAnswers | None) -> list[Message]:
 
 
 def build_remedy_warnings(report: RemedyReport) -> list[Message]:
-    """Return the warnings about remedies that had no effect."""
+    """Return the warnings on remedies that had no effect."""
     warnings = []
     if report.choice is not None and report.choice.reason is not None:
         warnings.append(Message("anchors_changed_nothing", {"reason": report.choice.reason}))
@@ -407,5 +412,5 @@ def build_remedy_warnings(report: RemedyReport) -> list[Message]:
 
 
 def _filter_counted(*messages: Message) -> Iterator[Message]:
-    """Return an iterator over the messages whose value `count` is positive."""
+    """Return an iterator over the messages whose value `count` is above 0."""
     return (message for message in messages if message.values["count"])

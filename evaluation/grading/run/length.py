@@ -17,14 +17,14 @@ from evaluation.core.messages.message import Message
 from evaluation.core.stats.statistics.descriptive import pearson
 from evaluation.core.text.quality import compute_log_words
 from evaluation.grading.alarms.methods.survey import BY_LENGTH, FEWEST_RANKED, TOO_FEW_RANKED
-from evaluation.grading.run.results import compute_left_out_means
+from evaluation.grading.run.results import compute_leave_one_out_means
 from evaluation.grading.summary import LengthEffect
 
 NO_SPREAD = "no_spread"
 
 
-def measure_length(aqer: AQER, texts: Sequence[str], workers: Sequence[Any]) -> LengthEffect:
-    """Return the correlation of workers' raw scores with their mean answer length.
+def compute_length_effect(aqer: AQER, texts: Sequence[str], workers: Sequence[Any]) -> LengthEffect:
+    """Return the correlation of workers' raw scores with the mean length of their answers.
 
     Length is the logarithm of the number of words; only ranked workers count.
 
@@ -41,7 +41,7 @@ def measure_length(aqer: AQER, texts: Sequence[str], workers: Sequence[Any]) -> 
     length = np.bincount(codes, log_words, m) / np.maximum(np.bincount(codes, minlength=m), 1)
     scores = aqer.raw_
     if not aqer.question_contrast:
-        left_out = compute_left_out_means(aqer, workers)
+        left_out = compute_leave_one_out_means(aqer, workers)
         scores = np.array([left_out.get(worker, np.nan) for worker in aqer.workers_.tolist()])
     among = (aqer.ranks_ > 0) & ~np.isnan(scores)
     n = int(among.sum())
@@ -51,8 +51,8 @@ def measure_length(aqer: AQER, texts: Sequence[str], workers: Sequence[Any]) -> 
     return LengthEffect(correlation, n, NO_SPREAD if correlation is None else None)
 
 
-def check_length(finding: LengthEffect) -> Message | None:
-    """Return a warning if answer length explains much of the ranking; else None."""
+def build_length_warning(finding: LengthEffect) -> Message | None:
+    """Return the warning that answer length explains much of a ranking; None if it does not."""
     if finding.correlation is None or abs(finding.correlation) <= BY_LENGTH:
         return None
     values = {

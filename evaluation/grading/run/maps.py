@@ -28,7 +28,7 @@ SHARES = 7
 
 @dataclass(frozen=True)
 class Maps:
-    """Map coordinates of all answers, models' answers and exemplary answers of a grading.
+    """Map coordinates of the answers, models' answers and exemplary answers of a grading.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Maps:
     about: dict[str, Any]
 
 
-def map_answers(grading: Grading, progress: Progress) -> Maps:
+def compute_answer_maps(grading: Grading, progress: Progress) -> Maps:
     """Return the map coordinates of all answers and exemplary answers of a grading."""
     progress("map", 0, 1)
     aqer, embedded, answers = grading.graded.aqer, grading.embedded, grading.inputs.answered
@@ -95,13 +95,15 @@ def map_answers(grading: Grading, progress: Progress) -> Maps:
             "unit_length": is_unit_length(vectors),
             "iterations": history.iterations,
             "n_workers": len(aqer.workers_),
-            "is_mean": _is_mean(paths[:, -1, :2], run_projection(aqer.exemplars())),
+            "is_mean": _is_weighted_mean(
+                paths[:, -1, :2], run_projection(aqer.compute_exemplars())
+            ),
         },
     )
 
 
 def build_heat_map(grading: Grading) -> dict[str, Any]:
-    """Return mean leave-one-out scores by groups of workers and questions, for storage.
+    """Return mean leave-one-out scores by groups of workers and of questions, to be stored.
 
     Workers are sorted by grade (those without one last), questions by mean score, easiest first.
     `quantiles` are the six bounds that split all scores into seven equal shares, one per colour.
@@ -129,10 +131,7 @@ def build_heat_map(grading: Grading) -> dict[str, Any]:
 
 
 def compute_question_means(grading: Grading) -> Floats:
-    """Return each question's mean leave-one-out score of its answers; NaN if undefined.
-
-    Shape (Q,).
-    """
+    """Return the mean leave-one-out score of each question's answers (Q,); NaN if undefined."""
     question, questions = encode_labels(grading.inputs.answered.questions)
     scores = grading.graded.aqer.leave_one_out_scores_
     return compute_mean_by_code(scores, question, len(questions))
@@ -149,8 +148,8 @@ def _convert_to_float32(values: Floats) -> NDArray[np.float32]:
         return values.astype(np.float32)
 
 
-def _is_mean(means: Floats, exemplars: Floats) -> bool:
-    """Return whether the exemplary answers equal the weighted means of the answers.
+def _is_weighted_mean(means: Floats, exemplars: Floats) -> bool:
+    """Return whether the exemplary answers lie at the weighted means of the answers on the map.
 
     They are not by majority vote, nor where they are those of the largest camp.
     """
@@ -164,7 +163,7 @@ def _replace_nan(values: Floats) -> Floats:
 
 
 def _compute_quantiles(scores: Floats) -> list[float]:
-    """Return the six bounds that divide the scores into seven equal parts; empty without scores."""
+    """Return the six bounds that split the scores into seven equal shares; empty without any."""
     known = scores[~np.isnan(scores)]
     if not len(known):
         return []

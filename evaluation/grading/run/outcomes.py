@@ -31,10 +31,10 @@ from evaluation.grading.alarms.run.detection import (
     restore_plain_vectors,
     select_rows,
 )
-from evaluation.grading.crowd import OutsideInformation, build_labels
+from evaluation.grading.crowd import RemedyInputs, build_labels
 from evaluation.grading.remedies.methods.partial_crowd import PartialCrowdFit
 from evaluation.grading.remedies.run import RemedyReport
-from evaluation.grading.run.fitting import Graded
+from evaluation.grading.run.fitting import GradedWithRemedies
 from evaluation.grading.summary import Camp, CheckResult
 
 # Two alarms are about the same people if they share this part of the smaller group.
@@ -49,18 +49,20 @@ ONLY_AFTER = "unstable_ranking"
 
 @dataclass(frozen=True)
 class DetectionInputs:
-    """Inputs for repeating the detection of alarms after remedies."""
+    """Inputs that are needed to detect the alarms again after remedies."""
 
     parameters: AqerParameters
-    graded: Graded
+    graded: GradedWithRemedies
     answers: GradedAnswers
-    outside: OutsideInformation
+    outside: RemedyInputs
     model_names: Mapping[Any, str]
 
-    def detect_in_all(self) -> Alarms:
-        """Return the alarms among all workers in the grading without remedies."""
+    def detect_in_all_workers(self) -> Alarms:
+        """Return the alarms among all workers, in the grading without remedies."""
         assert self.graded.plain is not None
-        return self._detect(self.graded.plain, restore_plain_vectors(self.answers, self.outside))
+        return self._detect_alarms(
+            self.graded.plain, restore_plain_vectors(self.answers, self.outside)
+        )
 
     def detect_in_voters(self) -> Alarms:
         """Return the alarms among the workers who vote after the remedies."""
@@ -69,7 +71,7 @@ class DetectionInputs:
         voters = copy.copy(aqer)
         voters.fitted_ = fitted.crowd
         if not isinstance(fitted, PartialCrowdFit):
-            return self._detect(voters, self.answers)
+            return self._detect_alarms(voters, self.answers)
         units = fitted.units
         labels = voters.workers_.tolist()
         voting_answers = select_rows(self.answers, units.rows)
@@ -80,15 +82,15 @@ class DetectionInputs:
         for worker, unit in zip(aqer.workers_.tolist(), units.of_worker.tolist(), strict=True):
             if unit >= 0:
                 members.setdefault(labels[unit], []).append(worker)
-        alarms = self._detect(voters, voting_answers)
+        alarms = self._detect_alarms(voters, voting_answers)
         with_members = (
             replace(alarm, workers=tuple(one for unit in alarm.workers for one in members[unit]))
             for alarm in alarms.found
         )
         return replace(alarms, found=tuple(with_members))
 
-    def _detect(self, aqer: AQER, answers: GradedAnswers) -> Alarms:
-        """Return the alarms of a fitted run with these answers."""
+    def _detect_alarms(self, aqer: AQER, answers: GradedAnswers) -> Alarms:
+        """Return the alarms of a fitted grading of these answers."""
         return detect_alarms(self.parameters, aqer, answers, None, self.model_names)
 
 
@@ -102,7 +104,7 @@ def add_outcomes(
     assert inputs.graded.remedies is not None
     excluded = frozenset(inputs.outside.excluded)
     # Without exclusions both crowds are one, and the search is not repeated.
-    before = inputs.detect_in_all().found if excluded else base.found
+    before = inputs.detect_in_all_workers().found if excluded else base.found
     camps = _compare_with_camps(base.found, crowd, answers, inputs.graded.aqer)
     judge = _OutcomeJudge(inputs.graded.remedies, excluded, base, inputs.detect_in_voters(), camps)
     current, gone = judge.build_alarms(before), judge.build_vanished_alarms(before)
@@ -112,7 +114,7 @@ def add_outcomes(
 def _compare_with_camps(
     alarms: Sequence[Alarm], crowd: AQER, answers: GradedAnswers, now: AQER
 ) -> tuple[Camp, ...]:
-    """Return the two camps of workers, and which of them the final ranking follows."""
+    """Return the two camps of workers, with the agreement of the final ranking with each."""
     camps = [alarm.workers for alarm in alarms if alarm.kind == "two_camps" and alarm.workers]
     raw = dict(zip(now.workers_.tolist(), now.raw_.tolist(), strict=True))
     run_raw = np.array([raw[worker] for worker in crowd.workers_.tolist()])
@@ -128,10 +130,7 @@ def _compare_with_camps(
 
 
 def _grade_by_camp(crowd: AQER, answers: GradedAnswers, camp: set[Any]) -> Floats:
-    """Return each worker's raw score if only the workers of one camp voted.
-
-    Shape (M,).
-    """
+    """Return each worker's raw score (M,) if only the workers of one camp voted."""
     inside = np.array([float(worker in camp) for worker in crowd.workers_.tolist()])
     alone = AQER(
         similarity=crowd.similarity, leave_one_out=crowd.leave_one_out, seed=crowd.seed, n_draws=0
@@ -146,7 +145,7 @@ def _grade_by_camp(crowd: AQER, answers: GradedAnswers, camp: set[Any]) -> Float
 
 @dataclass(frozen=True)
 class _OutcomeJudge:
-    """Decides the outcome of each alarm from the alarms before and after the remedies."""
+    """Finds the outcome of each alarm, from the alarms before and after the remedies."""
 
     report: RemedyReport
     excluded: frozenset[Any]
@@ -155,63 +154,67 @@ class _OutcomeJudge:
     camps: tuple[Camp, ...]
 
     def build_alarms(self, before: Sequence[Alarm]) -> tuple[Alarm, ...]:
-        """Return the run's alarms with their outcomes, then the alarms that are new."""
+        """Return the run's alarms with their outcomes, followed by the new alarms."""
         with_outcomes, repeated = [], set()
         for alarm in self.base.found:
             with_outcomes.append(self._add_outcome(alarm, before))
             if not with_outcomes[-1].is_answered:
                 repeated |= {
-                    place for place, one in enumerate(self.after.found) if is_same(alarm, one)
+                    place for place, one in enumerate(self.after.found) if is_same_alarm(alarm, one)
                 }
         for place, alarm in enumerate(self.after.found):
-            if place in repeated or self._is_known(alarm):
+            if place in repeated or self._is_already_settled(alarm):
                 continue
             is_new = alarm.kind != ONLY_AFTER
             with_outcomes.append(
-                _set_outcome(alarm, "new", len(alarm.workers)) if is_new else alarm
+                _set_outcome_message(alarm, "new", len(alarm.workers)) if is_new else alarm
             )
         return tuple(sort_findings(with_outcomes))  # type: ignore[arg-type]
 
     def build_vanished_alarms(self, before: Sequence[Alarm]) -> tuple[Alarm, ...]:
-        """Return the alarms that vanished because workers were excluded, with their outcomes."""
+        """Return the alarms that vanished when workers were excluded, with their outcomes."""
         gone_alarms = []
         for alarm in before:
-            if any(is_same(alarm, one) for one in self.base.found):
+            if any(is_same_alarm(alarm, one) for one in self.base.found):
                 continue
             left_out = len(self.excluded.intersection(alarm.workers))
             if left_out and left_out == len(alarm.workers):
-                gone_alarms.append(_set_outcome(alarm, "excluded", left_out))
+                gone_alarms.append(_set_outcome_message(alarm, "excluded", left_out))
             elif left_out:
                 gone_alarms.append(
-                    _set_outcome(alarm, "some_excluded", len(alarm.workers), excluded=left_out)
+                    _set_outcome_message(
+                        alarm, "some_excluded", len(alarm.workers), excluded=left_out
+                    )
                 )
             else:
-                gone_alarms.append(_set_outcome(alarm, "silent_without", len(alarm.workers)))
+                gone_alarms.append(
+                    _set_outcome_message(alarm, "silent_without", len(alarm.workers))
+                )
         return tuple(gone_alarms)
 
     def _add_outcome(self, alarm: Alarm, before: Sequence[Alarm]) -> Alarm:
-        """Return an alarm with its outcome; `info` alarms stay without one."""
+        """Return an alarm with its outcome; alarms of severity `info` get none."""
         code = self._find_remedy_outcome(alarm)
         n = len(alarm.workers)
         if code is not None:
-            return _set_outcome(
+            return _set_outcome_message(
                 alarm, code, n, graded=self.report.n_anchors, **self._describe_camps(alarm)
             )
         if alarm.severity == "info":  # it asks for nothing, so that nothing became of it
             return alarm
-        twin = next((one for one in self.after.found if is_same(alarm, one)), None)
+        twin = next((one for one in self.after.found if is_same_alarm(alarm, one)), None)
         if twin is not None:
-            if not any(is_same(alarm, one) for one in before):
-                return _set_outcome(alarm, "new", n)
+            if not any(is_same_alarm(alarm, one) for one in before):
+                return _set_outcome_message(alarm, "new", n)
             camps = self._describe_camps(alarm)
             code = "still_camp" if camps else "still"
-            return _set_outcome(alarm, code, n, **camps)
+            return _set_outcome_message(alarm, code, n, **camps)
         if (why := self._find_unchecked_reason(alarm)) is not None:
-            return _set_outcome(alarm, "unchecked", n, reason=why)
-        return _set_outcome(alarm, "silent", n)
+            return _set_outcome_message(alarm, "unchecked", n, reason=why)
+        return _set_outcome_message(alarm, "silent", n)
 
     def _find_remedy_outcome(self, alarm: Alarm) -> str | None:
-        """Return the outcome code of the remedy that settles this alarm; else None."""
+        """Return the outcome code of the remedy that settles an alarm; None if none does."""
         named = set(alarm.workers)
         if alarm.kind in ("copies", "clique") and named:
             for group in self.report.groups:
@@ -228,7 +231,7 @@ class _OutcomeJudge:
         return None
 
     def _find_camp_outcome(self, alarm: Alarm) -> str:
-        """Return the outcome code of an alarm that names a camp, after experts' grades.
+        """Return the outcome code, after experts' grades, of an alarm that names a camp.
 
         "settled_won" if the final ranking follows the camp that the alarm names, "settled_lost" if
         it follows the other, "settled" if it follows none or the alarm names no camp.
@@ -239,7 +242,7 @@ class _OutcomeJudge:
         return "settled_won" if side.follows else "settled_lost"
 
     def _find_camp(self, alarm: Alarm) -> Camp | None:
-        """Return the camp that contains most workers of an alarm, or None."""
+        """Return the camp with most of the workers that an alarm names; None without one."""
         named = set(alarm.workers)
         matching_camps = [
             camp for camp in self.camps if 2 * len(named & set(camp.workers)) > len(named)
@@ -247,7 +250,7 @@ class _OutcomeJudge:
         return matching_camps[0] if matching_camps else None
 
     def _describe_camps(self, alarm: Alarm) -> dict[str, Any]:
-        """Return the ranking's agreement with the alarm's camp and the other, as message values."""
+        """Return how the ranking agrees with an alarm's camp and the other, as message values."""
         own_camp = self._find_camp(alarm) if alarm.kind in ("two_camps", "clique") else None
         if own_camp is None:
             return {}
@@ -259,22 +262,22 @@ class _OutcomeJudge:
         }
 
     def _find_unchecked_reason(self, alarm: Alarm) -> str | None:
-        """Return the reason why an alarm cannot be checked after the remedy; None if it can."""
+        """Return the code of why an alarm cannot be checked after the remedy; None if it can."""
         name = alarm.kind
         if alarm.kind == "two_camps" and not alarm.workers:
             name = "two_camps_of_questions"
         elif alarm.kind == "clique":
             name = "copies"
-        check = _find_check(self.after.checks, name)
+        check = _find_check_by_name(self.after.checks, name)
         return check.reason if check is not None and check.statistic is None else None
 
-    def _is_known(self, alarm: Alarm) -> bool:
-        """Return whether an alarm among the voters is already settled by a remedy."""
+    def _is_already_settled(self, alarm: Alarm) -> bool:
+        """Return whether a remedy already settles an alarm that is raised among the voters."""
         answered = self._find_remedy_outcome(alarm)
-        return answered is not None and any(is_same(alarm, one) for one in self.base.found)
+        return answered is not None and any(is_same_alarm(alarm, one) for one in self.base.found)
 
 
-def is_same(alarm: Alarm, other: Alarm) -> bool:
+def is_same_alarm(alarm: Alarm, other: Alarm) -> bool:
     """Return whether two alarms match: same kind and severity, mostly the same workers."""
     if alarm.kind != other.kind or alarm.severity != other.severity:
         return False
@@ -288,12 +291,12 @@ def is_same(alarm: Alarm, other: Alarm) -> bool:
     return len(mine & theirs) >= SAME * min(len(mine), len(theirs))
 
 
-def _set_outcome(alarm: Alarm, code: str, workers: int, **values: Any) -> Alarm:
-    """Return the alarm with the outcome message `outcome.<code>`, filled with the values."""
+def _set_outcome_message(alarm: Alarm, code: str, workers: int, **values: Any) -> Alarm:
+    """Return the alarm with the message `outcome.<code>` and these values as its outcome."""
     return replace(alarm, outcome=Message(f"outcome.{code}", {"workers": workers, **values}))
 
 
-def _find_check(checks: Iterable[CheckResult], name: str) -> CheckResult | None:
+def _find_check_by_name(checks: Iterable[CheckResult], name: str) -> CheckResult | None:
     """Return the check with this name; None if there is none."""
     return next((check for check in checks if check.check == name), None)
 

@@ -21,11 +21,11 @@ from evaluation.consensus.methods.question_contrast import Contrasts
 from evaluation.consensus.methods.scale import TOO_FEW_FOR_PERCENTILE
 from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.statistics.descriptive import spearman
-from evaluation.grading.crowd import Undefined
-from evaluation.grading.run.fitting import Graded
+from evaluation.grading.crowd import EmptyCellReasons
+from evaluation.grading.run.fitting import GradedWithRemedies
 
 
-class Standing(NamedTuple):
+class GradeAndRank(NamedTuple):
     """A worker's grade, raw score and rank in one grading; None where undefined."""
 
     grade: float | None
@@ -46,7 +46,7 @@ class GradeChange(NamedTuple):
 
 @dataclass(frozen=True)
 class GradeChanges:
-    """Changes of all workers' grades between two gradings, with their rank correlation.
+    """Changes of all workers' grades between two gradings, with the rank correlation.
 
     Attributes
     ----------
@@ -61,14 +61,14 @@ class GradeChanges:
     reason: str | None = None
 
     @classmethod
-    def from_standings(
+    def from_gradings(
         cls,
         workers: Iterable[Hashable],
-        before: Mapping[Any, Standing],
-        after: Mapping[Any, Standing],
+        before: Mapping[Any, GradeAndRank],
+        after: Mapping[Any, GradeAndRank],
     ) -> GradeChanges:
         """Return the changes between two gradings, one row per worker."""
-        undefined = Standing(None, None, None)
+        undefined = GradeAndRank(None, None, None)
         rows, raw = [], []
         for worker in workers:
             old, new = before.get(worker, undefined), after.get(worker, undefined)
@@ -83,33 +83,33 @@ class GradeChanges:
             tuple(rows), correlation, len(raw_scores), reason if correlation is None else None
         )
 
-    def movers(self, most: int = 5) -> Sequence[GradeChange]:
-        """Return up to `most` workers with the largest change of rank, ties by change of grade."""
+    def list_movers(self, most: int = 5) -> Sequence[GradeChange]:
+        """Return up to `most` workers with the largest changes of rank, ties by change of grade."""
         moved = [row for row in self.rows if row.change]
 
-        def compute_size(row: GradeChange) -> tuple[int, float]:
+        def compute_sort_key(row: GradeChange) -> tuple[int, float]:
             """Return the sort key of a change: larger changes of rank, then of grade, first."""
             return (-abs(row.change or 0), -abs((row.grade or 0.0) - (row.plain_grade or 0.0)))
 
-        return sorted(moved, key=compute_size)[:most]
+        return sorted(moved, key=compute_sort_key)[:most]
 
-    def summary(self) -> dict[str, Any]:
-        """Return the correlation and largest changes as plain values for summary.json."""
+    def build_summary(self) -> dict[str, Any]:
+        """Return the correlation and the largest changes as plain values for summary.json."""
         return {
             "spearman": self.spearman,
             "n": self.n,
             "reason": self.reason,
-            "movers": [row._asdict() for row in self.movers()],
+            "movers": [row._asdict() for row in self.list_movers()],
         }
 
 
-def build_standings(aqer: AQER) -> dict[Any, Standing]:
-    """Return each worker's grade, raw score and rank in a fitted estimator."""
+def build_grades_and_ranks(aqer: AQER) -> dict[Any, GradeAndRank]:
+    """Return the grade, raw score and rank of each worker of a fitted estimator."""
     columns = zip(
         aqer.workers_.tolist(), aqer.grades_, aqer.raw_, aqer.ranks_.tolist(), strict=True
     )
     return {
-        worker: Standing(convert_nan_to_none(grade), convert_nan_to_none(raw), rank or None)
+        worker: GradeAndRank(convert_nan_to_none(grade), convert_nan_to_none(raw), rank or None)
         for worker, grade, raw, rank in columns
     }
 
@@ -145,7 +145,7 @@ class AnswerRow(NamedTuple):
 
 
 class ContrastCells(NamedTuple):
-    """Cells of a row of workers.csv or models.csv: question contrast, with its interval."""
+    """Cells on the question contrast of a worker or model, with its interval."""
 
     contrast: float | None
     contrast_low: float | None
@@ -153,7 +153,7 @@ class ContrastCells(NamedTuple):
 
 
 class RankCells(NamedTuple):
-    """Last cells of a row of workers.csv: the ends of the 95% interval of the rank."""
+    """Cells on the 95% interval of a worker's rank."""
 
     rank_low: int | None
     rank_high: int | None
@@ -200,12 +200,12 @@ class Results:
     undefined : reasons for empty cells; filled while the rows are iterated.
     """
 
-    def __init__(self, grading_input: GradingInput, graded: Graded) -> None:
+    def __init__(self, grading_input: GradingInput, graded: GradedWithRemedies) -> None:
         self.inputs, self.aqer, self.models = grading_input, graded.aqer, graded.models
-        self.undefined = Undefined()
+        self.undefined = EmptyCellReasons()
 
-    def workers(self) -> Iterator[WorkerRow]:
-        """Yield a row for every worker, including workers without an answer."""
+    def iterate_workers(self) -> Iterator[WorkerRow]:
+        """Yield a row for every worker, also for workers without an answer."""
         code_of = {worker: code for code, worker in enumerate(self.aqer.workers_.tolist())}
         exclusion_reasons = self.aqer.out_of_ranking_
         for worker in self.inputs.workers:
@@ -224,12 +224,12 @@ class Results:
         defined = () if weight is None else ("weight",)
         for column in (*WorkerRow._fields[1:8], "rank"):
             if column not in defined:
-                self.undefined.note("workers.csv", column, worker, NO_ANSWERS)
+                self.undefined.add_reason("workers.csv", column, worker, NO_ANSWERS)
         return WorkerRow(worker, None, None, None, None, None, None, weight, 0, TOO_FEW, None)
 
     def _build_worker_row(self, worker: Any, code: int, out: str | None) -> WorkerRow:
         """Return the row of a graded worker, and record why its cells are empty."""
-        aqer, no_raw = self.aqer, self._explain_no_raw(code)
+        aqer, no_raw = self.aqer, self._find_no_raw_reason(code)
         of_interval = aqer.interval_reasons_[code] or "no_spread"
         numbers = {
             "grade": (aqer.grades_[code], aqer.reason_ or out or no_raw),
@@ -241,14 +241,14 @@ class Results:
             "weight": (aqer.weights_[code], aqer.reason_ or no_raw),
         }
         cells = {
-            column: self.undefined.value(number, "workers.csv", column, worker, reason)
+            column: self.undefined.convert_number(number, "workers.csv", column, worker, reason)
             for column, (number, reason) in numbers.items()
         }
         # Ranks are whole numbers from 1 in an array, where 0 stands for none.
         rank = int(aqer.ranks_[code]) or None
         supported = bool(aqer.supported_[code])
-        if reason := self._explain_no_rank(code):
-            self.undefined.note("workers.csv", "rank", worker, reason)
+        if reason := self._find_no_rank_reason(code):
+            self.undefined.add_reason("workers.csv", "rank", worker, reason)
         return WorkerRow(
             worker=worker,
             n_answers=int(aqer.n_answers_[code]),
@@ -257,29 +257,29 @@ class Results:
             **cells,
         )
 
-    def _explain_no_raw(self, code: int) -> str:
-        """Return the reason for which a worker without a raw score has none."""
+    def _find_no_raw_reason(self, code: int) -> str:
+        """Return the code of why a worker has no raw score."""
         if self.aqer.question_contrast and (why := self.aqer.contrasts_.owner_reasons[code]):
             return why
         return "no_discriminating_question" if self.aqer.discrimination else "no_shared_question"
 
-    def _explain_no_rank(self, code: int) -> str:
-        """Return the reason for which a worker has no rank; "" for a ranked one."""
+    def _find_no_rank_reason(self, code: int) -> str:
+        """Return the code of why a worker has no rank; "" for a ranked worker."""
         if self.aqer.ranks_[code]:
             return ""
-        unsupported = self._explain_no_raw(code) if self.aqer.supported_[code] else TOO_FEW
+        unsupported = self._find_no_raw_reason(code) if self.aqer.supported_[code] else TOO_FEW
         return self.aqer.reason_ or self.aqer.out_of_ranking_[code] or unsupported
 
-    def groups(self) -> dict[Any, int]:
-        """Return each worker's group (workers connected by shared questions); empty for one group.
+    def list_groups(self) -> dict[Any, int]:
+        """Return each worker's connected group; empty if all workers are connected.
 
         Workers are connected if they share questions.
         """
         group_of_worker = zip(self.aqer.workers_.tolist(), self.aqer.groups_.tolist(), strict=True)
         return {worker: group for worker, group in group_of_worker if group}
 
-    def worker_rank_bounds(self) -> dict[Any, RankCells]:
-        """Return the interval of each worker's rank, and record why cells are empty."""
+    def build_rank_cells(self) -> dict[Any, RankCells]:
+        """Return the cells on each worker's rank interval, and record why cells are empty."""
         aqer = self.aqer
         bounds, cells = find_rank_bounds(aqer), {}
         code_of = {worker: code for code, worker in enumerate(aqer.workers_.tolist())}
@@ -289,32 +289,32 @@ class Results:
             if worker in bounds:
                 continue
             code = code_of.get(worker)
-            reason = NO_ANSWERS if code is None else self._explain_no_rank(code) or no_interval
+            reason = NO_ANSWERS if code is None else self._find_no_rank_reason(code) or no_interval
             for column in RankCells._fields:
-                self.undefined.note("workers.csv", column, worker, reason)
+                self.undefined.add_reason("workers.csv", column, worker, reason)
         return cells
 
-    def worker_contrasts(self) -> dict[Any, ContrastCells]:
-        """Return each worker's question contrast, and record why cells are empty."""
+    def build_worker_contrasts(self) -> dict[Any, ContrastCells]:
+        """Return the cells on each worker's question contrast, and record why cells are empty."""
         contrasts = self.aqer.contrasts_
-        cells = self._list_contrasts(self.aqer.workers_, contrasts, "workers.csv")
+        cells = self._build_contrast_cells(self.aqer.workers_, contrasts, "workers.csv")
         for worker in self.inputs.workers:
             if worker not in cells:
                 for column in ContrastCells._fields:
-                    self.undefined.note("workers.csv", column, worker, NO_ANSWERS)
+                    self.undefined.add_reason("workers.csv", column, worker, NO_ANSWERS)
                 cells[worker] = ContrastCells(None, None, None)
         return cells
 
-    def model_contrasts(self) -> dict[Any, ContrastCells]:
-        """Return each language model's question contrast, and record why cells are empty."""
+    def build_model_contrasts(self) -> dict[Any, ContrastCells]:
+        """Return the cells on each model's question contrast, and record why cells are empty."""
         if self.models is None:
             return {}
-        return self._list_contrasts(self.models.models, self.models.contrasts, "models.csv")
+        return self._build_contrast_cells(self.models.models, self.models.contrasts, "models.csv")
 
-    def _list_contrasts(
+    def _build_contrast_cells(
         self, names: NDArray[np.generic], contrasts: Contrasts, table: str
     ) -> dict[Any, ContrastCells]:
-        """Return the question contrast cells by name of the worker or model."""
+        """Return the cells on question contrasts by the name of the worker or model."""
         cells = {}
         for code, name in enumerate(names.tolist()):
             reason = contrasts.owner_reasons[code] or "no_exemplar"
@@ -324,7 +324,7 @@ class Results:
             reasons = (reason, of_interval, of_interval)
             cells[name] = ContrastCells(
                 *(
-                    self.undefined.value(number, table, column, name, why)
+                    self.undefined.convert_number(number, table, column, name, why)
                     for number, column, why in zip(
                         numbers, ContrastCells._fields, reasons, strict=True
                     )
@@ -332,9 +332,9 @@ class Results:
             )
         return cells
 
-    def answers(self) -> Iterator[AnswerRow]:
-        """Yield a row for every answer, including answers without a text."""
-        input_columns, graded_rows = self.inputs.all_answers, self.answered()
+    def iterate_answers(self) -> Iterator[AnswerRow]:
+        """Yield a row for every answer, also for answers without a text."""
+        input_columns, graded_rows = self.inputs.all_answers, self.iterate_answered()
         for worker, question, text in zip(
             input_columns.workers, input_columns.questions, input_columns.texts, strict=True
         ):
@@ -343,10 +343,10 @@ class Results:
                 yield next(graded_rows)
                 continue
             for column in AnswerRow._fields[2:]:
-                self.undefined.note("answers.csv", column, [worker, question], "empty")
+                self.undefined.add_reason("answers.csv", column, [worker, question], "empty")
             yield AnswerRow(worker, question, None, None, None)
 
-    def answered(self) -> Iterator[AnswerRow]:
+    def iterate_answered(self) -> Iterator[AnswerRow]:
         """Yield a row for every answer with a text, in the order of grading."""
         aqer, answered = self.aqer, self.inputs.answered
         for worker, question, why, *numbers in zip(
@@ -361,22 +361,24 @@ class Results:
             reason = "no_exemplar" if np.isnan(numbers[0]) else "only_answer_to_its_question"
             reasons = (reason, reason, why or reason)
             cells = [
-                self.undefined.value(number, "answers.csv", column, [worker, question], reason)
+                self.undefined.convert_number(
+                    number, "answers.csv", column, [worker, question], reason
+                )
                 for number, column, reason in zip(
                     numbers, AnswerRow._fields[2:], reasons, strict=True
                 )
             ]
             yield AnswerRow(worker, question, *cells)
 
-    def exemplars(self) -> Iterator[ExemplarRow]:
-        """Yield a row for every question, including questions without an answer."""
+    def iterate_exemplars(self) -> Iterator[ExemplarRow]:
+        """Yield a row for every question, also for questions without an answer."""
         aqer = self.aqer
         code_of = {question: code for code, question in enumerate(aqer.questions_.tolist())}
         for question in self.inputs.questions:
             code = code_of.get(question)
             if code is None or not aqer.n_workers_of_question_[code]:
                 for column in ("nearest_worker", "nearest_answer", "dispersion"):
-                    self.undefined.note("exemplars.csv", column, question, NO_ANSWERS)
+                    self.undefined.add_reason("exemplars.csv", column, question, NO_ANSWERS)
                 yield ExemplarRow(question, 0, None, None)
                 continue
             yield ExemplarRow(
@@ -386,12 +388,14 @@ class Results:
                 float(aqer.dispersion_[code]),
             )
 
-    def model_scores(self) -> Iterator[ModelRow]:
+    def iterate_models(self) -> Iterator[ModelRow]:
         """Yield a row for every language model; none without models."""
         scores = self.models
         if scores is None:
             return
-        cut_off = set() if self.inputs.models is None else self.inputs.models.only_cut_off()
+        cut_off = (
+            set() if self.inputs.models is None else self.inputs.models.find_models_only_cut_off()
+        )
         for code, model in enumerate(scores.models.tolist()):
             missing_reason = scores.reasons[code]
             if missing_reason == "missing_answers" and model in cut_off:
@@ -409,12 +413,14 @@ class Results:
                 "percentile": (scores.percentiles[code], missing_reason or of_run or no_percentile),
             }
             cells = {
-                column: self.undefined.value(number, "models.csv", column, model, reason)
+                column: self.undefined.convert_number(number, "models.csv", column, model, reason)
                 for column, (number, reason) in numbers.items()
             }
             rank = int(scores.ranks[code]) or None
             if rank is None:
-                self.undefined.note("models.csv", "rank", model, missing_reason or "no_comparison")
+                self.undefined.add_reason(
+                    "models.csv", "rank", model, missing_reason or "no_comparison"
+                )
             yield ModelRow(
                 model=model,
                 n=int(scores.n[code]),
@@ -423,7 +429,7 @@ class Results:
                 **cells,
             )
 
-    def model_answers(self) -> Iterator[ModelAnswerRow]:
+    def iterate_model_answers(self) -> Iterator[ModelAnswerRow]:
         """Yield a row for every answer of a language model; none without models."""
         scores, model_columns = self.models, self.inputs.models
         if scores is None or model_columns is None:
@@ -441,7 +447,7 @@ class Results:
             key = [model, question]
             why = scores.contrasts.reasons[index]
             cells = [
-                self.undefined.value(number, "model_answers.csv", column, key, because)
+                self.undefined.convert_number(number, "model_answers.csv", column, key, because)
                 for number, column, because in (
                     (score, "score", reason or "no_exemplar"),
                     (contrast, "contrast", reason or why or "no_exemplar"),
@@ -460,8 +466,8 @@ def find_rank_bounds(aqer: AQER) -> dict[Any, tuple[int, int]]:
     }
 
 
-def compute_left_out_means(aqer: AQER, workers: Sequence[Any]) -> dict[Any, float]:
-    """Return each worker's mean leave-one-out score.
+def compute_leave_one_out_means(aqer: AQER, workers: Sequence[Any]) -> dict[Any, float]:
+    """Return the mean leave-one-out score of each worker's answers.
 
     `workers` holds the author of each answer.
     """

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.consensus.inputs import Embedded, EmbedTexts, GradingInput, embed
+from evaluation.consensus.inputs import EmbeddedAnswers, EmbedTexts, GradingInput, embed
 from evaluation.consensus.methods.resampling import Bootstrap
 from evaluation.consensus.methods.scale import RemedyError
 from evaluation.consensus.signatures import collect_versions, combine_hashes
@@ -38,7 +38,7 @@ SUBJECT = "draws"
 
 @dataclass
 class DrawParts:
-    """Stored bootstrap draws of a run, so that an interrupted run continues with them.
+    """Store of a run's bootstrap draws in the database, from which an interrupted run continues.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class DrawParts:
 
     @classmethod
     def from_input(cls, grading_input: GradingInput, turn: Turn) -> DrawParts:
-        """Return the store of a run's draws; it ignores draws of other answers or versions."""
+        """Return the store of a run's draws, without draws of other answers or code versions."""
         return cls(
             turn,
             turn.run_id,
@@ -70,15 +70,12 @@ class DrawParts:
             divisible=grading_input.parameters.init != "entailment",
         )
 
-    def begin(self, bootstrap: Bootstrap) -> None:
-        """Set the bootstrap whose chunks of draws may be stored as tasks."""
+    def begin_bootstrap(self, bootstrap: Bootstrap) -> None:
+        """Keep the bootstrap, whose chunks of draws may be stored as tasks."""
         self._bootstrap = bootstrap
 
-    def earlier(self) -> tuple[Floats, Floats] | None:
-        """Return raw scores and votes of the stored draws, one column per draw; None without draws.
-
-        Both are (M, k) for the first k draws.
-        """
+    def read_stored_draws(self) -> tuple[Floats, Floats] | None:
+        """Return the raw scores and votes (M, k) of the stored first draws; None without draws."""
         parts = []
         # In the order of `first`, which is the model's own.
         for part in DrawPart.objects.filter(run=self.run_id, input_hash=self.input_hash):
@@ -92,23 +89,23 @@ class DrawParts:
         raw, votes = (np.hstack(columns) for columns in zip(*parts, strict=True))
         return raw, votes
 
-    def keep(self, raw: Floats, votes: Floats) -> None:
-        """Store new draws every 30 seconds and when the turn's time is over.
+    def store_draws(self, raw: Floats, votes: Floats) -> None:
+        """Store new draws, every 30 seconds and when the turn's time is over.
 
         `raw` and `votes` (M, k) hold all draws so far. If many are missing, tasks are stored that
         compute them: raises `WaitsForTasksError`. Raises `OutOfTimeError` when the time is over.
         """
-        chunks_of_tasks = self._divide(raw.shape[1])
+        chunks_of_tasks = self._divide_draws(raw.shape[1])
         now, over = self.turn.clock(), self.turn.is_over()
         if chunks_of_tasks or over or now - self._saved_at >= SECONDS_BETWEEN_PARTS:
-            self._store(raw, votes)
+            self._store_draws(raw, votes)
         if chunks_of_tasks:
             self._store_tasks(chunks_of_tasks)
         if over:
             self.turn.check_interruption()
 
-    def _store(self, raw: Floats, votes: Floats) -> None:
-        """Store the draws that are not stored yet, in one transaction."""
+    def _store_draws(self, raw: Floats, votes: Floats) -> None:
+        """Store the draws that are not in the database yet, in one transaction."""
         stop = raw.shape[1]
         with self.turn.open_fenced_transaction():
             # Of other answers, or of a turn that lost its claim just now.
@@ -120,8 +117,8 @@ class DrawParts:
         # Only after the transaction: what was rolled back must be stored again.
         self._saved, self._saved_at = stop, self.turn.clock()
 
-    def _divide(self, done: int) -> list[list[int]]:
-        """Return, per task, the chunks of missing draws after draw `done`; [] if they are few."""
+    def _divide_draws(self, done: int) -> list[list[int]]:
+        """Return, per task, the chunks of the draws missing after `done`; empty if they are few."""
         if not self.divisible or self._bootstrap is None:
             return []
         draws = self._bootstrap.draws
@@ -145,7 +142,7 @@ class DrawParts:
         return [[number for number, _ in missing[part]] for part in tasks]
 
     def _find_stored(self, n_draws: int) -> Booleans:
-        """Return whether each draw is stored; shape (n_draws,)."""
+        """Return whether each draw is stored (n_draws,)."""
         is_stored = np.zeros(n_draws, dtype=bool)
         parts = DrawPart.objects.filter(run=self.run_id, input_hash=self.input_hash)
         for first, count in parts.values_list("first", "n_draws"):
@@ -153,12 +150,12 @@ class DrawParts:
         return is_stored
 
     def _is_left_to_turn(self) -> bool:
-        """Return whether a task ended without draws because the answers or the version changed."""
+        """Return whether a task ended without draws because answers or code had changed."""
         tasks = RunTask.objects.filter(run=self.run_id, kind=RunTask.Kind.DRAWS, work=0)
         return tasks.filter(state=RunTask.State.DONE).exists()
 
     def _store_tasks(self, chunks_of_tasks: Sequence[Sequence[int]]) -> None:
-        """Store one task per list of chunks; ends the turn by raising `WaitsForTasksError`."""
+        """Store one task per list of chunks, then raise `WaitsForTasksError` to end the turn."""
         assert self._bootstrap is not None
         columns = self._bootstrap.draws.chunks
         version = None if self.info is None else find_version(self.info)
@@ -177,14 +174,14 @@ class DrawParts:
 
 
 def hash_input(grading_input: GradingInput) -> str:
-    """Return the hash that identifies draws: of answers, options and version of the code."""
+    """Return the hash that identifies draws: of the answers, the options and the code version."""
     # Draws of another version of the code may follow other rules, and must not be joined to new
     # ones.
-    return combine_hashes([grading_input.hash(), collect_versions()["crowdgrade"]])
+    return combine_hashes([grading_input.compute_hash(), collect_versions()["crowdgrade"]])
 
 
 def store_part(run_id: int, input_hash: str, first: int, raw: Floats, votes: Floats) -> None:
-    """Store draws from number `first` on; call it within `turn.open_fenced_transaction()`."""
+    """Store draws from number `first` on, within `turn.open_fenced_transaction()`."""
     step = max(1, LARGEST // (8 * len(raw)))
     for begin, end in pairwise([*range(0, raw.shape[1], step), raw.shape[1]]):
         DrawPart.objects.create(
@@ -199,37 +196,34 @@ def store_part(run_id: int, input_hash: str, first: int, raw: Floats, votes: Flo
 
 
 def _read_matrix(part: DrawPart, column: bytes | memoryview) -> NDArray[np.float64]:
-    """Return a stored column as a matrix, one row per worker, one column per draw.
-
-    Shape (M, n_draws).
-    """
+    """Return a stored column as a matrix (M, n_draws) of workers and draws."""
     return np.frombuffer(column, dtype="<f8").reshape(part.n_workers, part.n_draws)
 
 
 class _PreparedError(Exception):
-    """Raised to end a fit as soon as its bootstrap is prepared, which the error carries."""
+    """Raised to end a fit once its bootstrap is prepared; the error carries the bootstrap."""
 
     def __init__(self, bootstrap: Bootstrap) -> None:
         super().__init__()
         self.bootstrap = bootstrap
 
 
-class _ChangedError(Exception):
-    """The run's answers or vectors changed since the task was stored."""
+class _InputChangedError(Exception):
+    """Error that a run's answers or vectors changed after a task was stored."""
 
 
-class _Preparation:
+class _PreparingStore:
     """Draw store that ends a fit before its first draw, by raising `_PreparedError`."""
 
-    def begin(self, bootstrap: Bootstrap) -> None:
+    def begin_bootstrap(self, bootstrap: Bootstrap) -> None:
         """Raise `_PreparedError` with the bootstrap."""
         raise _PreparedError(bootstrap)
 
-    def earlier(self) -> None:
-        """Return None; never reached."""
+    def read_stored_draws(self) -> None:
+        """Return None; never called."""
 
-    def keep(self, raw: Floats, votes: Floats) -> None:
-        """Do nothing; never reached."""
+    def store_draws(self, raw: Floats, votes: Floats) -> None:
+        """Do nothing; never called."""
 
 
 _prepared: dict[tuple[int, str], Bootstrap] = {}
@@ -237,7 +231,7 @@ _prepared: dict[tuple[int, str], Bootstrap] = {}
 
 
 def compute_task_draws(turn: Turn, task: RunTask) -> None:
-    """Compute and store the chunks of draws of a task, each in a transaction of its own.
+    """Compute the draws of a task, and store each chunk in a transaction of its own.
 
     Stores none where the answers have changed since or this process has another version of the
     code: the run's next turn then computes what is missing.
@@ -245,7 +239,7 @@ def compute_task_draws(turn: Turn, task: RunTask) -> None:
     data = dict(task.payload or {})
     try:
         bootstrap = _get_bootstrap(turn, data["input_hash"], data["embedder_version"])
-    except (_ChangedError, RunInputError, RemedyError):
+    except (_InputChangedError, RunInputError, RemedyError):
         return
     left: list[int] = data["chunks"]
     while left:
@@ -253,7 +247,7 @@ def compute_task_draws(turn: Turn, task: RunTask) -> None:
         number, left = left[0], left[1:]
         columns = bootstrap.draws.chunks[number]
         began = turn.clock()
-        raw, votes = bootstrap.compute(number)
+        raw, votes = bootstrap.compute_chunk(number)
         seconds = turn.clock() - began
         n_draws = raw.shape[1]
         with turn.open_fenced_transaction():
@@ -269,17 +263,17 @@ def compute_task_draws(turn: Turn, task: RunTask) -> None:
 
 
 def _get_bootstrap(turn: Turn, input_hash: str, version_id: int | None) -> Bootstrap:
-    """Return the bootstrap of a run, prepared once in this process. Raises `_ChangedError`."""
+    """Return the bootstrap of a run, prepared once per process; raise `_InputChangedError`."""
     key = (turn.run_id, input_hash)
     if key not in _prepared:
         # Before, because two large crowds may not fit into memory.
         _prepared.clear()
         inputs = load_inputs(turn.run_id)
         if hash_input(inputs) != input_hash:
-            raise _ChangedError
+            raise _InputChangedError
         turn.check()
         try:
-            prepare_bootstrap(inputs, _choose_vectors(inputs, version_id), _Preparation())
+            prepare_bootstrap(inputs, _choose_vectors(inputs, version_id), _PreparingStore())
         except _PreparedError as error:
             _prepared[key] = error.bootstrap
     return _prepared[key]
@@ -291,10 +285,11 @@ def _choose_vectors(inputs: GradingInput, version_id: int | None) -> EmbedTexts:
         return partial(embed, inputs.parameters)
     version = EmbedderVersion.objects.get(pk=version_id)
 
-    def load(answers: Sequence[str], of_models: Sequence[str] | None) -> Embedded:
+    def load_vectors(answers: Sequence[str], of_models: Sequence[str] | None) -> EmbeddedAnswers:
+        """Return the stored vectors of the run's answers, in place of embedding the texts."""
         vectors = load_vectors_of_texts(version, [*answers, *(of_models or ())])
         if vectors is None:
-            raise _ChangedError
+            raise _InputChangedError
         n = len(answers)
         info = EmbedderInfo(
             inputs.parameters.embedder,
@@ -303,6 +298,6 @@ def _choose_vectors(inputs: GradingInput, version_id: int | None) -> EmbedTexts:
             version.precision,
             version.dimension,
         )
-        return Embedded(vectors[:n], None if of_models is None else vectors[n:], info)
+        return EmbeddedAnswers(vectors[:n], None if of_models is None else vectors[n:], info)
 
-    return load
+    return load_vectors

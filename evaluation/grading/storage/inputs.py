@@ -19,7 +19,7 @@ from evaluation.runs.steps.checkpoints import RunInputError
 
 
 def load_inputs(run_id: int) -> GradingInput:
-    """Return the inputs of a run from the database; all ids are primary keys.
+    """Return the inputs of a grading run from the database; all ids are primary keys.
 
     Raises `RunInputError` if no answer can be graded.
     """

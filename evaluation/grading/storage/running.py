@@ -22,14 +22,14 @@ from django.db.models import Count
 
 from annotations.models import Response, Worker
 from annotations.query_plans import refresh_statistics
-from evaluation.consensus.inputs import Embedded, GradingInput, Progress, embed
+from evaluation.consensus.inputs import EmbeddedAnswers, GradingInput, Progress, embed
 from evaluation.consensus.methods.scale import RemedyError
 from evaluation.core.backends import BackendError
 from evaluation.core.stats.grams import Vectors
-from evaluation.grading.crowd import OutsideInformation
+from evaluation.grading.crowd import RemedyInputs
 from evaluation.grading.run.fitting import grade_vectors
 from evaluation.grading.run.grading import Grading, grade_answers
-from evaluation.grading.run.maps import map_answers
+from evaluation.grading.run.maps import compute_answer_maps
 from evaluation.grading.run.results import Results
 from evaluation.grading.storage.draws import DrawParts
 from evaluation.grading.storage.inputs import load_inputs
@@ -44,11 +44,12 @@ FACTS = "facts"
 
 
 def grade_run(turn: Turn) -> None:
-    """Grade a run of the database and save its results, within the time of this task."""
+    """Grade a run of the database and save its results, within the time of this turn."""
     inputs = load_inputs(turn.run_id)
     draws = DrawParts.from_input(inputs, turn)
 
-    def embed_in_turn(answers: Sequence[str], of_models: Sequence[str] | None) -> Embedded:
+    def embed_in_turn(answers: Sequence[str], of_models: Sequence[str] | None) -> EmbeddedAnswers:
+        """Return the vectors of the texts, and keep the embedder's description for the draws."""
         embedded = embed_texts(inputs.parameters, turn, answers, of_models)
         # Tasks of the draws read the vectors of this version of the embedder.
         draws.info = embedded.info
@@ -58,7 +59,7 @@ def grade_run(turn: Turn) -> None:
         grading = grade_answers(inputs, embed_in_turn, turn.report, draws)
     except RemedyError as error:
         raise convert_to_run_input_error(error) from error
-    maps = map_answers(grading, turn.report)
+    maps = compute_answer_maps(grading, turn.report)
     compute_facts(grading, turn.report)
     save_results(turn, grading, maps)
     refresh_statistics()
@@ -88,7 +89,7 @@ class NotAtOnceError(Exception):
 
 
 def read_graded_input(run: Run) -> GradingInput:
-    """Return the workers' answers that a finished run graded, without models' answers.
+    """Return the input of a finished run: the workers' answers, without models' answers.
 
     Models' answers change no grade of a worker. Raises `NotAtOnceError` if answers changed since.
     """
@@ -98,21 +99,21 @@ def read_graded_input(run: Run) -> GradingInput:
         raise NotAtOnceError("changed") from None
     # Models may have answered since: runs that know it are compared by the hash without models.
     if known := read_summary(run).people_hash:
-        same = inputs.people_hash() == known
+        same = inputs.compute_workers_hash() == known
     else:
         # An older run has the whole hash only: it is compared with its own models' answers.
-        same = _select_scored_models(run, inputs).hash() == run.input_hash
+        same = _select_scored_models(run, inputs).compute_hash() == run.input_hash
     if not same:
         raise NotAtOnceError("changed")
     return replace(inputs, models=None)
 
 
 def _select_scored_models(run: Run, grading_input: GradingInput) -> GradingInput:
-    """Return the inputs with only those models' answers that the run scored."""
+    """Return the input with only the models' answers that the run scored."""
     if grading_input.models is None:
         return grading_input
     scored = set(LLMAnswerScore.objects.filter(run=run).values_list("llm_response_id", flat=True))
-    models = grading_input.models.select(key in scored for key in grading_input.models.keys)
+    models = grading_input.models.select_rows(key in scored for key in grading_input.models.keys)
     return replace(grading_input, models=models if len(models) else None)
 
 
@@ -156,30 +157,30 @@ MOST_PAIRS_BY_WORDS = 250_000
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """Grade and rank of a worker if another worker were excluded; None if undefined."""
+class ExclusionOutcome:
+    """A worker's grade and rank if another worker were excluded; None if undefined."""
 
     grade: float | None
     rank: int | None
 
 
-def compute_without(run: Run, worker: Worker) -> dict[UUID, Outcome]:
-    """Return, by public id, every other worker's grade and rank if `worker` were excluded.
+def compute_outcomes_without(run: Run, worker: Worker) -> dict[UUID, ExclusionOutcome]:
+    """Return, by public id, each other worker's grade and rank if `worker` were excluded.
 
     Raises `NotAtOnceError`.
     """
     if {str(worker.public_id), worker.external_id} & set(run.parameters.get("exclude_workers", ())):
         raise NotAtOnceError("out_already")
-    if _is_large(run):
+    if _is_too_large(run):
         raise NotAtOnceError("large")
     inputs = read_graded_input(run)
     if read_parameters(run.parameters).init == "entailment":
         raise NotAtOnceError("slow_settings")
-    return _replace_keys(_grade_without(inputs, read_graded_vectors(run, inputs), worker))
+    return _key_by_public_id(_grade_without(inputs, read_graded_vectors(run, inputs), worker))
 
 
-def _is_large(run: Run) -> bool:
-    """Return whether a run has too many answers or answer pairs to be graded in a web request."""
+def _is_too_large(run: Run) -> bool:
+    """Return whether a run has too many answers or pairs to be graded in a web request."""
     rows = Response.objects.filter(
         question__version=run.version_id, state=Response.State.SUBMITTED
     ).values("question")
@@ -191,15 +192,17 @@ def _is_large(run: Run) -> bool:
     return n_answers > MOST_ANSWERS
 
 
-def _grade_without(inputs: GradingInput, vectors: Vectors, worker: Worker) -> dict[int, Outcome]:
-    """Return every other worker's grade and rank without `worker`, by primary key."""
+def _grade_without(
+    inputs: GradingInput, vectors: Vectors, worker: Worker
+) -> dict[int, ExclusionOutcome]:
+    """Return, by primary key, each other worker's grade and rank without `worker`."""
     parameters = replace(
         inputs.parameters,
         bootstrap=0,
         exclude_workers=(*inputs.parameters.exclude_workers, str(worker.public_id)),
     )
     answers, anchors = inputs.answered, inputs.anchors
-    outside = OutsideInformation(
+    outside = RemedyInputs(
         texts=answers.texts,
         excluded=list(dict.fromkeys([*inputs.excluded, worker.pk])),
         anchor_rows=[row for row, _ in anchors],
@@ -211,12 +214,16 @@ def _grade_without(inputs: GradingInput, vectors: Vectors, worker: Worker) -> di
         )
     except RemedyError:
         raise NotAtOnceError("nobody_left") from None
-    rows = Results(replace(inputs, models=None), graded).workers()
+    rows = Results(replace(inputs, models=None), graded).iterate_workers()
     excluded = set(outside.excluded)
-    return {row.worker: Outcome(row.grade, row.rank) for row in rows if row.worker not in excluded}
+    return {
+        row.worker: ExclusionOutcome(row.grade, row.rank)
+        for row in rows
+        if row.worker not in excluded
+    }
 
 
-def _replace_keys(outcomes: dict[int, Outcome]) -> dict[UUID, Outcome]:
-    """Return the grades and ranks keyed by public id instead of primary key."""
+def _key_by_public_id(outcomes: dict[int, ExclusionOutcome]) -> dict[UUID, ExclusionOutcome]:
+    """Return the grades and ranks by public id in place of the primary key."""
     names = dict(Worker.objects.filter(pk__in=outcomes).values_list("pk", "public_id"))
     return {names[key]: outcome for key, outcome in outcomes.items()}

@@ -18,7 +18,7 @@ from evaluation.consensus import AQER
 from evaluation.consensus.inputs import ModelAnswers
 from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.grading.alarms.methods.questions import build_camps_summary
-from evaluation.grading.alarms.run.detection import SideBySide
+from evaluation.grading.alarms.run.detection import SideBySideAnswers
 from evaluation.grading.facts.methods import Verdict
 from evaluation.grading.facts.run import CrowdFacts
 from evaluation.grading.facts.run.reading import MODEL, WORKER, count_facts
@@ -29,7 +29,7 @@ from evaluation.grading.run.maps import (
     compute_question_means,
     convert_to_bytes,
 )
-from evaluation.grading.run.results import Results, compute_left_out_means
+from evaluation.grading.run.results import Results, compute_leave_one_out_means
 from evaluation.grading.summary import VERSION, AqerSummary, Counts, FactTotals
 from evaluation.models import (
     Alarm,
@@ -111,10 +111,10 @@ class FactRows:
             )
 
     def build_counts(self, kind: str, name: Any) -> Mapping[str, Any]:
-        """Return the counts of a worker's or model's facts, as columns of `FactCounts`."""
+        """Return the counts of a worker's or model's facts by column name; empty without facts."""
         if self.facts is None:
             return {}
-        agreement = self.facts.agreement(kind, name)
+        agreement = self.facts.get_agreement(kind, name)
         return {
             "facts": agreement.facts,
             "fact_agreement": agreement.agreement,
@@ -125,13 +125,13 @@ class FactRows:
         }
 
     def build_question_states(self) -> Mapping[Any, str]:
-        """Return, by question, `SPOKEN` if it has facts, else the reason code for none."""
+        """Return, by question, `SPOKEN` if it has facts, else the code of why it has none."""
         if self.facts is None:
             return {}
         spoken = dict.fromkeys(self.facts.questions, ExemplaryAnswer.SPOKEN)
         return {**spoken, **self.facts.silent}
 
-    def summary(self) -> FactTotals | None:
+    def count_facts(self) -> FactTotals | None:
         """Return the numbers of facts for the run's summary; None if facts are switched off."""
         if self.facts is None:
             return None
@@ -158,16 +158,14 @@ RESULTS: tuple[type[models.Model], ...] = (
 
 
 def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
-    """Save all results and finish the run.
-
-    Nothing is written if another process has taken over the run.
+    """Save all results and finish the run; write nothing if another process took it over.
 
     Results of an earlier attempt, which died before its end, are replaced and never doubled.
     """
-    run, results = turn.run_id, grading.results()
+    run, results = turn.run_id, grading.build_results()
     facts = FactRows(run, grading.facts)
     # Made before the transaction, in which the run's row is locked.
-    input_hash = grading.inputs.hash()
+    input_hash = grading.inputs.compute_hash()
     # One transaction for everything: a page never shows grades without their alarms, and a turn
     # that has lost its claim leaves no row.
     with turn.open_fenced_transaction():
@@ -175,20 +173,22 @@ def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
         DrawPart.objects.filter(run=run).delete()
         for result in RESULTS:
             result._default_manager.filter(run=run).delete()
-        _insert(WorkerGrade, _iterate_worker_grades(run, grading, results, maps, facts))
-        _insert(ExemplaryAnswer, _iterate_exemplary_answers(run, grading, results, maps, facts))
-        _insert(AnswerScore, _iterate_answer_scores(run, grading, results, maps))
-        _insert(LLMScore, _iterate_llm_scores(run, results, facts))
-        _insert(LLMAnswerScore, _iterate_llm_answer_scores(run, grading, results, maps))
-        _insert(LLMComparison, _iterate_llm_comparisons(run, grading))
-        _insert(CrowdFact, facts.iterate_crowd_facts())
-        _insert(AnswerFact, facts.iterate_answer_facts())
+        _insert_rows(WorkerGrade, _iterate_worker_grades(run, grading, results, maps, facts))
+        _insert_rows(
+            ExemplaryAnswer, _iterate_exemplary_answers(run, grading, results, maps, facts)
+        )
+        _insert_rows(AnswerScore, _iterate_answer_scores(run, grading, results, maps))
+        _insert_rows(LLMScore, _iterate_llm_scores(run, results, facts))
+        _insert_rows(LLMAnswerScore, _iterate_llm_answer_scores(run, grading, results, maps))
+        _insert_rows(LLMComparison, _iterate_llm_comparisons(run, grading))
+        _insert_rows(CrowdFact, facts.iterate_crowd_facts())
+        _insert_rows(AnswerFact, facts.iterate_answer_facts())
         save_alarms(run, grading)
         RunData.objects.create(run_id=run, name=HEAT_MAP, data=build_heat_map(grading))
-        undefined = results.undefined.as_list()
+        undefined = results.undefined.list_reasons()
         turn.end(
             RunEnd(
-                signature=grading.signature(input_hash),
+                signature=grading.build_signature(input_hash),
                 input_hash=input_hash,
                 summary=_build_summary(grading, maps, facts),
                 warnings=[warning.as_dict() for warning in grading.warnings],
@@ -203,9 +203,9 @@ def _build_summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary
     models = inputs.models or ModelAnswers.from_rows([])
     return AqerSummary.from_json(
         {
-            **grading.summary(),
+            **grading.build_summary(),
             "version": VERSION,
-            "people_hash": inputs.people_hash(),
+            "people_hash": inputs.compute_workers_hash(),
             "draw_agreement": compute_median_agreement(aqer),
             "counts": Counts(
                 answers=len(inputs.answered),
@@ -218,14 +218,14 @@ def _build_summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary
             **_build_remedies(grading),
             "map": maps.about,
             "question_camps": build_camps_summary(grading.alarms.camps, inputs.questions),
-            "facts": facts.summary(),
+            "facts": facts.count_facts(),
         }
     )
 
 
 def _build_remedies(grading: Grading) -> dict[str, Any]:
-    """Return the effects of the remedies with public ids of workers and questions."""
-    inputs, report, changes = grading.inputs, grading.graded.remedies, grading.changes()
+    """Return the effects of the remedies, with public ids; empty in a run without remedies."""
+    inputs, report, changes = grading.inputs, grading.graded.remedies, grading.compute_changes()
     if report is None or changes is None:
         return {}
     public_workers = dict(
@@ -255,19 +255,19 @@ def _build_remedies(grading: Grading) -> dict[str, Any]:
         {**vars(camp), "workers": [str(public_workers[worker]) for worker in camp.workers]}
         for camp in grading.alarms.camps_now
     ]
-    compared = changes.summary()
+    compared = changes.build_summary()
     for row in compared["movers"]:
         row["worker"] = str(public_workers[row["worker"]])
     return {"remedies": {**remedies, "compared_with_plain": compared}}
 
 
 def compute_median_agreement(aqer: AQER) -> float | None:
-    """Return the median rank correlation of bootstrap draws with the run; None without."""
+    """Return the median rank correlation of bootstrap draws with the run; None without draws."""
     known = aqer.draw_agreement_[~np.isnan(aqer.draw_agreement_)]
     return float(np.median(known)) if len(known) else None
 
 
-def _insert(model: type[models.Model], rows: Iterable[models.Model]) -> None:
+def _insert_rows(model: type[models.Model], rows: Iterable[models.Model]) -> None:
     """Insert database rows in batches of 2,000."""
     rows = iter(rows)
     while batch := list(islice(rows, BATCH)):
@@ -280,9 +280,9 @@ def _iterate_worker_grades(
     """Yield the database row of each worker: grade, weight, rank, history, fact counts."""
     aqer = grading.graded.aqer
     code_of_worker = {worker: code for code, worker in enumerate(aqer.workers_.tolist())}
-    means = compute_left_out_means(aqer, grading.inputs.answered.workers)
-    ranks, contrasts = results.worker_rank_bounds(), results.worker_contrasts()
-    for row in results.workers():
+    means = compute_leave_one_out_means(aqer, grading.inputs.answered.workers)
+    ranks, contrasts = results.build_rank_cells(), results.build_worker_contrasts()
+    for row in results.iterate_workers():
         values = row._asdict()
         code = code_of_worker.get(row.worker)
         yield WorkerGrade(
@@ -305,10 +305,10 @@ def _iterate_exemplary_answers(
     aqer, keys, camps = grading.graded.aqer, grading.inputs.answered.keys, grading.alarms.camps
     means, facts_of_question = compute_question_means(grading), facts.build_question_states()
     # Sparse or wide exemplary answers (bags of words) are not stored.
-    exemplars = aqer.exemplars()
+    exemplars = aqer.compute_exemplars()
     is_stored = exemplars.shape[1] <= WIDEST_KEPT and isinstance(exemplars, np.ndarray)
     code_of_question = {question: index for index, question in enumerate(aqer.questions_.tolist())}
-    for row in results.exemplars():
+    for row in results.iterate_exemplars():
         vector = path = mean_score = own_share = run_share = None
         if row.question in code_of_question:
             index = code_of_question[row.question]
@@ -348,7 +348,7 @@ def _iterate_answer_scores(
 ) -> Iterable[AnswerScore]:
     """Yield the database row of each answer with a text: scores and map position."""
     keys = grading.inputs.answered.keys
-    for response, row, place in zip(keys, results.answered(), maps.places, strict=True):
+    for response, row, place in zip(keys, results.iterate_answered(), maps.places, strict=True):
         yield AnswerScore(
             run_id=run,
             response_id=response,
@@ -366,8 +366,8 @@ def _iterate_llm_scores(run: int, results: Results, facts: FactRows) -> Iterable
         if results.models is None
         else dict(zip(results.models.models.tolist(), results.models.reasons, strict=True))
     )
-    contrasts = results.model_contrasts()
-    for row in results.model_scores():
+    contrasts = results.build_model_contrasts()
+    for row in results.iterate_models():
         values = row._asdict()
         yield LLMScore(
             run_id=run,
@@ -385,7 +385,9 @@ def _iterate_llm_answer_scores(
     if grading.inputs.models is None:
         return
     keys = grading.inputs.models.keys
-    for response, row, place in zip(keys, results.model_answers(), maps.of_models, strict=True):
+    for response, row, place in zip(
+        keys, results.iterate_model_answers(), maps.of_models, strict=True
+    ):
         yield LLMAnswerScore(
             run_id=run,
             llm_response_id=response,
@@ -417,7 +419,7 @@ def _iterate_llm_comparisons(run: int, grading: Grading) -> Iterable[LLMComparis
 
 
 def save_alarms(run: int, grading: Grading) -> None:
-    """Replace a run's stored alarms; call it in the transaction that saves the results."""
+    """Replace the stored alarms of a run, in the transaction that saves its results."""
     Alarm.objects.filter(run=run).delete()
     alarms = grading.alarms.found
     saved = Alarm.objects.bulk_create(
@@ -439,11 +441,11 @@ def save_alarms(run: int, grading: Grading) -> None:
     # The links are inserted in bulk: `alarm.workers.set` would need queries for every alarm.
     saved_alarms = list(zip(saved, alarms, strict=True))
     of_workers, of_questions = Alarm.workers.through, Alarm.questions.through
-    _insert(
+    _insert_rows(
         of_workers,
         (of_workers(alarm=a, worker_id=pk) for a, alarm in saved_alarms for pk in alarm.workers),
     )
-    _insert(
+    _insert_rows(
         of_questions,
         (
             of_questions(alarm=a, question_id=pk)
@@ -453,7 +455,7 @@ def save_alarms(run: int, grading: Grading) -> None:
     )
 
 
-def _build_evidence(grading: Grading, exhibit: SideBySide) -> dict[str, Any]:
+def _build_evidence(grading: Grading, exhibit: SideBySideAnswers) -> dict[str, Any]:
     """Return two example answers of an alarm as primary keys, for JSON."""
     keys, models, row = grading.inputs.answered.keys, grading.inputs.models, exhibit.model_row
     return {

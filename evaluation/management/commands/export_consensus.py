@@ -13,7 +13,7 @@ from evaluation.core.messages.console import (
     print_report,
     report_bad_input,
 )
-from evaluation.grading.results.consensus_files import write_files
+from evaluation.grading.results.consensus_files import write_consensus_files
 from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.management.exporting import ExportCommand
 from evaluation.runs.exports import RECORD, ChoiceError, find_run
@@ -49,7 +49,7 @@ class Command(ExportCommand):
             raise CommandError(str(error), returncode=BAD_INPUT) from error
         report = build_consensus_report(run)
         with report_bad_input(), exit_on_signal():
-            names = write_files(report, options["output"])
+            names = write_consensus_files(report, options["output"])
         print_report(
             self.stdout,
             f"consensus on {report.datasheet.n_questions:,} questions of {run.version} written to "

@@ -20,11 +20,11 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.estimates import HOLM
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.inference.significance import Correction
-from evaluation.grading.results.report.against import Exemplars
+from evaluation.grading.results.report.against import ExemplarIdentity
 from evaluation.grading.results.report.comparisons import SIGNIFICANT, ModelPair, read_pairs
 from evaluation.grading.results.report.models import (
     ModelRow,
-    build_first_rows,
+    build_first_model_rows,
     build_leader_verdict,
 )
 from evaluation.grading.results.report.run import Ceiling
@@ -179,7 +179,7 @@ def build_leaderboard(
     """
     if standings is None:
         standings = list(LLMScore.objects.filter(run=run).select_related("model"))
-    rows = build_first_rows(standings, MODELS_SHOWN)
+    rows = build_first_model_rows(standings, MODELS_SHOWN)
     of_id = {standing.model.public_id: standing.model for standing in standings}
     pairs = read_pairs(run, correction)
     counts = _count_outcomes(pairs)
@@ -195,7 +195,7 @@ def build_leaderboard(
         correction=correction,
         verdict=build_leader_verdict([row.standing for row in shown], pairs),
         models=shown,
-        ceiling=Ceiling.of_run(run),
+        ceiling=Ceiling.from_run(run),
         n_pairs=len(pairs),
         related=_build_related_pairs([of_id[row.model] for row in rows], pairs),
         runs=_load_other_runs(
@@ -269,7 +269,7 @@ def _load_other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> lis
     )
     scores = {(of_run, model): score for of_run, model, score in scored}
     names = build_titles([(other, AqerParameters) for other in others])
-    exemplars = dict(zip(others, Exemplars.from_runs(*others), strict=True))
+    exemplars = dict(zip(others, ExemplarIdentity.from_runs(*others), strict=True))
     return [
         OtherScores(
             run=other.public_id,

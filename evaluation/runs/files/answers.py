@@ -20,7 +20,13 @@ from annotations.exchange.markup import FormattingReader
 from annotations.exchange.presets.advice import add_export_hint
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.whole_ids import KnownIds
-from evaluation.consensus.inputs import Answers, Embedded, EmbedTexts, GradingInput, ModelAnswers
+from evaluation.consensus.inputs import (
+    Answers,
+    EmbeddedAnswers,
+    EmbedTexts,
+    GradingInput,
+    ModelAnswers,
+)
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import SHORT, hash_file
 from evaluation.core.backends import EmbedderError, EmbedderInfo, PrecomputedVectors, parse_spec
@@ -36,7 +42,7 @@ AT_ONCE = 65_536
 
 def read_vectors(
     path: Path, grading_input: GradingInput, answers: AnswerFile, models: ModelAnswerFile | None
-) -> Embedded:
+) -> EmbeddedAnswers:
     """Return the file's vectors of all answers that have a text. Raises `EmbedderError`.
 
     Rows without a text (empty, refused, error) may hold any values. The message of the error names
@@ -53,7 +59,9 @@ def read_vectors(
                 "it with numpy.savez(FILE, answers=..., models=...), a row of numbers for each "
                 "data row"
             )
-        model_rows = [] if grading_input.models is None else grading_input.models.with_text().keys
+        model_rows = (
+            [] if grading_input.models is None else grading_input.models.select_with_text().keys
+        )
         _check_array(path, "models", vectors.models, grading_input.parameters, models, model_rows)
         model_vectors = vectors.models[list(model_rows)]
     info = EmbedderInfo(
@@ -64,7 +72,7 @@ def read_vectors(
         dimension=vectors.answers.shape[1],
     )
     # Only the rows with a text: what a file holds for the others is ignored.
-    return Embedded(vectors.answers[list(rows)], model_vectors, info)
+    return EmbeddedAnswers(vectors.answers[list(rows)], model_vectors, info)
 
 
 def _check_array(
@@ -214,7 +222,7 @@ def check_not_empty(answers: AnswerFile, grading_input: GradingInput) -> None:
 
 
 def _return_vectors(
-    made: Embedded, answers: Sequence[str], models: Sequence[str] | None
-) -> Embedded:
+    made: EmbeddedAnswers, answers: Sequence[str], models: Sequence[str] | None
+) -> EmbeddedAnswers:
     """Return the precomputed vectors unchanged; the texts are not used."""
     return made

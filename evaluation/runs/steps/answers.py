@@ -229,7 +229,7 @@ def find_worker_problems(
 def remove_workers(version: QuestionSetVersion, ids: Sequence[str], answers: Answers) -> Answers:
     """Return the answers without those of the workers with these ids."""
     out = set(find_worker_keys(version, ids, answers.workers))
-    return answers.select(worker not in out for worker in answers.workers)
+    return answers.select_rows(worker not in out for worker in answers.workers)
 
 
 def select_answering_workers(

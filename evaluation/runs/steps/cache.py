@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.consensus.inputs import Embedded, build_truncation_warning, embed
+from evaluation.consensus.inputs import EmbeddedAnswers, build_truncation_warning, embed
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends import (
     Embedder,
@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 def embed_texts(
     parameters: AqerParameters, turn: Turn, answers: Sequence[str], of_models: Sequence[str] | None
-) -> Embedded:
+) -> EmbeddedAnswers:
     """Return the vectors of workers' and models' non-empty answers, reusing stored ones.
 
     Raises `BackendError`, and ends the turn between two parts when its time is up.
@@ -58,7 +58,7 @@ def embed_texts(
 
 def _embed_or_load(
     parameters: AqerParameters, turn: Turn, answers: Sequence[str], of_models: Sequence[str] | None
-) -> Embedded:
+) -> EmbeddedAnswers:
     """Return the vectors: stored ones if the database stores this embedder's, else all new."""
     if not has_stored_vectors(parameters.embedder):
         turn.go_on_in(Lane.COMPUTING)
@@ -69,7 +69,7 @@ def _embed_or_load(
     )
     n = len(answers)
     messages = [build_truncation_warning(cut, info), check_language(texts, info)]
-    return Embedded(
+    return EmbeddedAnswers(
         vectors[:n],
         None if of_models is None else vectors[n:],
         info,

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evaluation.consensus.inputs import (
-    Embedded,
+    EmbeddedAnswers,
     EmbedTexts,
     GradingInput,
     Progress,
@@ -209,7 +209,7 @@ class PlanParameters(CrowdParameters):
         """Return the targets of the answer plan (`PlanTargets`), without the grading options."""
         return PlanTargets(**{name: getattr(self, name) for name in OF_WISHES})
 
-    def grading(self) -> AqerParameters:
+    def build_grading_parameters(self) -> AqerParameters:
         """Return only the options of grading, with bootstrap intervals."""
         own = {name: getattr(self, name) for name in self.options() if name in OF_GRADING}
         return AqerParameters(**own)
@@ -225,7 +225,7 @@ class Trial:
 
     inputs: GradingInput
     parameters: CrowdSizeParameters
-    embedded: Embedded
+    embedded: EmbeddedAnswers
     estimator: CrowdSize
 
     @property
@@ -270,7 +270,7 @@ def try_crowd(
 
     Parameters
     ----------
-    inputs : answers selected with `parameters.grading()`; models' answers are not used.
+    inputs : answers selected with `build_grading_parameters()`, without models' answers.
     grades : experts' mean grades by key of the answer; empty for none.
     embed_texts : returns the vectors; None takes the embedder of the parameters.
     progress : called with stage, number done, and total.
@@ -286,7 +286,7 @@ def try_crowd(
     answers = inputs.answered
     if len(set(answers.workers)) < FEWEST_VOTERS:
         raise TooFewWorkersError
-    grading = parameters.grading()
+    grading = parameters.build_grading_parameters()
     embedded = embed_graded_answers(
         inputs, embed_texts or partial(embed, grading, progress=progress)
     )
@@ -312,7 +312,7 @@ def try_crowd(
 
 def hash_trial(inputs: GradingInput, grades: Mapping[Any, float]) -> str:
     """Return the SHA-256 of answers and grades, to detect a change of the input."""
-    digest = hashlib.sha256(inputs.hash().encode())
+    digest = hashlib.sha256(inputs.compute_hash().encode())
     for key, grade in grades.items():
         # repr keeps all digits of a float.
         digest.update(f"{key}\x1f{grade!r}\x1e".encode())

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.grading.facts.methods import Consensus, State, Verdict
+from evaluation.grading.facts.methods import Consensus, ValueState, Verdict
 from evaluation.grading.facts.run.slots import SlotConsensus
-from evaluation.grading.facts.texts import Reader, Stated
+from evaluation.grading.facts.texts import FactReader, TextFact
 from evaluation.grading.facts.texts.names import WordCounts
 from evaluation.grading.facts.texts.units import Unit
 
@@ -56,8 +56,8 @@ class QuestionFacts:
 
         `words` are the counts of people's words, by which names are found.
         """
-        stated = Reader([answer], words).read(self.wording, [answer], self.unit)[0]
-        by_slot: dict[str, list[Stated]] = {}
+        stated = FactReader([answer], words).read_facts(self.wording, [answer], self.unit)[0]
+        by_slot: dict[str, list[TextFact]] = {}
         for one in stated:
             by_slot.setdefault(one.slot, []).append(one)
         return [
@@ -81,7 +81,9 @@ class QuestionFacts:
         return cls(values["wording"], unit, tuple(map(_decode_slot, values["slots"])))
 
 
-def _iterate_contradicted(slot: SlotConsensus, own: Sequence[Stated]) -> Iterator[ContradictedFact]:
+def _iterate_contradicted(
+    slot: SlotConsensus, own: Sequence[TextFact]
+) -> Iterator[ContradictedFact]:
     """Yield the values of an answer that contradict the consensus on their kind of fact."""
     for judged_value in slot.judge(own):
         if (
@@ -120,7 +122,7 @@ def _encode_slot(slot: SlotConsensus) -> dict[str, Any]:
                 "state": crowd.states[at].value,
                 # Only of agreed values the words decide which one an answer contradicts.
                 "stems": sorted(slot.contexts[at])
-                if at < len(slot.contexts) and crowd.states[at] == State.AGREED
+                if at < len(slot.contexts) and crowd.states[at] == ValueState.AGREED
                 else [],
             }
             for at in kept
@@ -145,7 +147,7 @@ def _decode_slot(stored: Mapping[str, Any]) -> SlotConsensus:
         bound=column("bound", np.int64),
         n=stored["n"],
         weight=stored["weight"],
-        states=tuple(State(value["state"]) for value in values),
+        states=tuple(ValueState(value["state"]) for value in values),
     )
     return SlotConsensus(
         stored["slot"],

@@ -34,7 +34,7 @@ from annotations.web.downloads import build_attachment_headers, download
 from annotations.web.query import parse_choice, parse_number
 from annotations.web.scope import RefusedError, get_user_id
 from evaluation.core.charts.chart import Chart
-from evaluation.grading.results.charts.answers import build_captions
+from evaluation.grading.results.charts.answers import build_iteration_captions
 from evaluation.grading.results.charts.grades import build_convergence_chart
 from evaluation.grading.results.charts.models import build_placement_chart
 from evaluation.grading.results.pages import grading_file
@@ -290,7 +290,7 @@ CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
     "differences": models.draw_differences,
     **{f"by-{by}": partial(views.build_groups_chart_of_pair, by) for by in GROUPED_BY},
     "heat-map": lambda run, _: models.draw_overview(run),
-    "heat-block": lambda run, asked: models.draw_block(run, models.read_block(run, asked)),
+    "heat-block": lambda run, asked: models.draw_block(run, models.read_chosen_block(run, asked)),
     "planner": lambda run, _: build_planner_chart(build_planner_report(run)),
 }
 
@@ -305,10 +305,10 @@ REQUESTED_TABLES: dict[str, Callable[[HttpRequest, Run], Table]] = {
     ),
     "waves-models": lambda request, run: build_model_table(waves.load_report_or_404(request, run)),
     "differences": lambda request, run: build_differences_table(
-        run, *models.read_models(run, request.GET)
+        run, *models.read_chosen_models(run, request.GET)
     ),
     "pair-groups": lambda request, run: build_pair_groups_table(
-        run, *models.read_models(run, request.GET)
+        run, *models.read_chosen_models(run, request.GET)
     ),
 }
 
@@ -338,7 +338,7 @@ def send_worker_chart(request: HttpRequest, run: Run, worker: UUID) -> HttpRespo
 @grading_file
 def send_question_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
     """Send a question's chart as SVG."""
-    report = pages.read_report(run, question)
+    report = pages.read_question_report(run, question)
     return _send_picture(run, pages.draw_answers(run, question, report))
 
 
@@ -357,14 +357,14 @@ def send_map_chart(request: HttpRequest, run: Run, question: UUID) -> HttpRespon
     return _send_picture(
         run,
         pages.draw_map(run, report, None if index == -1 else index),
-        build_captions(report)[index],
+        build_iteration_captions(report)[index],
     )
 
 
 @grading_file
 def send_map_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
     """Send the answers' map coordinates and the consensus path of a question as CSV."""
-    pages.read_report(run, question)
+    pages.read_question_report(run, question)
     return _send_csv(run, "map", build_map_table(run, question))
 
 
@@ -403,7 +403,7 @@ def send_worker_file(request: HttpRequest, run: Run, worker: UUID) -> HttpRespon
 @grading_file
 def send_question_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
     """Send the answers to a question as CSV."""
-    pages.read_report(run, question)
+    pages.read_question_report(run, question)
     return _send_csv(run, "question", build_question_answers_table(run, question))
 
 

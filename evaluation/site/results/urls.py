@@ -12,8 +12,8 @@ from evaluation.grading.results.views.models import (
     show_models,
 )
 from evaluation.grading.results.views.pages import (
-    list_questions_by_disagreement,
     show_question,
+    show_questions_by_disagreement,
     show_results,
     show_run_comparison,
     show_worker,
@@ -48,7 +48,7 @@ urlpatterns = [
     path(f"{RUN}replies/texts/", show_texts, name="results-reply-texts"),
     path(f"{RUN}replies/models/", show_comparison, name="results-reply-models"),
     path(f"{RUN}people/", show_results, name="results-people"),
-    path(f"{RUN}disagreement/", list_questions_by_disagreement, name="results-disagreement"),
+    path(f"{RUN}disagreement/", show_questions_by_disagreement, name="results-disagreement"),
     path(f"{RUN}models/comparison/", show_comparisons, name="results-comparison"),
     path(f"{RUN}models/comparison/two/", redirect_to_pair, name="results-two"),
     path(

@@ -30,7 +30,7 @@ from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning,
 from evaluation.core.messages.message import Message
 from evaluation.core.text.matching import AlignedPart, align
 from evaluation.grading.alarms.report.marks import NamingAlarm
-from evaluation.grading.alarms.run.texts import SAME, compute_likeness, extract_sequences
+from evaluation.grading.alarms.run.texts import SAME, compute_dice_coefficient, extract_sequences
 from evaluation.models import Alarm, AnswerScore, ExemplaryAnswer, LLMAnswerScore, LLMResponse, Run
 from evaluation.triage.report.times import (
     AnswerTimes,
@@ -188,7 +188,10 @@ def _rank_by_likeness(run: Run, worker: Worker, partners: dict[int, Partner]) ->
         words_by_partner.setdefault(key, {})[question] = extract_sequences(text)
     own_words = words_by_partner.pop(worker.pk)
     likeness_by_partner = {
-        key: [compute_likeness(own_words[question], text) for question, text in by_question.items()]
+        key: [
+            compute_dice_coefficient(own_words[question], text)
+            for question, text in by_question.items()
+        ]
         for key, by_question in words_by_partner.items()
     }
     n_same = {
@@ -304,7 +307,7 @@ def compare_answers(run: Run, worker: Worker, partner: Partner, page: int = 1) -
     )
     # All pairs are compared, not only those of the page: the order of pages depends on it.
     likeness_by_question = {
-        question: compute_likeness(
+        question: compute_dice_coefficient(
             extract_sequences(answer.text), extract_sequences(partner_answers[question].text)
         )
         for question, answer in own.items()

@@ -21,7 +21,7 @@ from annotations.web.query import parse_choice, parse_number
 from annotations.web.scope import RefusedError
 from evaluation.core.messages.message import Message
 from evaluation.core.messages.reasons import OWN, REASONS
-from evaluation.grading.alarms.report.marks import read_marks_and_naming
+from evaluation.grading.alarms.report.marks import read_marks_and_naming_alarms
 from evaluation.grading.facts.report import read_contradictions
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.results.report.evidence import read_signals
@@ -194,7 +194,7 @@ def _render_page(
     subject: Worker = grade.worker
     filters = _read_filters(request)
     decided, history = load_active_and_history(run, worker)
-    marks, naming = read_marks_and_naming(run, subject)
+    marks, naming = read_marks_and_naming_alarms(run, subject)
     queue = load_queue(
         run,
         everybody=filters.who == "everybody",

@@ -305,6 +305,6 @@ def _choose_step(trust: TrustReport, n_models: int, n_questions: int) -> Step:
         return Step.ASK_PEOPLE
     if level["alarms"] == "bad":
         return Step.READ_ALARMS
-    if trust.changed.of_models:
+    if trust.changed.has_model_changes:
         return Step.ADD_MODELS
     return Step.TAKE_AWAY if n_models else Step.ASK_MODELS

@@ -298,7 +298,7 @@ def _iterate_facts(
             read_summary(run).length, experts.at_equal_length, experts.answers.n
         ),
         facts.build_truncation_fact(_find_warning(report, "truncated")),
-        facts.build_changes_fact(report.changed.of_people),
+        facts.build_changes_fact(report.changed.has_worker_changes),
     ):
         if fact is not None:
             yield fact

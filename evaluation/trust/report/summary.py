@@ -172,7 +172,7 @@ def build_summary_report(run: Run) -> SummaryReport:
     return SummaryReport(
         decision=decided,
         marks=marks,
-        alarms=alarms.select_first(ALARMS_SHOWN),
+        alarms=alarms.select_first_alarms(ALARMS_SHOWN),
         outcomes=build_outcomes_report(run),
         remedies=build_remedies_report(run),
         method=describe_method(run, stored),
@@ -185,7 +185,7 @@ def build_summary_report(run: Run) -> SummaryReport:
         n_unranked=people.n_unranked,
         questions=_load_questions(run),
         models=models.rows,
-        ceiling=Ceiling.of_run(run),
+        ceiling=Ceiling.from_run(run),
         counts=count_crowd(run),
         embedding=asdict(stored.embedding),
         versions=dict(stored.versions),

@@ -23,7 +23,7 @@ from evaluation.core.messages.message import Message
 from evaluation.core.messages.run_sentences import build_trend_messages
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.significance import Trend, estimate_trend
-from evaluation.grading.alarms.messages import choose_case, get_brief
+from evaluation.grading.alarms.messages import choose_alarm_case, get_short_statement
 from evaluation.models import Alarm, WorkerGrade
 from evaluation.runs.reports.across import CountedRun, NoteEntry, list_notes
 from evaluation.workers.report.workers import (
@@ -54,7 +54,7 @@ class NamedBy:
     @property
     def words(self) -> str:
         """Short text of the alarm about the worker."""
-        return get_brief(self.case)
+        return get_short_statement(self.case)
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ def _load_alarms(workers: Workers, worker: Worker) -> _Alarms:
         *columns, "workers__public_id", "workers__external_id"
     ):
         if person == worker.public_id:
-            case = choose_case(kind, severity, has_workers=True)
+            case = choose_alarm_case(kind, severity, has_workers=True)
             named.setdefault(key, []).append(NamedBy(run, place, case, severity, bool(answered)))
         if answered:
             continue

@@ -9,7 +9,7 @@ from scipy import sparse
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import (
     Answers,
-    Embedded,
+    EmbeddedAnswers,
     ModelAnswers,
     choose_question_groups,
     embed_graded_answers,
@@ -87,8 +87,8 @@ def test_the_hash_is_over_ids_texts_and_grades_of_what_is_graded():
         "ada\x1fq1\x1fthe moon pulls\x1eada\x1fq2\x1ftwice a day\x1e\x1d"
         "m\x1fq1\x1fthe moon\x1ftext\x1e\x1da2\x1f4.5\x1e"
     )
-    assert given.hash() == hashlib.sha256(told.encode()).hexdigest()
-    assert replace(given, models=None, anchors=[]).hash() != given.hash()
+    assert given.compute_hash() == hashlib.sha256(told.encode()).hexdigest()
+    assert replace(given, models=None, anchors=[]).compute_hash() != given.compute_hash()
 
 
 def lengths(kind, asked):
@@ -101,7 +101,7 @@ def lengths(kind, asked):
             for texts in (answers, of_models or [])
         ]
         info = EmbedderInfo("test", "test", "1", "float64", 2)
-        return Embedded(made[0], None if of_models is None else made[1], info)
+        return EmbeddedAnswers(made[0], None if of_models is None else made[1], info)
 
     return embed
 
@@ -150,7 +150,7 @@ def test_a_model_that_never_says_anything_is_scored_nought():
     ]
     spoken = models(("m1", "one", "", EMPTY, 0), ("m2", "two", "", EMPTY, 0))
     grading = grade_answers(select_graded_answers(PLAIN, Answers.from_rows(rows), spoken))
-    [row] = grading.results().model_scores()
+    [row] = grading.build_results().iterate_models()
     assert (row.model, row.score, row.n, row.n_answered) == ("m", 0.0, 2, 0)
 
 
@@ -169,7 +169,10 @@ def test_groups_of_questions_are_in_the_hash_where_the_numbers_depend_on_them():
     answers = Answers([1, 2], ["ann", "bob"], ["q", "q"], ["x", "y"], [False, False])
     plain = select_graded_answers(AqerParameters(), answers)
     grouped = replace(plain, question_groups={"q": "passage:a"})
-    assert grouped.hash() == plain.hash()
+    assert grouped.compute_hash() == plain.compute_hash()
     switched = replace(plain, parameters=AqerParameters(question_contrast=True))
-    assert switched.hash() == plain.hash()
-    assert replace(switched, question_groups={"q": "passage:a"}).hash() != switched.hash()
+    assert switched.compute_hash() == plain.compute_hash()
+    assert (
+        replace(switched, question_groups={"q": "passage:a"}).compute_hash()
+        != switched.compute_hash()
+    )

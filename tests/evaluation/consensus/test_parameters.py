@@ -48,7 +48,7 @@ def test_what_the_options_refuse_the_estimator_refuses_too(values, code):
     [found] = AqerParameters(**values).problems()
     assert found.code == (code or "unit_length_of_mean")
     with pytest.raises(ValueError, match=r"must|^unit_length is"):
-        AqerParameters(**values).estimator().fit(*THREE)
+        AqerParameters(**values).build_estimator().fit(*THREE)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_what_the_options_refuse_the_estimator_refuses_too(values, code):
 def test_the_ends_of_the_bounds_are_taken_by_both(values):
     asked = AqerParameters(**values)
     assert asked.problems() == []
-    assert isinstance(asked.estimator().fit(*THREE), AQER)
+    assert isinstance(asked.build_estimator().fit(*THREE), AQER)
 
 
 def test_no_more_draws_than_100000_by_any_door():
@@ -104,7 +104,7 @@ def test_only_a_run_by_question_contrast_names_it_in_its_signature():
 def test_a_plain_run_has_no_remedies_and_everything_else():
     asked = AqerParameters(seed=3, camps=True, collapse_copies=True, group_vote=0.5)
     assert asked.remedies == ("collapse_copies", "camps")
-    assert asked.without_remedies() == AqerParameters(seed=3)
+    assert asked.reset_remedies() == AqerParameters(seed=3)
 
 
 def test_every_sentence_can_be_said_by_every_door():
@@ -216,8 +216,8 @@ def test_the_estimator_has_every_parameter_of_its_own_and_the_draws():
         tolerance=0.5, max_iterations=7, leave_one_out=True, difficulty=True, discrimination=True,
         bootstrap=11, bootstrap_workers=True, seed=9, weight_cap=0.4, unit_length=True,
     )  # fmt: skip
-    made = asked.estimator()
-    for name, value in asked.of_estimator().items():
+    made = asked.build_estimator()
+    for name, value in asked.list_estimator_options().items():
         assert getattr(made, name) == value, name
     assert (made.n_draws, made.similarity, made.seed, made.weight_cap) == (11, "euclidean", 9, 0.4)
     assert (made.unit_length, made.leave_one_out, made.tolerance) == (True, True, 0.5)

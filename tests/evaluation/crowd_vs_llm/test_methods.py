@@ -60,7 +60,7 @@ def test_the_panel_of_people_is_their_grading_and_scores_models_as_it_does():
     aqer = make().fit(
         given.vectors[of_people], given.respondent[of_people], given.question[of_people]
     )
-    assert panel.exemplars == pytest.approx(aqer.exemplars())
+    assert panel.exemplars == pytest.approx(aqer.compute_exemplars())
     assert panel.dispersion == pytest.approx(aqer.dispersion_)
     scored = aqer.score_models(
         given.vectors[given.is_model],
@@ -202,7 +202,7 @@ def test_flagged_workers_are_left_out_of_a_panel_of_their_own():
     panel = found(given, flagged=[2, 5])[UNFLAGGED]
     kept = np.isin(given.respondent, [0, 1, 3, 4, 6, 7])
     aqer = make().fit(given.vectors[kept], given.respondent[kept], given.question[kept])
-    assert panel.exemplars == pytest.approx(aqer.exemplars())
+    assert panel.exemplars == pytest.approx(aqer.compute_exemplars())
     assert (
         panel.members.tolist() == [True, True, False, True, True, False, True, True] + [False] * 4
     )

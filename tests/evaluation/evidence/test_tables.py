@@ -8,7 +8,7 @@ from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import CROWD, GradedAnswers, Translations, assign_answers
 from evaluation.evidence.studies.real_crowds import compute_gleu, split_words
 from evaluation.evidence.tables import Correlations, build_study_table, write_evidence
-from evaluation.grading.crowd import Undefined
+from evaluation.grading.crowd import EmptyCellReasons
 from evaluation.grading.files.tables import write_exemplars
 
 
@@ -113,11 +113,11 @@ def test_vectors_are_made_once_for_each_embedder():
 
 
 def test_undefined_counts_everything_and_names_the_first_thousand():
-    undefined = Undefined()
+    undefined = EmptyCellReasons()
     for row in range(1500):
-        assert undefined.value(math.nan, "a.csv", "x", row, "why") is None
-    assert undefined.value(0.5, "a.csv", "x", 0, "why") == 0.5
-    (entry,) = undefined.as_list()
+        assert undefined.convert_number(math.nan, "a.csv", "x", row, "why") is None
+    assert undefined.convert_number(0.5, "a.csv", "x", 0, "why") == 0.5
+    (entry,) = undefined.list_reasons()
     assert (entry["count"], entry["rows"]) == (1500, list(range(1000)))
 
 

@@ -11,7 +11,7 @@ from django.utils.text import capfirst
 
 from annotations.models import Response, Share, Worker
 from evaluation.core.messages.reasons import REASONS
-from evaluation.grading.alarms.messages import get_brief
+from evaluation.grading.alarms.messages import get_short_statement
 from evaluation.models import WorkerVerdict
 from evaluation.triage.storage import VERDICT_PROBLEMS, decide
 from evaluation.triage.views.exclusion import ACCEPT_PROBLEMS
@@ -99,7 +99,7 @@ def test_everybody_is_in_the_queue_on_wish(site, copied):
 def test_a_page_says_why_somebody_is_here_and_shows_whom_the_answers_resemble(site, copied):
     page = site.get(at(copied, "w001")).content.decode()
     assert "<strong>1 of 6</strong>" in page
-    assert f"{capfirst(get_brief('copies'))}." in page
+    assert f"{capfirst(get_short_statement('copies'))}." in page
     assert same_as("w002") in page
     assert first_in_times() in page
     assert "<mark>It springs in the east and runs over the</mark> <del>hills</del>" in page

@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotations.models import Response, Share, Worker
 from evaluation.core.messages.message import Message
 from evaluation.core.options import API, SITE
-from evaluation.grading.alarms.messages import get_brief
+from evaluation.grading.alarms.messages import get_short_statement
 from evaluation.models import LLMComparison, LLMScore, Run, WorkerGrade
 from evaluation.models.runs import make_official
 from evaluation.runs.result_pages import build_tabs
@@ -266,19 +266,19 @@ def test_the_page_names_what_speaks_against_the_grades(site, run):
 # On paper somebody to look at stands on the first page and in the table.
 @pytest.mark.parametrize(("name", "times"), [("results-people", 1), ("results-summary", 2)])
 def test_a_mark_stands_beside_the_name_wherever_people_are_listed(site, run, name, times):
-    assert get_brief("copies") not in shown(site, run, name)
+    assert get_short_statement("copies") not in shown(site, run, name)
     alarm(run, workers=["w001"])
     page = shown(site, run, name)
-    assert page.count(get_brief("copies")) == times
-    assert page.index("<bdi>w001</bdi>") < page.index(get_brief("copies"))
+    assert page.count(get_short_statement("copies")) == times
+    assert page.index("<bdi>w001</bdi>") < page.index(get_short_statement("copies"))
 
 
 def test_a_mark_stands_beside_an_answer(site, run):
     alarm(run, workers=["w003"])
     question = run.version.questions.first().public_id
     page = site.get(at("results-question", run, question=question)).content.decode()
-    assert page.count(get_brief("copies")) == 1
-    said_of = page.index(get_brief("copies"))
+    assert page.count(get_short_statement("copies")) == 1
+    said_of = page.index(get_short_statement("copies"))
     assert page.rindex("<bdi>w003</bdi>", 0, said_of) > page.rindex("<bdi>w002</bdi>", 0, said_of)
 
 
@@ -336,7 +336,7 @@ def test_the_api_says_the_same(site, run):
     assert [person["row"]["name"] for person in found["best"]] == [
         *("w002", "w003", "w004", "w005", "w006")
     ]
-    assert found["look_at"][0]["marks"][0]["words"] == get_brief("copies")
+    assert found["look_at"][0]["marks"][0]["words"] == get_short_statement("copies")
     assert found["trust"]["verdict"]["headline"] == api_sentence("verdict.bad.headline")
     assert found["concerns"][0]["said"] == api_sentence("alarms.ring.said", count=1)
     assert found["step"] == "read_alarms"

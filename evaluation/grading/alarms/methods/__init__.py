@@ -8,12 +8,16 @@ answers are more alike than their quality explains); both use `Pairs`.
 """
 
 from evaluation.grading.alarms.methods.camps import Camps, find_camps
-from evaluation.grading.alarms.methods.copies import Group, UnexplainedSimilarity, find_copiers
+from evaluation.grading.alarms.methods.copies import (
+    CopierGroup,
+    UnexplainedSimilarity,
+    find_copiers,
+)
 from evaluation.grading.alarms.methods.findings import KINDS, Finding, build_findings, sort_findings
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.grading.alarms.methods.questions import QuestionCamps, find_question_camps
 from evaluation.grading.alarms.methods.survey import (
-    ModelAnswersInSpace,
+    ModelAnswerVectors,
     RunChecks,
     compute_run_checks,
 )
@@ -21,9 +25,9 @@ from evaluation.grading.alarms.methods.survey import (
 __all__ = [
     "KINDS",
     "Camps",
+    "CopierGroup",
     "Finding",
-    "Group",
-    "ModelAnswersInSpace",
+    "ModelAnswerVectors",
     "Pairs",
     "QuestionCamps",
     "RunChecks",

@@ -35,7 +35,7 @@ NO_CAMP, CAMP_A, CAMP_B = -1, 0, 1
 
 @dataclass(frozen=True)
 class Camps:
-    """Result of the test for two camps: two groups whose members agree with each other.
+    """Result of the test whether a crowd has two camps, whose members agree with each other.
 
     The statistic is a z value; the members and each camp's agreement surplus are stored.
 
@@ -68,7 +68,7 @@ class Camps:
 
 
 def find_camps(pairs: Pairs, seed: int = 0, n_splits: int | None = None) -> Camps:
-    """Test whether the workers form two camps, each of 3 or more workers who agree.
+    """Return the result of testing whether the workers form two camps of 3 or more each.
 
     A camp is a group of workers with one opinion.
 
@@ -114,7 +114,7 @@ def find_camps(pairs: Pairs, seed: int = 0, n_splits: int | None = None) -> Camp
 
 
 def split_crowd(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
-    """Return the camp (0 or 1) of each worker, -1 without data; None for a single camp.
+    """Return the camp (0 or 1) of each worker, -1 without data; None if there is only one camp.
 
     Workers in one camp agree with each other more than with the other camp.
 
@@ -144,12 +144,12 @@ def split_crowd(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
 
 
 def _reassign_workers(pairs: Pairs, total: Floats, times: Floats, labels: Integers) -> Integers:
-    """Return the camps after moving workers to the camp they agree with more, until stable.
+    """Return the camps after each worker has moved to the camp it agrees with more.
 
     The result is (M,). Moving all at once may repeat an earlier split, which ends the moves; so
     does a camp that is too small.
     """
-    sums, counts = pairs.build_symmetric(total), pairs.build_symmetric(times)
+    sums, counts = pairs.build_symmetric_matrix(total), pairs.build_symmetric_matrix(times)
     ones = np.ones(pairs.n_workers)
     all_sums, all_counts = sums @ ones, counts @ ones
     before = labels
@@ -171,12 +171,12 @@ def _reassign_workers(pairs: Pairs, total: Floats, times: Floats, labels: Intege
 
 
 def _compute_leading_vector(pairs: Pairs, values: Floats) -> Floats:
-    """Return the leading eigenvector of the matrix with one value per pair of workers.
+    """Return the leading eigenvector of the symmetric matrix with one value per worker pair.
 
     Shape (M,). By Lanczos steps with full orthogonalisation, from a fixed start; only the signs
     are used.
     """
-    matrix = pairs.build_symmetric(values)
+    matrix = pairs.build_symmetric_matrix(values)
     if pairs.n_workers <= DENSE:
         return np.linalg.eigh(matrix.toarray())[1][:, -1]
     basis = [np.random.default_rng(0).standard_normal(pairs.n_workers)]
@@ -200,7 +200,7 @@ def _compute_leading_vector(pairs: Pairs, values: Floats) -> Floats:
 
 
 def _compute_cross_fitted_t(pairs: Pairs, order: Integers) -> float:
-    """Return the t statistic of two camps, tested on questions not used to find the camps.
+    """Return the smaller t statistic of two camps, tested on questions that did not find them.
 
     The camps are found on one half of the questions and tested on the other half, both ways.
 
@@ -210,7 +210,10 @@ def _compute_cross_fitted_t(pairs: Pairs, order: Integers) -> float:
     first[order[: len(order) // 2]] = True
     second = np.zeros(pairs.n_questions, dtype=bool)
     second[order[len(order) // 2 :]] = True
-    camps_of_first, camps_of_second = _split_crowd_on(pairs, first), _split_crowd_on(pairs, second)
+    camps_of_first, camps_of_second = (
+        _split_crowd_by_questions(pairs, first),
+        _split_crowd_by_questions(pairs, second),
+    )
     if camps_of_first is None or camps_of_second is None:
         return 0.0
     both = (camps_of_first != NO_CAMP) & (camps_of_second != NO_CAMP)
@@ -222,18 +225,20 @@ def _compute_cross_fitted_t(pairs: Pairs, order: Integers) -> float:
     )
     # Both must agree with themselves more than with the other: of good and bad workers only the
     # good do.
-    return min(kinds.compute_t(CAMP_A, len(order)), kinds.compute_t(CAMP_B, len(order)))
+    return min(
+        kinds.compute_t_statistic(CAMP_A, len(order)), kinds.compute_t_statistic(CAMP_B, len(order))
+    )
 
 
-def _split_crowd_on(pairs: Pairs, chosen: Booleans) -> Integers | None:
-    """Return the camp of each worker, found from the chosen questions only (see `split_crowd`)."""
+def _split_crowd_by_questions(pairs: Pairs, chosen: Booleans) -> Integers | None:
+    """Return the camp of each worker, found from the chosen questions only; None for one camp."""
     here = chosen[pairs.question].astype(np.float64)
     return split_crowd(pairs, pairs.sum_by_pair(here * pairs.cosine), pairs.sum_by_pair(here))
 
 
 @dataclass(frozen=True)
 class _PairSums:
-    """Sums of cosines, and numbers of answer pairs, per question: in camp A, in camp B, across.
+    """Cosine sums and numbers of answer pairs per question: in camp A, in camp B, across both.
 
     Both are (Q, 3).
     """
@@ -243,7 +248,7 @@ class _PairSums:
 
     @classmethod
     def sum_questions(cls, pairs: Pairs, labels: Integers, chosen: Booleans) -> _PairSums:
-        """Return cosine sums and pair counts of the chosen questions, within and across camps.
+        """Return the cosine sums and pair counts of the chosen questions, by camp and across.
 
         `labels` (M,) is each worker's camp; `chosen` (Q,) marks the questions, and the rows of the
         others stay zero.
@@ -258,18 +263,21 @@ class _PairSums:
         return cls(total * used, count * used)
 
     def __add__(self, other: _PairSums) -> _PairSums:
-        """Return the cosine sums and pair counts of both objects, added by question."""
+        """Return the cosine sums and pair counts of both objects added by question."""
         return _PairSums(self.total + other.total, self.count + other.count)
 
     def compute_surplus(self, camp: int) -> float:
-        """Return the mean cosine within a camp minus the mean across camps; 0 if undefined."""
+        """Return a camp's agreement surplus: mean cosine within it minus mean cosine across camps.
+
+        0 if undefined.
+        """
         total, count = self.total.sum(axis=0), self.count.sum(axis=0)
         if not count[camp] or not count[2]:
             return 0.0
         return float(total[camp] / count[camp] - total[2] / count[2])
 
-    def compute_t(self, camp: int, n: int) -> float:
-        """Return the t statistic of a camp's agreement surplus, computed over n questions."""
+    def compute_t_statistic(self, camp: int, n: int) -> float:
+        """Return the t statistic of a camp's agreement surplus over n questions; 0 if undefined."""
         surplus = self.compute_surplus(camp)
         if not surplus:
             return 0.0
@@ -283,7 +291,7 @@ class _PairSums:
 
 
 def _convert_t_to_z(t: float, degrees: int) -> float:
-    """Return the standard normal quantile with the same upper tail as a t value, at most 37."""
+    """Return the standard normal value with the same upper tail as a t value, at most 37."""
     # The upper tail of a negative t is near 1, where its digits are lost.
     if t < 0:
         return -_convert_t_to_z(-t, degrees)

@@ -37,7 +37,7 @@ FEWEST_ALIKE = 3
 
 
 @dataclass(frozen=True)
-class Group:
+class CopierGroup:
     """A group of suspected copiers, with the pairs of answers that support the suspicion.
 
     Attributes
@@ -60,7 +60,7 @@ class Group:
 
 @dataclass(frozen=True)
 class UnexplainedSimilarity:
-    """Similarity of each pair of workers beyond their quality (kappa), and groups of copiers.
+    """Each worker pair's similarity beyond their quality (kappa), and the groups of copiers.
 
     Attributes
     ----------
@@ -73,20 +73,20 @@ class UnexplainedSimilarity:
 
     pairs: Pairs
     kappa: Floats
-    groups: tuple[Group, ...]
-    partly: tuple[Group, ...]
+    groups: tuple[CopierGroup, ...]
+    partly: tuple[CopierGroup, ...]
     reason: str | None = None
     threshold: float = THRESHOLD
 
     @property
     def statistic(self) -> float | None:
-        """Largest kappa (similarity beyond quality) of any pair of workers; None if undefined."""
+        """Largest kappa (similarity beyond quality) of a pair of workers; None if undefined."""
         known = self.kappa[~np.isnan(self.kappa)]
         return float(known.max()) if len(known) else None
 
 
 def find_copiers(pairs: Pairs) -> UnexplainedSimilarity:
-    """Return each worker pair's similarity beyond quality (kappa), and the groups of copiers.
+    """Return the similarity beyond quality (kappa) of all worker pairs, and groups of copiers.
 
     The expected cosines are refitted without the suspected pairs until these stay the same, at most
     6 times: copies would otherwise raise the expected cosines and hide themselves.
@@ -106,13 +106,13 @@ def find_copiers(pairs: Pairs) -> UnexplainedSimilarity:
         before, is_named = is_named, is_testable & (np.nan_to_num(kappa) > THRESHOLD)
         if np.array_equal(is_named, before):
             break
-    groups = find_groups(pairs, is_named, kappa)
+    groups = find_connected_groups(pairs, is_named, kappa)
     partly = _find_partial_copies(pairs, is_testable & ~is_named, groups)
     return UnexplainedSimilarity(pairs, kappa, groups, partly)
 
 
 def _compute_expected_cosines(pairs: Pairs, used: Booleans) -> Floats:
-    """Return the cosine expected of each pair of answers, given the quality of both workers.
+    """Return the cosine to expect of each pair of answers, given the quality of both workers.
 
     Shape (E,). Fitted on the pairs of workers that `used` selects.
 
@@ -137,8 +137,10 @@ def _compute_expected_cosines(pairs: Pairs, used: Booleans) -> Floats:
     return np.clip(mean[pairs.question] + surplus[pairs.pair], *EXPECTED)
 
 
-def find_groups(pairs: Pairs, named: Booleans, statistic: Floats) -> tuple[Group, ...]:
-    """Return the groups of workers connected by suspected pairs, largest group first.
+def find_connected_groups(
+    pairs: Pairs, named: Booleans, statistic: Floats
+) -> tuple[CopierGroup, ...]:
+    """Return the groups of workers whom suspected pairs connect, the largest group first.
 
     `named` (P,) marks the suspected pairs; `statistic` (P,) is the measure of suspicion.
     """
@@ -157,14 +159,14 @@ def find_groups(pairs: Pairs, named: Booleans, statistic: Floats) -> tuple[Group
     return tuple(sorted(groups, key=lambda group: (-len(group.members), int(group.members[0]))))
 
 
-def _build_group(pairs: Pairs, own: Integers, statistic: Floats) -> Group:
-    """Return the group of copiers formed by the worker pairs at the indices `own`."""
+def _build_group(pairs: Pairs, own: Integers, statistic: Floats) -> CopierGroup:
+    """Return the group of copiers that the worker pairs with the indices `own` form."""
     members = np.unique(np.concatenate([pairs.left[own], pairs.right[own]]))
     inside = np.zeros(pairs.n_workers, dtype=bool)
     inside[members] = True
     within = inside[pairs.left] & inside[pairs.right]
     cosine = float(pairs.total[within].sum() / pairs.shared[within].sum())
-    return Group(
+    return CopierGroup(
         members=members,
         statistic=float(statistic[own].mean()),
         mean_cosine=cosine,
@@ -174,7 +176,7 @@ def _build_group(pairs: Pairs, own: Integers, statistic: Floats) -> Group:
 
 
 def find_most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
-    """Return the most similar pairs of answers as rows (left worker, right worker, question).
+    """Return the most similar pairs of answers, as rows (left worker, right worker, question).
 
     Shape (k, 3). At most `most` rows.
 
@@ -192,9 +194,9 @@ def find_most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
 
 
 def _find_partial_copies(
-    pairs: Pairs, able: Booleans, groups: Sequence[Group]
-) -> tuple[Group, ...]:
-    """Return groups of workers of whose answers only a part is suspiciously alike.
+    pairs: Pairs, able: Booleans, groups: Sequence[CopierGroup]
+) -> tuple[CopierGroup, ...]:
+    """Return the groups of workers who share a suspicious part of their answers.
 
     Only pairs marked in `able` (P,) are tested, without the members of `groups`.
     """
@@ -217,4 +219,4 @@ def _find_partial_copies(
         # Bonferroni: the tested pairs share the probability of a false finding.
         is_named[np.flatnonzero(is_named)[tail >= RARE / tested]] = False
         excess = np.where(is_named, np.maximum(excess, hits / n - usual), excess)
-    return find_groups(pairs, excess > 0, excess)
+    return find_connected_groups(pairs, excess > 0, excess)

@@ -10,7 +10,7 @@ import numpy as np
 
 from evaluation.core.stats.cells import Integers
 from evaluation.grading.alarms.methods.camps import Camps
-from evaluation.grading.alarms.methods.copies import PARTLY_THRESHOLD, Group
+from evaluation.grading.alarms.methods.copies import PARTLY_THRESHOLD, CopierGroup
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.grading.alarms.methods.questions import QuestionCamps
 from evaluation.grading.alarms.methods.survey import RunChecks
@@ -42,7 +42,7 @@ def find_camp_exhibits(pairs: Pairs, members: tuple[Integers, ...]) -> Integers:
 
 
 def find_question_exhibits(pairs: Pairs, question_camps: QuestionCamps) -> Integers:
-    """Return example answers for the questions whose answers form two camps most clearly.
+    """Return example answers of both camps on the questions with the clearest camps.
 
     Return one row per question: a worker of each camp and the question; shape (k, 3).
     """
@@ -54,7 +54,7 @@ def find_question_exhibits(pairs: Pairs, question_camps: QuestionCamps) -> Integ
 def _find_medoids(
     pairs: Pairs, camps_by_question: list[tuple[int, tuple[Integers, ...]]]
 ) -> Integers:
-    """Return, per question, the worker with the most central answer (medoid) in each camp.
+    """Return rows (worker, worker, question): the most central answer (medoid) of each camp.
 
     Shape (k, 3). Questions that a camp did not answer are left out.
     """
@@ -103,11 +103,11 @@ NOTHING: Integers = np.zeros((0, 3), dtype=np.int64)
 
 @dataclass(frozen=True)
 class Finding:
-    """A raised alarm, notice or information that names workers and questions by integer code.
+    """A raised alarm, notice or information, with codes of the workers and questions it names.
 
     Attributes
     ----------
-    kind : one of `KINDS`. case : key of the message text, as in `choose_case`.
+    kind : one of `KINDS`. case : key of the message text, as in `choose_alarm_case`.
     statistic, threshold : None if the finding is not based on a number.
     workers, questions : codes of those named; none for the whole crowd.
     exhibits : (k, 3) answers to show side by side: two workers and a question; for model_like the
@@ -127,7 +127,7 @@ class Finding:
 
 
 def build_findings(survey: RunChecks, proven: Sequence[bool | None] | None = None) -> list[Finding]:
-    """Return the alarms, notices and information that a run's checks raise, most severe first.
+    """Return the alarms, notices and information that the checks of a run raise.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ def sort_findings(findings: Sequence[Finding]) -> list[Finding]:
     )
 
 
-def find_equal_camp(group: Group, camps: Camps) -> int | None:
-    """Return the camp (0 or 1) of the crowd that a group of similar workers matches, or None."""
+def find_equal_camp(group: CopierGroup, camps: Camps) -> int | None:
+    """Return the camp (0 or 1) of the crowd that a group of similar workers equals, or None."""
     if not camps.is_raised:
         return None
     for index, camp in enumerate(camps.members):
@@ -174,8 +174,8 @@ def find_equal_camp(group: Group, camps: Camps) -> int | None:
     return None
 
 
-def is_copying(survey: RunChecks, group: Group, by_texts: bool) -> bool:
-    """Return whether similar workers may be called copiers before an expert reviews them.
+def is_copier_group(survey: RunChecks, group: CopierGroup, by_texts: bool) -> bool:
+    """Return whether a group of similar workers may be called copiers without an expert.
 
     True if their texts prove it (`by_texts`), if their answers are nearly identical, or if the
     group is not one of the crowd's camps. The group may then be collapsed into one voter.
@@ -185,12 +185,9 @@ def is_copying(survey: RunChecks, group: Group, by_texts: bool) -> bool:
     return find_equal_camp(group, survey.camps) is None
 
 
-def _build_group_finding(survey: RunChecks, group: Group, by_texts: bool) -> Finding:
-    """Return the finding on a group of similar workers.
-
-    Its kind is `copies`, or `clique` if the group matches a whole camp of the crowd.
-    """
-    copies = is_copying(survey, group, by_texts)
+def _build_group_finding(survey: RunChecks, group: CopierGroup, by_texts: bool) -> Finding:
+    """Return the finding on a group of similar workers: `copies`, or `clique` for a whole camp."""
+    copies = is_copier_group(survey, group, by_texts)
     case = "clique"
     if copies:
         case = "proven" if by_texts or group.mean_cosine >= IDENTICAL else "alike"
@@ -212,7 +209,7 @@ def _build_group_finding(survey: RunChecks, group: Group, by_texts: bool) -> Fin
 
 
 def _build_camp_findings(survey: RunChecks) -> list[Finding]:
-    """Return one finding for each of the crowd's two camps; empty if there are no camps.
+    """Return one finding for each of the crowd's two camps of workers; empty without camps.
 
     A camp is a group of workers whose answers agree with each other.
     """
@@ -244,7 +241,7 @@ def _build_camp_findings(survey: RunChecks) -> list[Finding]:
 
 
 def _build_question_findings(survey: RunChecks) -> list[Finding]:
-    """Return the finding that answers to single questions form two camps; empty if they do not."""
+    """Return the finding that answers to single questions form two camps; empty if none do."""
     question_camps = survey.questions
     if not question_camps.is_raised:
         return []
@@ -263,9 +260,9 @@ def _build_question_findings(survey: RunChecks) -> list[Finding]:
 
 
 def _measure_crowd_overlap(survey: RunChecks) -> dict[str, float | None]:
-    """Return how well camps on single questions match the crowd's camps, as message values.
+    """Return the message value `same_as_crowd`; empty if no alarm of crowd camps is raised.
 
-    The key is `same_as_crowd`, the value a share of the answers.
+    It is the share of answers whose camp on a question matches the author's camp in the crowd.
     """
     if not survey.camps.is_raised:
         return {}
@@ -275,7 +272,7 @@ def _measure_crowd_overlap(survey: RunChecks) -> dict[str, float | None]:
 def measure_camp_overlap(
     question_camps: Sequence[tuple[Integers, Integers]], camps: Sequence[Integers]
 ) -> float | None:
-    """Return the share of answers (0 to 1) whose author is in the matching camp of the crowd.
+    """Return the share of answers whose camp on a question is the author's camp in the crowd.
 
     None if the crowd has no two camps, or no member of one of them answered.
     """
@@ -291,7 +288,7 @@ def measure_camp_overlap(
 
 
 def _build_ranking_findings(survey: RunChecks) -> list[Finding]:
-    """Return the findings that the ranking depends on one worker or on the grading method."""
+    """Return the findings that a ranking depends on one worker or on the grading method."""
     leverage, disagreement = survey.leverage, survey.disagreement
     findings = []
     if leverage.is_raised:
@@ -319,8 +316,8 @@ def _build_ranking_findings(survey: RunChecks) -> list[Finding]:
     return findings
 
 
-def _build_partial_finding(group: Group) -> Finding:
-    """Return the notice about workers who share part of their answers."""
+def _build_partial_finding(group: CopierGroup) -> Finding:
+    """Return the notice about workers who share a part of their answers."""
     return Finding(
         "copies",
         "notice",
@@ -334,7 +331,7 @@ def _build_partial_finding(group: Group) -> Finding:
 
 
 def _build_model_findings(survey: RunChecks) -> list[Finding]:
-    """Return one notice for each language model whose answers resemble those of some workers."""
+    """Return one notice for each language model that some workers' answers resemble."""
     return [
         Finding(
             "model_like",
@@ -351,7 +348,7 @@ def _build_model_findings(survey: RunChecks) -> list[Finding]:
 
 
 def _build_run_findings(survey: RunChecks) -> list[Finding]:
-    """Return the findings on vote concentration, rank stability, convergence and sparse data."""
+    """Return the findings on vote concentration, stability, convergence and too few data."""
     findings = []
     if survey.concentration.is_raised:
         check = survey.concentration

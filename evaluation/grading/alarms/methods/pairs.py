@@ -30,12 +30,15 @@ AT_ONCE = 4_000_000
 
 @dataclass(frozen=True)
 class PairMatrix:
-    """Symmetric sparse matrix over workers, stored as its upper triangle; the diagonal is zero."""
+    """Symmetric sparse matrix with a value for each pair of workers; the diagonal is zero.
+
+    It stores the upper triangle.
+    """
 
     upper: sparse.csr_array
 
     def __matmul__(self, x: Floats) -> Floats:
-        """Return the product of the matrix with a vector or a matrix (one row per worker).
+        """Return the product of the matrix with a vector or matrix that has a row per worker.
 
         `x` is (M,) or (M, D), and so is the product.
         """
@@ -43,7 +46,7 @@ class PairMatrix:
         return np.asarray(self.upper @ x + self.upper.T @ x)
 
     def toarray(self) -> Floats:
-        """Return the whole symmetric matrix as a dense array.
+        """Return the matrix as a dense array (M, M).
 
         Shape (M, M).
         """
@@ -53,7 +56,7 @@ class PairMatrix:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Cosines of all pairs of answers to the same question, indexed by pair of workers.
+    """Cosines of all pairs of answers to the same question, with the two workers of each pair.
 
     E pairs of answers belong to P pairs of workers.
 
@@ -77,7 +80,7 @@ class Pairs:
 
     @classmethod
     def from_vote(cls, vote: MeanVote, seed: int = 0, most: int = MOST_PAIRS) -> Pairs:
-        """Return the cosines of all pairs of answers to the same question.
+        """Return the cosines of all pairs of answers to the same question, from their mean vote.
 
         With more than `most` pairs of answers, those of a seeded random sample of workers.
         """
@@ -93,7 +96,7 @@ class Pairs:
             code[part] = worker.min(axis=0) * m + worker.max(axis=0)
             questions[part], cosine[part] = question, similarities
             begin = part.stop
-        distinct, pair = _find_distinct(code, m)
+        distinct, pair = _find_distinct_codes(code, m)
         return cls(
             left=distinct // m,
             right=distinct % m,
@@ -119,7 +122,7 @@ class Pairs:
 
     @cached_property
     def total(self) -> Floats:
-        """Sum of the cosines of each pair of workers over their shared questions.
+        """Sum of cosines of each pair of workers over the questions that both answered.
 
         Shape (P,). The mean cosine S_ik is `total / shared`.
         """
@@ -134,38 +137,38 @@ class Pairs:
         return np.bincount(self.question, minlength=self.n_questions).astype(np.int64)
 
     def sum_by_pair(self, values: Floats) -> Floats:
-        """Return the sum of values (one per pair of answers) for each pair of workers.
+        """Return the sum of values (one per pair of answers) for each pair of workers (P,).
 
         Shape (P,).
         """
         return np.bincount(self.pair, weights=values, minlength=len(self)).astype(np.float64)
 
     def sum_by_question(self, values: Floats) -> Floats:
-        """Return the sum of values (one per pair of answers) for each question.
+        """Return the sum of values (one per pair of answers) for each question (Q,).
 
         Shape (Q,).
         """
         summed = np.bincount(self.question, weights=values, minlength=self.n_questions)
         return summed.astype(np.float64)
 
-    def build_symmetric(self, values: Floats) -> PairMatrix:
-        """Return the symmetric worker matrix that holds the values of all pairs of workers.
+    def build_symmetric_matrix(self, values: Floats) -> PairMatrix:
+        """Return the symmetric matrix over workers that holds a value for each worker pair.
 
         `values` is (P,), the matrix (M, M) with zeros on the diagonal.
         """
-        columns, indptr = self._structure
+        columns, indptr = self._sparse_structure
         shape = (self.n_workers, self.n_workers)
         return PairMatrix(sparse.csr_array((values, columns, indptr), shape=shape))
 
     @cached_property
-    def _structure(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Column indices and row pointers of the upper half of a sparse worker matrix (32 bits)."""
+    def _sparse_structure(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Column indices and row pointers of the sparse matrix of worker pairs (32 bits)."""
         counts = np.bincount(self.left, minlength=self.n_workers)
         indptr = np.concatenate([[0], np.cumsum(counts)])
         return self.right.astype(np.int32), indptr.astype(np.int32)
 
     def select_pairs(self, chosen: Booleans) -> Pairs:
-        """Return the selected pairs of workers, without their answers' cosines.
+        """Return the chosen pairs of workers, without the cosines of their answers.
 
         `chosen` is (P,).
         """
@@ -180,7 +183,7 @@ class Pairs:
         )
 
     def select_workers(self, chosen: Booleans) -> Pairs:
-        """Return the pairs among the chosen workers; worker codes stay the same.
+        """Return the pairs of two chosen workers; worker codes stay the same.
 
         `chosen` is (M,).
         """
@@ -200,7 +203,7 @@ class Pairs:
 
 
 def _sample_workers(cells: Cells, seed: int, most: int) -> Booleans:
-    """Return a random mask of workers who have at most `most` pairs of answers together.
+    """Return flags of randomly drawn workers who have at most `most` pairs of answers.
 
     Shape (M,).
     """
@@ -218,13 +221,13 @@ def _sample_workers(cells: Cells, seed: int, most: int) -> Booleans:
 
 
 def _count_answer_pairs(cells: Cells, is_sampled: Booleans) -> int:
-    """Return the number of pairs of answers to the same question among the sampled workers."""
+    """Return the number of pairs of answers by sampled workers to the same question."""
     answers = np.add.reduceat(is_sampled[cells.worker].astype(np.int64), cells.starts)
     return int((answers * (answers - 1) // 2).sum())
 
 
-def _find_distinct(code: Integers, m: int) -> tuple[Integers, Integers]:
-    """Return the distinct codes of worker pairs, ascending, and each code's index among them.
+def _find_distinct_codes(code: Integers, m: int) -> tuple[Integers, Integers]:
+    """Return the distinct codes of worker pairs, ascending, and the index of each code in them.
 
     `m` is the number of workers; all codes are below m².
     """
@@ -240,7 +243,7 @@ def _find_distinct(code: Integers, m: int) -> tuple[Integers, Integers]:
 def _iterate_pairs(
     vote: MeanVote, is_sampled: Booleans
 ) -> Iterator[tuple[Integers, Integers, Floats]]:
-    """Yield batches of answer pairs: the two workers, the question and the cosine.
+    """Yield batches of answer pairs: both workers' codes, the question codes and the cosines.
 
     Shapes (2, e), (e,) and (e,) for the e pairs of a batch; `is_sampled` is (M,).
     """
@@ -256,12 +259,14 @@ def _iterate_pairs(
             question = cells.question[span].reshape(count, size)[:, 0]
             part = slice(begin, begin + count)
             if everyone_kept:
-                yield _flatten_pairs(compute_cosines(block, part), worker, question)
+                yield _flatten_pairs(compute_block_cosines(block, part), worker, question)
                 continue
             for b in range(count):
                 chosen = np.flatnonzero(is_sampled[worker[b]])
                 if len(chosen) > 1:
-                    block_cosines = compute_cosines(block, slice(begin + b, begin + b + 1), chosen)
+                    block_cosines = compute_block_cosines(
+                        block, slice(begin + b, begin + b + 1), chosen
+                    )
                     yield _flatten_pairs(
                         block_cosines, worker[b : b + 1, chosen], question[b : b + 1]
                     )
@@ -271,7 +276,7 @@ def _iterate_pairs(
 def _flatten_pairs(
     cosine: Floats, worker: Integers, question: Integers
 ) -> tuple[Integers, Integers, Floats]:
-    """Return workers, questions and cosines of all answer pairs of a batch as flat arrays.
+    """Return flat arrays of a batch's answer pairs: both workers, questions and cosines.
 
     `cosine` is (B, m, m), `worker` (B, m) and `question` (B,).
     """
@@ -280,8 +285,8 @@ def _flatten_pairs(
     return workers, np.repeat(question, len(i)), cosine[:, i, k].ravel()
 
 
-def compute_cosines(block: GramBlock, part: slice, chosen: Integers | None = None) -> Floats:
-    """Return the cosines between all answers to each question of a block's slice `part`.
+def compute_block_cosines(block: GramBlock, part: slice, chosen: Integers | None = None) -> Floats:
+    """Return the cosines between all answers to each question in the slice `part` of a block.
 
     Shape (B, m, m): questions, answers, answers.
 
@@ -312,7 +317,7 @@ MOST_ROUNDS = 200
 
 
 def fit_worker_effects(pairs: Pairs, mean: Floats, times: Floats) -> Floats:
-    """Return one additive effect per worker, fitted to the mean cosines of worker pairs.
+    """Return an additive effect per worker (M,), fitted to mean cosines of worker pairs.
 
     The effects b are the weighted least-squares fit of ``mean_ik = b_i + b_k``; shape (M,).
 
@@ -327,7 +332,7 @@ def fit_worker_effects(pairs: Pairs, mean: Floats, times: Floats) -> Floats:
     right_side = np.bincount(pairs.left, product, pairs.n_workers)
     right_side += np.bincount(pairs.right, product, pairs.n_workers)
     # Normal equations of the fit: (diag(degree) + weights) b = right side.
-    weights = pairs.build_symmetric(times)
+    weights = pairs.build_symmetric_matrix(times)
     if pairs.n_workers <= DENSE:
         # Not solved with a ridge: that would make 1e-7 of what rounding leaves.
         # A 1 for a worker without weight, whose row of zeros would make the matrix singular.
@@ -343,13 +348,16 @@ def fit_worker_effects(pairs: Pairs, mean: Floats, times: Floats) -> Floats:
 
 
 def fit_loadings(pairs: Pairs, mean: Floats, times: Floats, rounds: int = 30) -> Floats:
-    """Return one loading per worker: a one-factor model of the mean cosines of worker pairs.
+    """Return a loading per worker (M,) of a one-factor model of mean cosines of worker pairs.
 
     The loadings q fit ``mean_ik = q_i q_k`` by alternation; shape (M,).
 
     Parameters as in `fit_worker_effects`. A worker without weight has loading 0.
     """
-    weights, product = pairs.build_symmetric(times), pairs.build_symmetric(times * mean)
+    weights, product = (
+        pairs.build_symmetric_matrix(times),
+        pairs.build_symmetric_matrix(times * mean),
+    )
     total = float(times.sum())
     start = np.sqrt(max(0.0, float(times @ mean) / total)) if total > 0 else 0.0
     answered = weights @ np.ones(pairs.n_workers) > 0

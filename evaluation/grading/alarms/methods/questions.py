@@ -24,14 +24,14 @@ from scipy import stats
 from evaluation.consensus.methods.exemplary_answers import MeanVote
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.grams import GramBlock
-from evaluation.grading.alarms.methods.pairs import AT_ONCE, compute_cosines
+from evaluation.grading.alarms.methods.pairs import AT_ONCE, compute_block_cosines
 
 # Numbers of matrices that a processor keeps at hand while it multiplies them again and again.
 CACHED = 100_000
 
 
 class SimilarityMatrices(ABC):
-    """Interface of the cosine matrices of a batch of questions, with zeros on the diagonal.
+    """Interface of cosine matrices of answers, one matrix per question, diagonal zero.
 
     Each question has one matrix over its answers.
 
@@ -44,15 +44,15 @@ class SimilarityMatrices(ABC):
         """Shape (B, m): number of questions, and number of answers to each question."""
 
     @abstractmethod
-    def multiply(self, v: Floats) -> Floats:
-        """Return the product of each question's cosine matrix with its row of `v`.
+    def multiply_vectors(self, v: Floats) -> Floats:
+        """Return the product of each question's cosine matrix with that question's row of `v`.
 
         Shape (B, m).
         """
 
     @abstractmethod
     def sum_similarities(self, question: int, is_member: Booleans) -> Floats:
-        """Return, for each answer marked in `is_member`, its summed cosine with the other ones.
+        """Return each marked answer's summed cosine with the question's other marked answers.
 
         `question` is the index of the question in the batch.
         """
@@ -67,12 +67,12 @@ class SimilarityMatrices(ABC):
         """
 
     @cached_property
-    def sums(self) -> Floats:
+    def cosine_sums(self) -> Floats:
         """Sum of each answer's cosines with the other answers, one row per question.
 
         Shape (B, m).
         """
-        return self.multiply(np.ones(self.shape))
+        return self.multiply_vectors(np.ones(self.shape))
 
 
 @dataclass(frozen=True)
@@ -90,22 +90,22 @@ class FullSimilarityMatrices(SimilarityMatrices):
         return self.cosine.shape[0], self.cosine.shape[1]
 
     @cached_property
-    def sums(self) -> Floats:
+    def cosine_sums(self) -> Floats:
         """Sum of each answer's cosines with the other answers, one row per question.
 
         Shape (B, m).
         """
         return self.cosine.sum(axis=2)
 
-    def multiply(self, v: Floats) -> Floats:
-        """Return the product of each question's cosine matrix with its row of `v`.
+    def multiply_vectors(self, v: Floats) -> Floats:
+        """Return the product of each question's cosine matrix with that question's row of `v`.
 
         Shape (B, m).
         """
         return np.asarray(np.einsum("bij,bj->bi", self.cosine, v))
 
     def sum_similarities(self, question: int, is_member: Booleans) -> Floats:
-        """Return, for each answer marked in `is_member`, its summed cosine with the other ones."""
+        """Return each marked answer's summed cosine with the question's other marked answers."""
         return np.asarray(self.cosine[question][np.ix_(is_member, is_member)].sum(axis=1))
 
     def iterate_power_method(self, v: Floats, steps: int) -> Floats:
@@ -119,11 +119,11 @@ class FullSimilarityMatrices(SimilarityMatrices):
             part = slice(begin, begin + n_at_once)
             cosines_of_part, vectors = self.cosine[part], v[part]
             for _ in range(steps):
-                vectors = _centre(vectors)
+                vectors = _centre_rows(vectors)
                 # `+ vectors` puts the diagonal's ones back: without them eigenvalues may be
                 # negative, and power steps find the one of the greatest size, not the greatest.
-                vectors = _normalise(
-                    _centre(np.einsum("bij,bj->bi", cosines_of_part, vectors) + vectors)
+                vectors = _normalise_rows(
+                    _centre_rows(np.einsum("bij,bj->bi", cosines_of_part, vectors) + vectors)
                 )
             out[part] = vectors
         return out
@@ -131,7 +131,7 @@ class FullSimilarityMatrices(SimilarityMatrices):
 
 @dataclass(frozen=True)
 class FactoredSimilarityMatrices(SimilarityMatrices):
-    """Cosine matrices stored as the answers' unit vectors, which needs less memory.
+    """Cosine matrices kept as unit vectors of the answers, which needs less memory.
 
     `rows` is (B, m, d) for m answers to each of B questions; no vector is zero.
     """
@@ -143,8 +143,8 @@ class FactoredSimilarityMatrices(SimilarityMatrices):
         """Shape (B, m): number of questions, and number of answers to each question."""
         return self.rows.shape[0], self.rows.shape[1]
 
-    def multiply(self, v: Floats) -> Floats:
-        """Return the product of each question's cosine matrix with its row of `v`.
+    def multiply_vectors(self, v: Floats) -> Floats:
+        """Return the product of each question's cosine matrix with that question's row of `v`.
 
         Shape (B, m).
         """
@@ -153,7 +153,7 @@ class FactoredSimilarityMatrices(SimilarityMatrices):
         return np.asarray((self.rows @ along.transpose(0, 2, 1))[:, :, 0] - v)
 
     def sum_similarities(self, question: int, is_member: Booleans) -> Floats:
-        """Return, for each answer marked in `is_member`, its summed cosine with the other ones."""
+        """Return each marked answer's summed cosine with the question's other marked answers."""
         some = self.rows[question][is_member]
         # Less the answer's cosine with itself.
         return np.asarray(some @ some.sum(axis=0) - 1.0)
@@ -174,13 +174,13 @@ class FactoredSimilarityMatrices(SimilarityMatrices):
                 norm = np.linalg.norm(along)
                 along /= norm if norm > 0 else 1.0
             out[index] = x @ along
-        return _normalise(_centre(out))
+        return _normalise_rows(_centre_rows(out))
 
 
 def build_similarity_matrices(
     block: GramBlock, part: slice, chosen: Integers | None = None
 ) -> SimilarityMatrices:
-    """Return the cosine matrices of some questions, in the storage form that needs less memory.
+    """Return the cosine matrices of some questions, in the form that needs less memory.
 
     `chosen` are indices of some of the answers to each question; None for all. Vectors are stored
     if the block has them, their inner products are cosines, and they take less memory.
@@ -191,24 +191,18 @@ def build_similarity_matrices(
         # `FactoredSimilarityMatrices` subtracts 1 for each diagonal entry; a zero vector has none.
         if rows.shape[1] > rows.shape[2] and (block.own[part][:, every] > 0).all():
             return FactoredSimilarityMatrices(rows)
-    cosines = compute_cosines(block, part, chosen)
+    cosines = compute_block_cosines(block, part, chosen)
     np.einsum("bii->bi", cosines)[...] = 0.0
     return FullSimilarityMatrices(cosines)
 
 
-def _centre(v: Floats) -> Floats:
-    """Return the array with the mean of each row subtracted.
-
-    `v` is (B, m).
-    """
+def _centre_rows(v: Floats) -> Floats:
+    """Return the array (B, m) with the mean of each row subtracted."""
     return np.asarray(v - v.mean(axis=1, keepdims=True))
 
 
-def _normalise(v: Floats) -> Floats:
-    """Return the array with each row scaled to length 1; zero rows stay zero.
-
-    `v` is (B, m).
-    """
+def _normalise_rows(v: Floats) -> Floats:
+    """Return the array (B, m) with each row scaled to length 1; zero rows stay zero."""
     norm = np.linalg.norm(v, axis=1, keepdims=True)
     return np.asarray(v / np.where(norm > 0, norm, 1.0))
 
@@ -233,7 +227,7 @@ MOST_MOVES = 20
 
 @dataclass(frozen=True)
 class QuestionCamps:
-    """Result of the test for two camps of similar answers, for each question of a run.
+    """Results of the test for two camps of answers, for each question of a run.
 
     Attributes
     ----------
@@ -272,7 +266,7 @@ class QuestionCamps:
 def find_question_camps(
     vote: MeanVote, seed: int = 0, tested: Booleans | None = None
 ) -> QuestionCamps:
-    """Return the result of testing each question's answers for two camps of similar answers.
+    """Return the results of testing the answers to each question for two camps.
 
     Each camp has at least 3 answers and a fifth of the question's answers.
 
@@ -293,12 +287,12 @@ def find_question_camps(
                 _AnswerCamp.from_answers(part.worker[b], similarities, b, in_first[b]),
                 _AnswerCamp.from_answers(part.worker[b], similarities, b, ~in_first[b]),
             )
-    return _build_result(separation, members)
+    return _build_question_camps(separation, members)
 
 
 @dataclass(frozen=True)
 class _QuestionBatch:
-    """Questions with equally many tested answers, from one block of a vote.
+    """Questions of one block with equally many tested answers, to be tested at once.
 
     B questions with m tested answers each.
 
@@ -357,7 +351,7 @@ def _iterate_batches(
 
 @dataclass(frozen=True)
 class _AnswerCamp:
-    """Workers who gave similar answers to a question, and the author of the most central one."""
+    """A camp of similar answers to a question: its workers and the author nearest to its mean."""
 
     workers: Integers
     nearest: int
@@ -366,7 +360,7 @@ class _AnswerCamp:
     def from_answers(
         cls, workers: Integers, similarities: SimilarityMatrices, question: int, is_member: Booleans
     ) -> _AnswerCamp:
-        """Return the workers of one camp, and the worker whose answer is nearest to the others'.
+        """Return a camp's workers, and the worker whose answer is nearest to the camp's others.
 
         `workers` are the authors of all answers to the question at index `question`; `is_member`
         marks the answers of the camp.
@@ -378,10 +372,10 @@ class _AnswerCamp:
         return cls(members, int(members[np.argmax(sums)]))
 
 
-def _build_result(
+def _build_question_camps(
     separation: Floats, members: dict[int, tuple[_AnswerCamp, _AnswerCamp]]
 ) -> QuestionCamps:
-    """Return the result of the test, from each question's separation and its camps' members."""
+    """Return the results of the test, from each question's separation and its camps."""
     tested = int(np.count_nonzero(~np.isnan(separation)))
     listed = np.array(sorted(members, key=lambda q: (-separation[q], q)), dtype=np.int64)
     # The larger one first; halves of equal size are told in the order of their first worker.
@@ -401,7 +395,7 @@ def _build_result(
 
 
 def _compute_leading_signs(similarities: SimilarityMatrices) -> Booleans:
-    """Return a first split of each question's answers: signs of the leading eigenvector.
+    """Return a first split of each question's answers, by the leading eigenvector's signs.
 
     Shape (B, m). The eigenvector is of the doubly centred Gram matrix; one row per question.
 
@@ -413,14 +407,14 @@ def _compute_leading_signs(similarities: SimilarityMatrices) -> Booleans:
 
 
 def _reassign_answers(similarities: SimilarityMatrices, in_first: Booleans) -> Booleans:
-    """Return the split after moving answers to the half they are more similar to, until stable.
+    """Return the split after answers have moved to the half they are more similar to.
 
     Shape (B, m).
     """
     size = similarities.shape[1]
-    sums = similarities.sums
+    sums = similarities.cosine_sums
     for _ in range(MOST_MOVES):
-        to_first = similarities.multiply(in_first.astype(np.float64))
+        to_first = similarities.multiply_vectors(in_first.astype(np.float64))
         # An answer is no evidence for its own half: similarities has zeros on the diagonal, and the
         # counts leave it out as well.
         count = in_first.sum(axis=1, keepdims=True) - in_first
@@ -436,14 +430,16 @@ def _reassign_answers(similarities: SimilarityMatrices, in_first: Booleans) -> B
 
 
 def _compute_separation(similarities: SimilarityMatrices, in_first: Booleans) -> Floats:
-    """Return how far apart the two halves of each question's answers are; 0 for a small half.
+    """Return how far apart the two halves of each question's answers are, 0 to 1.
+
+    0 where a half is too small.
 
     Shape (B,). The separation is (within - across) / (1 - across).
     """
     size = similarities.shape[1]
     v = in_first.astype(np.float64)
-    to_first = similarities.multiply(v)
-    total, within = similarities.sums.sum(axis=1), np.einsum("bi,bi->b", v, to_first)
+    to_first = similarities.multiply_vectors(v)
+    total, within = similarities.cosine_sums.sum(axis=1), np.einsum("bi,bi->b", v, to_first)
     across = to_first.sum(axis=1) - within
     second_total = total - within - 2 * across
     n_first = in_first.sum(axis=1)
@@ -463,7 +459,7 @@ def _compute_separation(similarities: SimilarityMatrices, in_first: Booleans) ->
 
 @dataclass(frozen=True)
 class AnswerCamps:
-    """Separation of the two camps of answers to a question, with camp sizes and examples.
+    """How far the answers to a question fall into two camps, with camp sizes and examples.
 
     Attributes
     ----------
@@ -479,7 +475,7 @@ class AnswerCamps:
 
 
 def build_camps_summary(camps: dict[Any, AnswerCamps], questions: Iterable[Any]) -> dict[str, Any]:
-    """Return the numbers of tested questions and of those with two camps, for the run's summary.
+    """Return the numbers of questions tested for camps and with camps, for the run's summary.
 
     `too_few` counts the questions of `questions` with fewer answers than are needed.
     """

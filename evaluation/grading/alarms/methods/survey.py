@@ -51,7 +51,7 @@ AT_ONCE = 4_000_000
 
 @dataclass(frozen=True)
 class RankingStatistic:
-    """Statistic on a ranking with its threshold; the alarm is raised below the threshold.
+    """A statistic on a ranking with its threshold; below it the alarm is raised.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class RankingStatistic:
 
 
 def compute_leverage(aqer: AQER) -> RankingStatistic:
-    """Return the lowest rank correlation of raw scores after leaving out a single worker.
+    """Return the lowest rank correlation of a ranking with the ranking without one worker.
 
     Computed over ranked workers, with the run's rules and starting weights. In a crowd of more than
     60 workers, only the 20 with the greatest voting weights are tried, if they have three times the
@@ -99,7 +99,7 @@ def compute_leverage(aqer: AQER) -> RankingStatistic:
         copies = np.ones((m, len(left_out)))
         copies[left_out, np.arange(len(left_out))] = 0.0
         start = copies if electorate_start is None else copies * electorate_start[:, None]
-        raw = aqer.restarted(start / start.sum(axis=0), copies)
+        raw = aqer.compute_restarted_raw(start / start.sum(axis=0), copies)
         for code, column in zip(left_out.tolist(), raw.T, strict=True):
             # The worker who is left out still has a score, from the vote of the others: it says
             # nothing of how steady their order is.
@@ -114,7 +114,7 @@ def compute_leverage(aqer: AQER) -> RankingStatistic:
 
 
 def compute_start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> RankingStatistic:
-    """Return the rank correlation of two gradings, each started from one camp of workers.
+    """Return the rank correlation of two gradings that start from either camp of workers.
 
     Below .5 the answers alone do not show who is right.
     """
@@ -122,13 +122,13 @@ def compute_start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> RankingS
     for index, camp in enumerate(camps):
         # Both starts side by side: one column of weights each, in one pass.
         start[camp, index] = 1.0 / len(camp)
-    raw = aqer.restarted(start)
+    raw = aqer.compute_restarted_raw(start)
     correlation = spearman(raw[:, 0], raw[:, 1])
     return RankingStatistic(correlation, OPEN, None if correlation is not None else "no_spread")
 
 
 def compute_stability(agreement: ArrayLike) -> RankingStatistic:
-    """Return the median rank correlation between bootstrap draws and the run.
+    """Return the median rank correlation of the bootstrap draws with the run.
 
     `agreement` is `AQER.draw_agreement_`, (n_draws,), NaN where a draw has none.
     """
@@ -140,7 +140,7 @@ def compute_stability(agreement: ArrayLike) -> RankingStatistic:
 
 
 def compute_method_agreement(raw: Floats, other: Floats, among: Booleans) -> RankingStatistic:
-    """Return the rank correlation of raw scores by two grading methods, as an alarm statistic.
+    """Return the rank correlation of raw scores by two grading methods.
 
     All three are (M,); only the workers marked in `among` are compared.
     """
@@ -154,13 +154,10 @@ def compute_method_agreement(raw: Floats, other: Floats, among: Booleans) -> Ran
 
 
 def compute_concentration(weights: Floats) -> RankingStatistic:
-    """Return the effective share of voters (above 0, at most 1).
+    """Return the effective share of voters, 0 to 1; low if few workers have most of the weight.
 
-    It is low if a few workers hold most of the voting weight.
-
-    It is 1 / (M sum of squared weights) for M workers.
-
-    `weights` is (M,), NaN where no worker is graded.
+    It is 1 / (M sum of squared weights) for M workers. `weights` is (M,), NaN where no worker is
+    graded.
     """
     if not len(weights) or np.isnan(weights).all():
         return RankingStatistic(None, CONCENTRATION, "no_weights")
@@ -180,7 +177,7 @@ MODEL_LIKENESS_AT_ONCE = 20_000
 
 @dataclass(frozen=True)
 class ModelSimilarity:
-    """Test result for one language model: which workers' answers resemble the model's.
+    """Result of the test which workers' answers resemble one language model's.
 
     Attributes
     ----------
@@ -205,7 +202,7 @@ class ModelSimilarity:
 def compute_model_cosines(
     cells: Cells, vectors: Vectors, questions: Integers, model_vectors: Vectors
 ) -> Floats:
-    """Return the cosine of each worker answer to the model's answer to the same question.
+    """Return the cosine of each worker's answer with the model's answer to the same question.
 
     Shape (N,). Cells in cell order; NaN where the model has none; 0 where a vector is zero.
 
@@ -229,7 +226,7 @@ def compute_model_cosines(
 def find_workers_similar_to_model(
     model: object, pairs: Pairs, cells: Cells, to_model: Floats
 ) -> ModelSimilarity:
-    """Return the test whether workers' answers resemble those of a language model.
+    """Return the result of testing which workers' answers resemble a language model's.
 
     `model` is the model's label; `to_model` (N,) is the result of `compute_model_cosines`.
     """
@@ -254,7 +251,7 @@ def find_workers_similar_to_model(
 
 
 def _compute_gap_closed(cells: Cells, known: np.ndarray, value: Floats, n: Floats) -> Floats:
-    """Return how much nearer each worker is to the model than other workers, as a share.
+    """Return how far each worker's cosine to the model closes the others' gap to 1, as a share.
 
     The gap is that from the others' mean cosine to 1; shape (M,).
     """
@@ -269,7 +266,7 @@ def _compute_gap_closed(cells: Cells, known: np.ndarray, value: Floats, n: Float
 
 
 def _find_nearest_pair(pairs: Pairs) -> Integers:
-    """Return the index of each worker's most similar pair (highest mean cosine); -1 if none.
+    """Return the index of each worker's pair with the highest mean cosine; -1 if none.
 
     Shape (M,).
     """
@@ -287,7 +284,7 @@ def _find_nearest_pair(pairs: Pairs) -> Integers:
 def _compute_paired_z(
     pairs: Pairs, cells: Cells, to_model: Floats, worker: int, pair: int
 ) -> float:
-    """Return z of a worker's cosines to the model minus those to the paired worker."""
+    """Return z of the paired test: a worker's cosines to the model minus those to a worker."""
     answer_pairs = np.flatnonzero(pairs.pair == pair)
     own_cells = np.flatnonzero(cells.worker == worker)
     to_worker = np.full(pairs.n_questions, np.nan)
@@ -304,10 +301,7 @@ def _compute_paired_z(
 
 
 def _normalise_rows(x: Vectors) -> Vectors:
-    """Return the vectors, dense or sparse, scaled to length 1; zero rows stay zero.
-
-    `x` is (n, d).
-    """
+    """Return the vectors (n, d), dense or sparse, scaled to length 1; zero rows stay zero."""
     if not sparse.issparse(x):
         x = convert_to_dense(x)
         norm = np.linalg.norm(x, axis=1, keepdims=True)
@@ -320,10 +314,7 @@ def _normalise_rows(x: Vectors) -> Vectors:
 
 
 def _compute_inner_products(x: Vectors, y: Vectors) -> Floats:
-    """Return the inner product of each row of x with the same row of y.
-
-    Shape (n,).
-    """
+    """Return the inner product (n,) of each row of x with the same row of y."""
     if sparse.issparse(x) or sparse.issparse(y):
         return np.asarray((sparse.csr_array(x) * sparse.csr_array(y)).sum(axis=1))
     return np.einsum("nd,nd->n", x, y)
@@ -333,8 +324,8 @@ NO_OTHER_GRADER = "no_other_grader"
 
 
 @dataclass(frozen=True)
-class ModelAnswersInSpace:
-    """Vectors of one language model's answers, with the code of each answer's question.
+class ModelAnswerVectors:
+    """Vectors of one language model's answers, with the question code of each answer.
 
     `vectors` is (R, d), `questions` (R,) with each code at most once.
     """
@@ -382,13 +373,13 @@ class RunChecks:
 def compute_run_checks(
     aqer: AQER,
     other_raw: Floats | None = None,
-    models: Iterable[ModelAnswersInSpace] = (),
+    models: Iterable[ModelAnswerVectors] = (),
     vectors: Vectors | None = None,
     other_reason: str = NO_OTHER_GRADER,
     ranked: AQER | None = None,
     left_out: Booleans | None = None,
 ) -> RunChecks:
-    """Return the results of all statistical checks for alarms on a graded run.
+    """Return the results of all statistical checks for alarms in a graded run.
 
     Parameters
     ----------
@@ -442,7 +433,7 @@ def compute_run_checks(
 
 
 def _find_heaviest(weights: Floats) -> Integers:
-    """Return the smallest set of workers (codes) with half of the voting weight."""
+    """Return the codes of the fewest workers who together have half of the voting weight."""
     order = np.argsort(-np.nan_to_num(weights), kind="stable")
     total = np.cumsum(np.nan_to_num(weights)[order])
     if not len(total) or total[-1] <= 0:

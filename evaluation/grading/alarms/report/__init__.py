@@ -15,7 +15,7 @@ from evaluation.grading.alarms.report.marks import (
     read_marks_and_counts,
 )
 from evaluation.grading.alarms.report.outcomes import (
-    Became,
+    AlarmOutcome,
     FalseAlarmRates,
     OutcomesReport,
     build_outcomes_report,
@@ -30,14 +30,14 @@ from evaluation.grading.alarms.report.report import (
     build_checks,
     count_alarms,
     group_checks,
-    iterate_alarms,
+    iterate_alarms_with_ids,
     read_checks,
 )
 
 __all__ = [
     "AlarmEntry",
+    "AlarmOutcome",
     "AlarmsReport",
-    "Became",
     "Check",
     "ChecksOfResult",
     "FalseAlarmRates",
@@ -50,7 +50,7 @@ __all__ = [
     "count_alarms",
     "find_false_alarm_rates",
     "group_checks",
-    "iterate_alarms",
+    "iterate_alarms_with_ids",
     "read_alarms_and_marks",
     "read_all_marks",
     "read_checks",

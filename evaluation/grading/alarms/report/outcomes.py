@@ -27,14 +27,14 @@ from evaluation.grading.alarms.messages import (
     CROWDS,
     ONE_GROUP,
     SEVERITIES,
-    choose_case,
-    format_case_rates,
-    format_rate,
-    get_title,
+    choose_alarm_case,
+    format_false_alarm_rate,
+    format_false_alarm_rates,
+    get_alarm_title,
 )
-from evaluation.grading.alarms.report.report import NAMED, Named
+from evaluation.grading.alarms.report.report import NAMED, NamedItem
 from evaluation.grading.alarms.run.detection import ANSWERS
-from evaluation.grading.summary import AqerSummary, CheckResult, GoneAlarm, read_summary
+from evaluation.grading.summary import AqerSummary, CheckResult, VanishedAlarm, read_summary
 from evaluation.models import Alarm, AlarmReview, Run
 from evaluation.models.runs import GRADING
 from evaluation.runs.reports.judging import (
@@ -54,7 +54,7 @@ ANY = "any"
 
 
 @dataclass(frozen=True)
-class Rate:
+class FalseAlarmRate:
     """Rate at which one alarm was raised in random groups of a crowd without a known problem.
 
     Attributes
@@ -74,13 +74,13 @@ class Rate:
 
     @property
     def name(self) -> str:
-        """Name of the crowd that the groups were drawn from."""
+        """Name of the crowd from which the groups were drawn."""
         return CROWDS[self.crowd]
 
     @property
     def said(self) -> str:
         """The false-alarm rate as text, such as "38.4% (34.7 to 42.2) of 643"."""
-        return format_rate(self.looked, self.rang, self.share, self.low, self.high)
+        return format_false_alarm_rate(self.looked, self.rang, self.share, self.low, self.high)
 
     @property
     def is_high(self) -> bool:
@@ -90,16 +90,16 @@ class Rate:
 
 @dataclass(frozen=True)
 class CaseRates:
-    """False-alarm rates of one alarm in several crowds."""
+    """Measured false-alarm rates of one alarm, in several crowds."""
 
     case: str
     severity: str
-    rates: tuple[Rate, ...]
+    rates: tuple[FalseAlarmRate, ...]
 
     @property
     def title(self) -> str:
         """Title of the alarm."""
-        return get_title(self.case)
+        return get_alarm_title(self.case)
 
     @property
     def word(self) -> str:
@@ -114,7 +114,7 @@ class CaseRates:
 
 @dataclass(frozen=True)
 class FalseAlarmRates:
-    """False-alarm rates of all alarms, for the measured group size nearest to a crowd's size.
+    """Measured false-alarm rates of all alarms, for the group size nearest to a crowd's size.
 
     Attributes
     ----------
@@ -127,8 +127,8 @@ class FalseAlarmRates:
     cases: tuple[CaseRates, ...]
 
     @property
-    def often(self) -> list[CaseRates]:
-        """Alarms (not notices) with a high false-alarm rate in groups of this size."""
+    def frequent_cases(self) -> list[CaseRates]:
+        """Alarms (not notices) that are often raised falsely in groups of this size."""
         return [case for case in self.cases if case.severity == "alarm" and case.has_high_rate]
 
     @property
@@ -136,17 +136,17 @@ class FalseAlarmRates:
         """Names of the crowds, one for each column of rates."""
         return [rate.name for rate in self.cases[0].rates]
 
-    def describe(self, case: str) -> str:
-        """Return one alarm's false-alarm rates in sentences; "" if none were measured."""
+    def describe_rates(self, case: str) -> str:
+        """Return sentences on one alarm's false-alarm rates; "" if none were measured."""
         case_rates = next((rates for rates in self.cases if rates.case == case), None)
         if case_rates is None:
             return ""
         rates = [(rate.name, rate.said) for rate in case_rates.rates]
-        return format_case_rates(self.size, rates, often=case_rates.has_high_rate)
+        return format_false_alarm_rates(self.size, rates, often=case_rates.has_high_rate)
 
 
 def find_false_alarm_rates(n_workers: int) -> FalseAlarmRates | None:
-    """Return the false-alarm rates for a crowd of this size; None below 3 workers.
+    """Return the false-alarm rates measured nearest to a crowd's size; None below 3 workers.
 
     The nearest size is that of the least ratio: 14 are compared with 10, 15 with 20.
     """
@@ -163,13 +163,13 @@ def find_false_alarm_rates(n_workers: int) -> FalseAlarmRates | None:
 
 @cache
 def _read_rates() -> Mapping[int, tuple[CaseRates, ...]]:
-    """Return the false-alarm rates by group size, read from the CSV file."""
-    rates_by_size: dict[int, dict[tuple[str, str], list[Rate]]] = {}
+    """Return the measured false-alarm rates by group size, read from the project's CSV file."""
+    rates_by_size: dict[int, dict[tuple[str, str], list[FalseAlarmRate]]] = {}
     with FILE.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             if int(row["resamples"]) == ONE_GROUP or row["alarm"] == ANY:
                 continue
-            rate = Rate(
+            rate = FalseAlarmRate(
                 row["crowd"],
                 int(row["resamples"]),
                 int(row["looked_at"]),
@@ -194,7 +194,7 @@ REPORTED_SEVERITIES = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
 
 
 @dataclass(frozen=True)
-class Became:
+class AlarmOutcome:
     """Outcome of an alarm after a remedy or in a later run: settled or still open.
 
     Attributes
@@ -212,7 +212,7 @@ class Became:
 
     case: str
     severity: str
-    workers: tuple[Named, ...]
+    workers: tuple[NamedItem, ...]
     n_workers: int
     outcome: Message
     is_settled: bool
@@ -224,7 +224,7 @@ class Became:
     @property
     def title(self) -> str:
         """Title of the alarm."""
-        return get_title(self.case)
+        return get_alarm_title(self.case)
 
     @property
     def asks_experts(self) -> bool:
@@ -239,9 +239,9 @@ class Became:
 
 @dataclass(frozen=True)
 class OutcomesReport:
-    """Outcomes of the alarms of a run and of the earlier run on which it is based."""
+    """Outcomes of a run's alarms, and of the alarms of the run from which it was made."""
 
-    rows: list[Became]
+    rows: list[AlarmOutcome]
     made_from: UUID | None
 
     @property
@@ -257,7 +257,7 @@ class OutcomesReport:
 
 @dataclass(frozen=True)
 class _AlarmIdentity:
-    """Values that identify the same alarm in another run: kind, severity, workers, model."""
+    """Values by which an alarm is recognised in another run: kind, severity, workers, model."""
 
     kind: str
     severity: str
@@ -268,12 +268,12 @@ class _AlarmIdentity:
     def from_alarm(
         cls, kind: str, severity: str, workers: Iterable[UUID], message: Any
     ) -> _AlarmIdentity:
-        """Return an alarm's identity; `message` holds the model of a `model_like` alarm."""
+        """Return the identity of an alarm; `message` holds the model of a `model_like` alarm."""
         values = Message.from_stored(message).values
         return cls(kind, severity, frozenset(workers), values.get("model"))
 
-    def is_same(self, other: _AlarmIdentity) -> bool:
-        """Return whether two runs' alarms are the same: equal kind, and mostly the same workers."""
+    def is_same_alarm(self, other: _AlarmIdentity) -> bool:
+        """Return whether another run's alarm is the same: equal kind, mostly the same workers."""
         mine = (self.kind, self.severity, self.model, bool(self.workers))
         if mine != (other.kind, other.severity, other.model, bool(other.workers)):
             return False
@@ -284,12 +284,10 @@ class _AlarmIdentity:
 
 
 def build_outcomes_report(run: Run) -> OutcomesReport | None:
-    """Return the outcomes of a run's alarms after remedies.
+    """Return the outcomes of a run's alarms after its remedies; None without a remedy or alarms.
 
-    None for a run without a remedy, an earlier run or alarms.
-
-    At most six queries. A run by words that follows a `grader_disagreement` needs some more, to
-    compare experts' grades with both runs.
+    None also without an earlier run. At most six queries. A run by words that follows a
+    `grader_disagreement` needs some more, to compare experts' grades with both runs.
     """
     summary = read_summary(run)
     remedies = summary.remedies
@@ -316,7 +314,7 @@ def build_outcomes_report(run: Run) -> OutcomesReport | None:
 
 
 def _read_alarms(run: Run) -> list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]]:
-    """Return a run's alarms and notices, each with its identity and workers' names."""
+    """Return a run's alarms and notices, each with its identity and its workers' names."""
     newest = AlarmReview.objects.filter(alarm=OuterRef("pk")).order_by("-pk")
     alarms = (
         Alarm.objects.filter(run=run, severity__in=REPORTED_SEVERITIES)
@@ -351,19 +349,19 @@ def _read_worker_names(workers: list[UUID]) -> dict[UUID, str]:
 
 def _iterate_outcomes(
     alarms: list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]],
-    gone: Iterable[GoneAlarm],
+    gone: Iterable[VanishedAlarm],
     earlier_alarms: list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]],
     summary: AqerSummary,
     names: dict[UUID, str],
-) -> Iterator[Became]:
-    """Yield the outcomes of a run's alarms, of settled ones, and of the earlier run's alarms."""
+) -> Iterator[AlarmOutcome]:
+    """Yield the outcomes of a run's alarms, of vanished alarms and of the earlier run's others."""
     # An alarm of the run before answers to one alarm of this run at most.
     unmatched = list(earlier_alarms)
 
     def take_matching(seen: _AlarmIdentity) -> dict[str, Any]:
-        """Return the earlier run's review of the same alarm, and remove it from the unmatched."""
+        """Return the earlier run's review of the same alarm, and remove it from `unmatched`."""
         for row in unmatched:
-            if row[1].is_same(seen):
+            if row[1].is_same_alarm(seen):
                 unmatched.remove(row)
                 return _read_review(row[0])
         return {}
@@ -398,7 +396,7 @@ def _iterate_outcomes(
 
 
 def _read_review(alarm: Alarm) -> dict[str, Any]:
-    """Return the index, review state and note of an earlier run's alarm as outcome fields."""
+    """Return an earlier alarm's place, review state and note, as fields of `AlarmOutcome`."""
     state = "" if alarm.state == Alarm.State.OPEN else Alarm.State(alarm.state).label
     note = getattr(alarm, "note", "") or ""
     return {"before": alarm.place, "said": state, "note": note}
@@ -407,7 +405,7 @@ def _read_review(alarm: Alarm) -> dict[str, Any]:
 def _explain_absence(
     seen: _AlarmIdentity, checks: Iterable[CheckResult], statistic: float | None
 ) -> Message:
-    """Return why an alarm of the earlier run is missing in this run, as a message."""
+    """Return the message on why this run does not raise an alarm of the earlier run."""
     name = {"clique": "copies"}.get(seen.kind, seen.kind)
     if seen.kind == "two_camps" and not seen.workers:
         name = "two_camps_of_questions"
@@ -419,8 +417,8 @@ def _explain_absence(
     return Message("outcome.settings", {"workers": len(seen.workers)})
 
 
-def _add_expert_judgement(outcome: Became, run: Run, before: Run) -> Became:
-    """Return the outcome after a check whether experts' grades fit this run better than `before`.
+def _add_expert_judgement(outcome: AlarmOutcome, run: Run, before: Run) -> AlarmOutcome:
+    """Return the outcome, settled if experts' grades fit this run better than `before`.
 
     It is settled if the grades agree with this run's scores, and better than with the earlier ones.
     Without an expert's grade, the outcome is returned unchanged.
@@ -453,8 +451,10 @@ def _build_outcome(
     outcome: Message,
     is_settled: bool = True,
     **more: Any,
-) -> Became:
-    """Return the outcome row of an alarm, with the names of its first few workers."""
-    first_workers = tuple(Named(*worker) for worker in list(workers.items())[:NAMED])
-    case = choose_case(seen.kind, seen.severity, bool(seen.workers))
-    return Became(case, seen.severity, first_workers, len(workers), outcome, is_settled, **more)
+) -> AlarmOutcome:
+    """Return the outcome of an alarm, with the names of its first workers."""
+    first_workers = tuple(NamedItem(*worker) for worker in list(workers.items())[:NAMED])
+    case = choose_alarm_case(seen.kind, seen.severity, bool(seen.workers))
+    return AlarmOutcome(
+        case, seen.severity, first_workers, len(workers), outcome, is_settled, **more
+    )

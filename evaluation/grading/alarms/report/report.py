@@ -16,11 +16,11 @@ from evaluation.core.messages.reasons import describe_unchecked
 from evaluation.grading.alarms.messages import (
     RESULTS,
     SEVERITIES,
-    choose_case,
-    format_needs,
+    choose_alarm_case,
+    format_needed_data,
+    format_skipped_checks,
     format_statistic,
-    format_unchecked,
-    get_title,
+    get_alarm_title,
 )
 from evaluation.grading.alarms.methods.survey import STABLE
 from evaluation.grading.methods.check_results import (
@@ -28,7 +28,7 @@ from evaluation.grading.methods.check_results import (
     NOT_RECORDED,
     Result,
     classify_check,
-    find_needed,
+    find_needed_count,
     find_raising_checks,
 )
 from evaluation.grading.summary import CheckResult, read_summary
@@ -42,7 +42,7 @@ NAMED = 6
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedItem:
     """A worker or question that an alarm names: public id and external id."""
 
     id: UUID
@@ -74,8 +74,8 @@ class AlarmEntry:
     message: Message
     n_workers: int
     n_questions: int
-    workers: tuple[Named, ...] = ()
-    questions: tuple[Named, ...] = ()
+    workers: tuple[NamedItem, ...] = ()
+    questions: tuple[NamedItem, ...] = ()
     state: str = Alarm.State.OPEN.value
     outcome: Message | None = None
     answered: bool = False
@@ -83,7 +83,7 @@ class AlarmEntry:
     @property
     def title(self) -> str:
         """Title of the alarm."""
-        return get_title(self.case)
+        return get_alarm_title(self.case)
 
     @property
     def word(self) -> str:
@@ -113,7 +113,7 @@ class AlarmEntry:
 
 @dataclass(frozen=True)
 class Check:
-    """A statistical check for one kind of alarm: statistic, threshold and result.
+    """A check for one kind of alarm, as stored with a run: statistic, threshold and result.
 
     `rings` is true if the check raised an alarm, `is_answered` if remedies resolve all its alarms.
     """
@@ -139,18 +139,18 @@ class Check:
 
     @property
     def needed(self) -> int | None:
-        """Least number of items the check needs; None if it ran or more data would not help."""
-        return find_needed(self.name, self.reason) if self.statistic is None else None
+        """Least number of items that the check needs; None if it ran or more would not help."""
+        return find_needed_count(self.name, self.reason) if self.statistic is None else None
 
     @property
     def needs(self) -> str:
-        """Least data the check needs, as text; "" if it ran or more data would not help."""
-        return format_needs(self.name, self.reason) if self.statistic is None else ""
+        """Least data that the check needs, as text; "" if it ran or more would not help."""
+        return format_needed_data(self.name, self.reason) if self.statistic is None else ""
 
     @property
     def title(self) -> str:
         """Title of the alarm that the check raises."""
-        return get_title(self.name)
+        return get_alarm_title(self.name)
 
     @property
     def measured(self) -> str:
@@ -165,7 +165,7 @@ class Check:
 
 @dataclass(frozen=True)
 class ChecksOfResult:
-    """The checks of a run that have one result, such as "good", and the result's label."""
+    """The checks of a run with the same result, such as "good", and that result's label."""
 
     result: Result
     word: str
@@ -205,20 +205,20 @@ class AlarmsReport:
 
     @property
     def n(self) -> int:
-        """Total number of alarms, including those on other pages."""
+        """Number of all alarms, including those on other pages."""
         return sum(self.counts.values())
 
     @property
     def open_counts(self) -> dict[str, int] | None:
-        """Numbers of alarms by severity, or by review state if reviewed; None without checks."""
+        """Numbers of alarms by severity; reviewed ones by review state; None without checks."""
         if not self.looked:
             return None
         return count_by_severity(
             ((alarm.severity, alarm.state, alarm.answered), 1) for alarm in self.alarms
         )
 
-    def select_first(self, most: int) -> AlarmsReport:
-        """Return the report with its first `most` alarms only, and at most 6 workers in each."""
+    def select_first_alarms(self, most: int) -> AlarmsReport:
+        """Return a copy with the first `most` alarms only, each with at most 6 workers."""
         alarms = [replace(alarm, workers=alarm.workers[:NAMED]) for alarm in self.alarms[:most]]
         return replace(self, alarms=alarms)
 
@@ -226,7 +226,7 @@ class AlarmsReport:
     def unchecked(self) -> str:
         """Sentence that lists the checks without enough data; "" if there are none."""
         lacking = [check for check in self.checks if check.result == "not_enough_data"]
-        return format_unchecked((check.name, check.reason) for check in lacking)
+        return format_skipped_checks((check.name, check.reason) for check in lacking)
 
     @property
     def results(self) -> list[ChecksOfResult]:
@@ -240,7 +240,7 @@ class AlarmsReport:
 
 
 def count_alarms(*runs: Run) -> list[dict[str, int] | None]:
-    """Return each run's number of alarms by severity, None if it has no checks; one query.
+    """Return each run's numbers of alarms by severity, None without checks; one query.
 
     Alarms dismissed by a reviewer are counted as `dismissed`, those that a remedy of the run
     answers as `answered`, and nowhere else.
@@ -258,7 +258,7 @@ def count_alarms(*runs: Run) -> list[dict[str, int] | None]:
 
 
 def count_by_severity(alarms: Iterable[tuple[tuple[str, str, bool], int]]) -> dict[str, int]:
-    """Count alarms by severity; reviewed ones count as `dismissed` or `answered` instead."""
+    """Return the numbers of alarms by severity; reviewed ones count as dismissed or answered."""
     counts: dict[str, int] = {}
     for (severity, state, answered), n in alarms:
         name = severity
@@ -278,7 +278,7 @@ def build_alarms_report(
     skip: int = 0,
     names: int | None = NAMED,
 ) -> AlarmsReport:
-    """Return the alarms of a run, or those that name a worker or a question; 2 or 3 queries.
+    """Return the report on a run's alarms, or on those that name a worker or a question.
 
     At most `most` are listed, after the first `skip`, each with at most `names` of its workers.
     """
@@ -287,20 +287,22 @@ def build_alarms_report(
         rows = rows.filter(workers__public_id=worker)
     if question is not None:
         rows = rows.filter(questions__public_id=question)
-    report = build_report(run, _iterate_entries(rows), read_names(rows, names), most, skip)
+    report = build_alarms_page(
+        run, _iterate_entries(rows), read_named_items(rows, names), most, skip
+    )
     # The checks are of the whole run, also beside a part of its alarms.
     is_part = worker is not None or question is not None
     return replace(report, checks=read_checks(run)) if is_part else report
 
 
-def build_report(
+def build_alarms_page(
     run: Run,
     entries: Iterable[AlarmEntry],
     named: NamedBy,
     most: int | None = MOST,
     skip: int = 0,
 ) -> AlarmsReport:
-    """Return a report with one page of a run's alarms.
+    """Return the report on alarms that were already read, with one page of them.
 
     `skip` alarms come before the page, which lists at most `most`; `named` holds the names of the
     workers and questions that the alarms name.
@@ -326,18 +328,18 @@ def build_report(
 
 
 def read_checks(run: Run) -> list[Check]:
-    """Return the checks of a run; empty for runs that are older than the checks. One query."""
+    """Return the checks of a run; empty for runs older than the checks. One query."""
     columns = ("kind", "severity", "n_workers", "answered", "state")
-    rows = annotate_numbers(Alarm.objects.filter(run=run)).order_by().values_list(*columns)
+    rows = annotate_named_counts(Alarm.objects.filter(run=run)).order_by().values_list(*columns)
     raised = (
-        (choose_case(kind, severity, bool(n_workers)), answered and state != Alarm.State.OPEN)
+        (choose_alarm_case(kind, severity, bool(n_workers)), answered and state != Alarm.State.OPEN)
         for kind, severity, n_workers, answered, state in rows
     )
     return build_checks(run, raised)
 
 
 def build_checks(run: Run, raised: Iterable[tuple[str, bool]]) -> list[Check]:
-    """Return every declared check of a run in order; empty for runs older than the checks.
+    """Return all declared checks of a run in order; empty for runs older than the checks.
 
     `raised` are the run's alarms, each with its case and whether a remedy of the run settles it.
     Runs of older versions stored fewer checks: a missing one is a problem if it has raised an alarm
@@ -369,7 +371,7 @@ def build_checks(run: Run, raised: Iterable[tuple[str, bool]]) -> list[Check]:
 
 
 def _build_check(stored: CheckResult, agreement: float | None) -> Check:
-    """Return a stored check as a record of the report.
+    """Return the report's record of a stored check.
 
     Older runs with remedies checked the stability on the plain grading, which has no bootstrap
     draws, and stored no statistic. The agreement of their own draws (`agreement`) is stored.
@@ -380,17 +382,17 @@ def _build_check(stored: CheckResult, agreement: float | None) -> Check:
     return Check(stored.check, statistic, stored.threshold, rings, reason)
 
 
-def iterate_alarms(run: Run) -> Iterator[tuple[AlarmEntry, list[str], list[str]]]:
-    """Yield every alarm of a run with the ids of all its workers and questions.
+def iterate_alarms_with_ids(run: Run) -> Iterator[tuple[AlarmEntry, list[str], list[str]]]:
+    """Yield every alarm of a run, with the external ids of its workers and of its questions.
 
     Ids keep the order of the grading: of questions with camps, the most separated one comes first.
     """
     for alarm in Alarm.objects.filter(run=run).order_by("place"):
-        workers, questions = _read_ids(alarm, "worker"), _read_ids(alarm, "question")
-        yield build_entry(alarm, len(workers), len(questions)), workers, questions
+        workers, questions = _read_named_ids(alarm, "worker"), _read_named_ids(alarm, "question")
+        yield build_alarm_entry(alarm, len(workers), len(questions)), workers, questions
 
 
-def _read_ids(alarm: Alarm, what: str) -> list[str]:
+def _read_named_ids(alarm: Alarm, what: str) -> list[str]:
     """Return the external ids of the workers or questions (`what`) that an alarm names."""
     # Rows of the table between the two were written in the order in which the alarm names them.
     named = _get_through_model(what).objects.filter(alarm=alarm).order_by("pk")
@@ -398,17 +400,17 @@ def _read_ids(alarm: Alarm, what: str) -> list[str]:
 
 
 def _get_through_model(what: str) -> Any:
-    """Return the database table that links alarms to workers or to questions."""
+    """Return the table model that links alarms to workers or to questions (`what`)."""
     return (Alarm.workers if what == "worker" else Alarm.questions).through
 
 
-def build_entry(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
-    """Convert an alarm of the database to a report entry without names."""
+def build_alarm_entry(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
+    """Return the report's record of a stored alarm, without the names of its workers."""
     return AlarmEntry(
         place=alarm.place,
         kind=alarm.kind,
         severity=alarm.severity,
-        case=choose_case(alarm.kind, alarm.severity, bool(n_workers)),
+        case=choose_alarm_case(alarm.kind, alarm.severity, bool(n_workers)),
         statistic=alarm.statistic,
         threshold=alarm.threshold,
         message=Message.from_stored(alarm.message),
@@ -421,32 +423,32 @@ def build_entry(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
 
 
 def _iterate_entries(rows: QuerySet[Alarm]) -> Iterator[AlarmEntry]:
-    """Convert the alarms of a query to report entries without names, in the run's order."""
-    for alarm in annotate_numbers(rows.defer("evidence")).order_by("place"):
-        yield build_entry(alarm, alarm.n_workers, alarm.n_questions)
+    """Yield the report's records of a query's alarms, without names, in the run's order."""
+    for alarm in annotate_named_counts(rows.defer("evidence")).order_by("place"):
+        yield build_alarm_entry(alarm, alarm.n_workers, alarm.n_questions)
 
 
-def annotate_numbers(rows: QuerySet[Alarm]) -> QuerySet[Any]:
-    """Annotate alarms with the numbers of workers and questions they name."""
+def annotate_named_counts(rows: QuerySet[Alarm]) -> QuerySet[Any]:
+    """Return the query with the numbers of workers and questions that each alarm names."""
     # Each counted by a query of its own inside the one: joined, both would multiply each other.
     return rows.annotate(
-        n_workers=_count_named(Alarm.workers.through),
-        n_questions=_count_named(Alarm.questions.through),
+        n_workers=_build_named_count(Alarm.workers.through),
+        n_questions=_build_named_count(Alarm.questions.through),
     )
 
 
-def _count_named(through: Any) -> Coalesce:
-    """Return the subquery that counts the workers (or questions) an alarm names."""
+def _build_named_count(through: Any) -> Coalesce:
+    """Return the subquery that counts the workers (or questions) that an alarm names."""
     return count_rows_by(through.objects.filter(alarm=OuterRef("pk")), "alarm")
 
 
-NamedBy = dict[tuple[str, int], tuple[Named, ...]]
+NamedBy = dict[tuple[str, int], tuple[NamedItem, ...]]
 
 
-def read_names(
+def read_named_items(
     rows: QuerySet[Alarm], n_workers: int | None = NAMED, marked: QuerySet[Any] | None = None
 ) -> NamedBy:
-    """Return the first workers and questions that each alarm names, for display; one query.
+    """Return the first workers and questions that each alarm names; one query.
 
     Keys are ("worker" or "question", the alarm's place). `marked` are rows of alarms and workers,
     which become the key "mark".
@@ -467,12 +469,12 @@ def read_names(
         columns = ("alarm__place", "worker__public_id", "worker__external_id")
         others.append(values.values_list("what", "at", *columns))
     for what, _, place, public_id, name in sorted(first.union(*others, all=True)):
-        names[what, place] = (*names.get((what, place), ()), Named(public_id, name))
+        names[what, place] = (*names.get((what, place), ()), NamedItem(public_id, name))
     return names
 
 
 def _add_names(
-    entry: AlarmEntry, workers: tuple[Named, ...], questions: tuple[Named, ...]
+    entry: AlarmEntry, workers: tuple[NamedItem, ...], questions: tuple[NamedItem, ...]
 ) -> AlarmEntry:
-    """Return the entry with the workers and questions it names."""
+    """Return a copy of the record with the workers and questions that the alarm names."""
     return AlarmEntry(**{**vars(entry), "workers": workers, "questions": questions})

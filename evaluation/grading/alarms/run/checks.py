@@ -19,7 +19,7 @@ TOO_FEW_ANSWERS = "no_worker_with_3_answers"
 
 
 def compute_dont_know_shares(worker: Integers, n_workers: int, is_dont_know: Booleans) -> Floats:
-    """Return the share of each worker's answers that mean only "I don't know". Shape (M,).
+    """Return the share of each worker's answers (M,) that mean only "I don't know".
 
     It is 0 for workers with fewer than 3 such answers.
 
@@ -32,7 +32,7 @@ def compute_dont_know_shares(worker: Integers, n_workers: int, is_dont_know: Boo
     return np.where(n_dont_know >= FEWEST_DONT_KNOW, n_dont_know / np.maximum(total, 1), 0.0)
 
 
-def check_dont_know(worker: Integers, shares: Floats) -> CheckResult:
+def build_dont_know_check(worker: Integers, shares: Floats) -> CheckResult:
     """Return the check for workers who often answer only "I don't know".
 
     Its statistic is the largest of the `shares` (`compute_dont_know_shares`).
@@ -44,17 +44,22 @@ def check_dont_know(worker: Integers, shares: Floats) -> CheckResult:
 
 
 def build_checks(survey: RunChecks, *of_texts: CheckResult) -> tuple[CheckResult, ...]:
-    """Return all checks of a run in their declared order.
+    """Return all checks of a run in their declared order, to be stored with it.
 
     `of_texts` are the checks on the answers' texts; `survey` holds the statistical checks.
     """
-    made = [*of_texts, *_check_groups(survey), _check_models(survey), *_check_ranking(survey)]
+    made = [
+        *of_texts,
+        *_build_group_checks(survey),
+        _build_model_check(survey),
+        *_build_ranking_checks(survey),
+    ]
     by_name = {check.check: check for check in made}
     return tuple(by_name[name] for name in CHECK_NAMES)
 
 
-def _check_groups(survey: RunChecks) -> list[CheckResult]:
-    """Return the checks for camps (opposed groups of workers) and for copied answers."""
+def _build_group_checks(survey: RunChecks) -> list[CheckResult]:
+    """Return the checks for camps of workers, camps on single questions and copied answers."""
     camps, questions, copies = survey.camps, survey.questions, survey.kinship
     starts = survey.starts
     excess = None
@@ -85,7 +90,7 @@ def _check_groups(survey: RunChecks) -> list[CheckResult]:
     ]
 
 
-def _check_models(survey: RunChecks) -> CheckResult:
+def _build_model_check(survey: RunChecks) -> CheckResult:
     """Return the check for workers whose answers resemble a language model's.
 
     Its statistic is the largest of all workers and models, 0 if no worker is nearer to a model than
@@ -101,8 +106,8 @@ def _check_models(survey: RunChecks) -> CheckResult:
     return CheckResult(name, max(0.0, largest), NEAR_MODEL, is_raised)
 
 
-def _check_ranking(survey: RunChecks) -> list[CheckResult]:
-    """Return the checks of the ranking's stability, the convergence and the amount of data."""
+def _build_ranking_checks(survey: RunChecks) -> list[CheckResult]:
+    """Return the checks of the ranking's stability, of convergence and of the amount of data."""
     checks = [
         CheckResult(name, check.statistic, check.threshold, check.is_raised, check.reason)
         for name, check in (

@@ -24,7 +24,7 @@ from evaluation.core.stats.grams import Vectors
 from evaluation.core.text.quality import is_dont_know as says_dont_know
 from evaluation.grading.alarms.methods import (
     Finding,
-    ModelAnswersInSpace,
+    ModelAnswerVectors,
     QuestionCamps,
     RunChecks,
     build_findings,
@@ -35,11 +35,11 @@ from evaluation.grading.alarms.methods.questions import AnswerCamps, clip_separa
 from evaluation.grading.alarms.run.checks import (
     DONT_KNOW,
     build_checks,
-    check_dont_know,
+    build_dont_know_check,
     compute_dont_know_shares,
 )
 from evaluation.grading.alarms.run.texts import find_identical_texts, find_junk, is_copied_group
-from evaluation.grading.crowd import GradedCrowd, ModelColumns, OutsideInformation, build_labels
+from evaluation.grading.crowd import GradedCrowd, ModelColumns, RemedyInputs, build_labels
 from evaluation.grading.summary import CheckResult
 
 OTHER_GRADER = "tfidf-word"
@@ -66,8 +66,8 @@ ANSWERS = frozenset(
 
 
 @dataclass(frozen=True)
-class SideBySide:
-    """Two answers to one question, displayed side by side as evidence for an alarm.
+class SideBySideAnswers:
+    """Row numbers of two answers to a question that are shown side by side as evidence.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class SideBySide:
 
 @dataclass(frozen=True)
 class Alarm:
-    """An alarm, notice or information about a grading, with ids of its workers and questions.
+    """An alarm, notice or information on a grading, with the ids of its workers and questions.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Alarm:
     workers: tuple[Any, ...]
     questions: tuple[Any, ...]
     message: Message
-    exhibits: tuple[SideBySide, ...] = ()
+    exhibits: tuple[SideBySideAnswers, ...] = ()
     outcome: Message | None = None
     reviewed: str = ""
 
@@ -118,13 +118,13 @@ class Alarm:
         return self.reviewed or (REMEDIED if self.is_answered else OPEN)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the alarm's values by column of alarms.csv."""
+        """Return the alarm's values by the column names of alarms.csv."""
         return {column: getattr(self, column) for column in COLUMNS}
 
 
 @dataclass(frozen=True)
 class Alarms:
-    """All alarms of a grading, with the statistical checks that raised them.
+    """All alarms of a grading, with the checks that raised them and the camps of its answers.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class Alarms:
 
 @dataclass(frozen=True)
 class GradedAnswers:
-    """Graded worker answers (texts, workers, questions, vectors) and the models' answers.
+    """Graded answers of workers (texts, workers, questions, vectors), and models' answers.
 
     `rows` are the answers' row numbers in the caller's table, which may have more answers; by
     default 0 to N-1.
@@ -163,13 +163,13 @@ class GradedAnswers:
     rows: Sequence[int] | None = None
 
 
-def choose_crowd(
+def choose_alarm_crowd(
     parameters: AqerParameters,
     graded: GradedCrowd,
     answers: GradedAnswers,
-    outside: OutsideInformation | None = None,
+    outside: RemedyInputs | None = None,
 ) -> tuple[AQER, GradedAnswers]:
-    """Return the grading, and the answers, in which alarms are to be detected.
+    """Return the fitted grading and the answers in which alarms are to be detected.
 
     In a run without remedies these are the run's grading and answers. With remedies it is the
     grading without them, because a remedy corrects the grades and not the crowd. If workers are
@@ -184,19 +184,17 @@ def choose_crowd(
     answers = select_rows(
         answers, np.flatnonzero([worker not in excluded for worker in answers.workers])
     )
-    plain = replace(parameters.without_remedies(), bootstrap=0, init="equal", nli=None)
-    aqer = plain.estimator().fit(
+    plain = replace(parameters.reset_remedies(), bootstrap=0, init="equal", nli=None)
+    aqer = plain.build_estimator().fit(
         answers.vectors, build_labels(answers.workers), build_labels(answers.questions)
     )
     return aqer, answers
 
 
-def restore_plain_vectors(
-    answers: GradedAnswers, outside: OutsideInformation | None
-) -> GradedAnswers:
-    """Return the answers with vectors of the texts as written, and without models' answers.
+def restore_plain_vectors(answers: GradedAnswers, outside: RemedyInputs | None) -> GradedAnswers:
+    """Return the answers with vectors of their uncorrected texts, and without models' answers.
 
-    Returned unchanged if no such vectors were kept.
+    Returned unchanged if the spelling was not corrected.
     """
     if outside is None or outside.plain_vectors is None:
         return answers
@@ -204,7 +202,7 @@ def restore_plain_vectors(
 
 
 def select_rows(answers: GradedAnswers, rows: Integers) -> GradedAnswers:
-    """Return the answers at the given rows; each keeps its original row number."""
+    """Return the answers with these row numbers, which keep their original row numbers."""
     row_numbers = rows.tolist()
     return replace(
         answers,
@@ -217,7 +215,7 @@ def select_rows(answers: GradedAnswers, rows: Integers) -> GradedAnswers:
 
 
 def join_ids(ids: Iterable[object]) -> str:
-    """Return ids joined by semicolons for one CSV cell; semicolons in an id are escaped."""
+    """Return ids joined by semicolons for a CSV cell; semicolons within an id are escaped."""
     return ";".join(str(identifier).replace("\\", "\\\\").replace(";", "\\;") for identifier in ids)
 
 
@@ -229,7 +227,7 @@ def detect_alarms(
     model_names: Mapping[Any, str] | None = None,
     ranking: AQER | None = None,
 ) -> Alarms:
-    """Return the alarms of a grading, its checks, and the camps of answers on each question.
+    """Return the alarms of a grading, its checks, and the camps of answers to each question.
 
     Parameters
     ----------
@@ -240,7 +238,7 @@ def detect_alarms(
     if progress is not None:
         progress("alarms", 0, 1)
     codes = _RunCodes.from_answers(aqer, answers)
-    other_raw, reason = _compute_other_raw(parameters, aqer, answers)
+    other_raw, reason = _compute_raw_by_words(parameters, aqer, answers)
     is_dont_know = np.array([says_dont_know(text) for text in answers.texts], dtype=bool)
     givers = (codes.worker, codes.question, len(codes.workers))
     junk = find_junk(answers.texts, answers.vectors, *givers, is_dont_know, parameters.seed)
@@ -265,23 +263,25 @@ def detect_alarms(
     unsorted = [
         *build_findings(survey_result, proven),
         *identical_texts,
-        *_find_dont_know(codes, is_dont_know, dont_know_shares),
+        *_build_dont_know_findings(codes, is_dont_know, dont_know_shares),
     ]
     if junk.repeated is not None:
         unsorted.append(junk.repeated)
     alike_counts = _count_nearly_identical(survey_result)
-    sorted_findings = [_add_counts(finding, alike_counts) for finding in sort_findings(unsorted)]
+    sorted_findings = [
+        _add_identical_counts(finding, alike_counts) for finding in sort_findings(unsorted)
+    ]
     alarms = tuple(_build_alarm(codes, finding, model_names or {}) for finding in sorted_findings)
     if progress is not None:
         progress("alarms", 1, 1)
-    dont_know = check_dont_know(codes.worker, dont_know_shares)
+    dont_know = build_dont_know_check(codes.worker, dont_know_shares)
     checks = build_checks(survey_result, identity_check, junk.check, dont_know)
     return Alarms(alarms, checks, _build_question_camps(codes, survey_result.questions))
 
 
 @dataclass(frozen=True)
 class _RunCodes:
-    """Integer codes of workers and questions in a run, with their ids and answer rows."""
+    """Integer codes of a run's workers and questions, with their ids and answer rows."""
 
     worker: Integers
     question: Integers
@@ -292,7 +292,7 @@ class _RunCodes:
 
     @classmethod
     def from_answers(cls, aqer: AQER, answers: GradedAnswers) -> _RunCodes:
-        """Number the workers and questions of the graded answers, and index the answers."""
+        """Return the codes of the workers and questions of graded answers, with answer rows."""
         workers, questions = aqer.workers_.tolist(), aqer.questions_.tolist()
         of_worker = {label: code for code, label in enumerate(workers)}
         of_question = {label: code for code, label in enumerate(questions)}
@@ -314,26 +314,24 @@ class _RunCodes:
 
 def _collect_model_answers(
     codes: _RunCodes, models: ModelColumns | None
-) -> list[ModelAnswersInSpace]:
-    """Return the vectors and questions of each language model's answers."""
+) -> list[ModelAnswerVectors]:
+    """Return the answer vectors and question codes of each language model."""
     if models is None:
         return []
     return [
-        ModelAnswersInSpace(
+        ModelAnswerVectors(
             label, models.vectors[list(rows.values())], np.array(list(rows), dtype=np.int64)
         )
         for label, rows in codes.model_rows.items()
     ]
 
 
-def _compute_other_raw(
+def _compute_raw_by_words(
     parameters: AqerParameters, aqer: AQER, answers: GradedAnswers
 ) -> tuple[Floats | None, str]:
-    """Return each worker's raw score from word counts (TF-IDF) instead of embeddings.
+    """Return workers' raw scores (M,) by word counts (TF-IDF) and "", or None and a reason code.
 
-    None with a reason if it cannot be computed.
-
-    Shape (M,). The electorate and the start are those of the run.
+    The electorate and the start are those of the run.
     """
     if parameters.embedder == OTHER_GRADER:
         return None, "graded_by_words_already"
@@ -342,13 +340,13 @@ def _compute_other_raw(
     except BackendError:
         return None, "no_words"
     grader = replace(
-        parameters.without_remedies(),
+        parameters.reset_remedies(),
         similarity="cosine",
         aggregation="mean",
         init="equal",
         nli=None,
         bootstrap=0,
-    ).estimator()
+    ).build_estimator()
     worker_codes = encode_labels(np.array(answers.workers, dtype=object))[0]
     question_codes = encode_labels(np.array(answers.questions, dtype=object))[0]
     electorate = aqer.fitted_.crowd.rules.electorate
@@ -356,8 +354,10 @@ def _compute_other_raw(
     return grader.raw_, ""
 
 
-def _find_dont_know(codes: _RunCodes, is_dont_know: Booleans, share: Floats) -> list[Finding]:
-    """Return the finding on workers who often answer "I don't know"; empty if none do."""
+def _build_dont_know_findings(
+    codes: _RunCodes, is_dont_know: Booleans, share: Floats
+) -> list[Finding]:
+    """Return the notice on workers who often answer "I don't know"; empty if none do."""
     named = np.flatnonzero(share >= DONT_KNOW)
     if not len(named):
         return []
@@ -377,7 +377,7 @@ def _find_dont_know(codes: _RunCodes, is_dont_know: Booleans, share: Floats) -> 
 
 
 def _count_nearly_identical(survey_result: RunChecks) -> dict[tuple[int, ...], tuple[int, int]]:
-    """Return, by group of copiers, the numbers of nearly identical and of all answer pairs.
+    """Return, by group of copiers, its numbers of nearly identical and of all answer pairs.
 
     Nearly identical: a cosine of .9 or more. Keys are the codes of the members.
     """
@@ -391,7 +391,9 @@ def _count_nearly_identical(survey_result: RunChecks) -> dict[tuple[int, ...], t
     return counts
 
 
-def _add_counts(finding: Finding, alike: Mapping[tuple[int, ...], tuple[int, int]]) -> Finding:
+def _add_identical_counts(
+    finding: Finding, alike: Mapping[tuple[int, ...], tuple[int, int]]
+) -> Finding:
     """Return a finding on copiers with its counts of nearly identical answers added."""
     counts = alike.get(tuple(finding.workers.tolist()))
     if counts is None or finding.kind not in ("copies", "clique"):
@@ -402,12 +404,12 @@ def _add_counts(finding: Finding, alike: Mapping[tuple[int, ...], tuple[int, int
 
 
 def _build_alarm(codes: _RunCodes, finding: Finding, model_names: Mapping[Any, str]) -> Alarm:
-    """Return the alarm of a finding, with worker and question ids in place of codes."""
+    """Return the alarm of a finding, with ids of workers and questions in place of codes."""
     if finding.kind == "model_like":
         exhibits = _pair_with_model(codes, finding)
     else:
         exhibits = [
-            SideBySide(
+            SideBySideAnswers(
                 codes.questions[question],
                 codes.row_of[left, question],
                 None if right < 0 else codes.row_of[right, question],
@@ -440,11 +442,11 @@ def _build_message(finding: Finding, model_names: Mapping[Any, str]) -> Message:
     return Message(f"{finding.kind}.{finding.case}", values)
 
 
-def _pair_with_model(codes: _RunCodes, finding: Finding) -> list[SideBySide]:
-    """Return up to 50 pairs of a worker's and a model's answer as evidence for an alarm."""
+def _pair_with_model(codes: _RunCodes, finding: Finding) -> list[SideBySideAnswers]:
+    """Return up to 50 pairs of a worker's and a model's answer, as evidence of an alarm."""
     rows = codes.model_rows[finding.figures["model"]]
     side_by_side = [
-        SideBySide(codes.questions[question], codes.row_of[worker, question], None, row)
+        SideBySideAnswers(codes.questions[question], codes.row_of[worker, question], None, row)
         for question, row in rows.items()
         for worker in finding.workers.tolist()
         if (worker, question) in codes.row_of
@@ -455,7 +457,7 @@ def _pair_with_model(codes: _RunCodes, finding: Finding) -> list[SideBySide]:
 def _build_question_camps(
     codes: _RunCodes, question_camps: QuestionCamps
 ) -> dict[Any, AnswerCamps]:
-    """Return, by question, the separation of its two camps of answers, with sizes and examples."""
+    """Return, by question, the separation of its answers into camps, with sizes and examples."""
     camps = {
         codes.questions[code]: AnswerCamps(clip_separation(value))
         for code, value in enumerate(question_camps.separation.tolist())

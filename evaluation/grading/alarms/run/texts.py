@@ -30,8 +30,8 @@ from evaluation.consensus.methods.votes import scale_to_unit_length
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.text.quality import fold
-from evaluation.grading.alarms.methods import Finding, Group, RunChecks
-from evaluation.grading.alarms.methods.copies import find_groups
+from evaluation.grading.alarms.methods import CopierGroup, Finding, RunChecks
+from evaluation.grading.alarms.methods.copies import find_connected_groups
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.grading.summary import CheckResult
 
@@ -47,22 +47,22 @@ READ = 400
 
 
 def extract_sequences(text: str) -> frozenset[str]:
-    """Return the set of 5-character sequences of a text, without case and punctuation."""
+    """Return the set of 5-character sequences of a text, ignoring case and punctuation."""
     plain = fold(unicodedata.normalize("NFC", text))
     return frozenset(
         plain[index : index + SEQUENCE] for index in range(max(1, len(plain) - SEQUENCE + 1))
     )
 
 
-def compute_likeness(sequences: frozenset[str], other: frozenset[str]) -> float:
-    """Return the Dice coefficient (0 to 1) of two sets of character sequences."""
+def compute_dice_coefficient(sequences: frozenset[str], other: frozenset[str]) -> float:
+    """Return the similarity (Dice coefficient, 0 to 1) of two sets of character sequences."""
     return 2 * len(sequences & other) / (len(sequences) + len(other))
 
 
 def is_copied_group(
-    group: Group, texts: Sequence[str], worker: Integers, question: Integers, seed: int = 0
+    group: CopierGroup, texts: Sequence[str], worker: Integers, question: Integers, seed: int = 0
 ) -> bool:
-    """Return whether at least half of a group's answer pairs are equal up to light edits.
+    """Return whether at least half of a group's pairs of answers differ by light edits only.
 
     Their share must also exceed, by .4, that of pairs of a member and another worker.
 
@@ -93,15 +93,15 @@ def is_copied_group(
             break
     if not within:
         return False
-    share_across = _compute_share_alike(texts, across) if across else 0.0
-    share_within = _compute_share_alike(texts, within)
+    share_across = _compute_equal_share(texts, across) if across else 0.0
+    share_within = _compute_equal_share(texts, within)
     return share_within >= PROVEN and share_within - share_across >= EXCESS
 
 
-def _compute_share_alike(texts: Sequence[str], rows: Sequence[tuple[int, int]]) -> float:
-    """Return the share of answer pairs whose texts are equal up to light edits."""
+def _compute_equal_share(texts: Sequence[str], rows: Sequence[tuple[int, int]]) -> float:
+    """Return the share of answer pairs whose texts differ by light edits only."""
     same = [
-        compute_likeness(extract_sequences(texts[a]), extract_sequences(texts[b])) >= SAME
+        compute_dice_coefficient(extract_sequences(texts[a]), extract_sequences(texts[b])) >= SAME
         for a, b in rows
     ]
     return float(np.mean(same))
@@ -140,7 +140,7 @@ def find_identical_texts(
     share = n_same / pairs.shared
     named = is_testable & (n_same >= FEWEST) & (share > THRESHOLD)
     findings = []
-    for group in find_groups(pairs, named, share):
+    for group in find_connected_groups(pairs, named, share):
         inside = np.isin(pairs.left, group.members) & np.isin(pairs.right, group.members)
         n_alike, n_pairs = int(n_same[inside].sum()), int(pairs.shared[inside].sum())
         figures = {
@@ -168,10 +168,7 @@ def find_identical_texts(
 def _count_same_texts(
     pairs: Pairs, texts: Sequence[str], worker: Integers, question: Integers, left_out: Booleans
 ) -> Floats:
-    """Return, per pair of workers, the number of questions with the same long text from both.
-
-    Shape (P,).
-    """
+    """Return, per worker pair (P,), the number of questions with the same long text by both."""
     folded_texts = [fold(text) for text in texts]
     codes: dict[str, int] = {}
     text_codes = np.array(
@@ -221,7 +218,7 @@ MAX_SHOWN = 50
 
 
 @dataclass(frozen=True)
-class Junk:
+class JunkResult:
     """Workers whose answers are mostly junk, with the check and finding on repeated answers.
 
     Attributes
@@ -245,7 +242,7 @@ def find_junk(
     n_workers: int,
     is_dont_know: Booleans,
     seed: int = 0,
-) -> Junk:
+) -> JunkResult:
     """Return the workers with mostly junk answers, and the finding on repeated answers.
 
     Two answers of a worker are alike if they are the same text, without case and punctuation, or
@@ -263,14 +260,14 @@ def find_junk(
     is_counted = ~is_dont_know & ~_find_shared_texts(plain, worker, question)
     n_alike = np.zeros(len(texts), dtype=np.int64)
     suspects, is_testable = [], bool((np.bincount(worker) >= FEWEST_REPEATED).any())
-    for rows in _group_rows(worker, np.flatnonzero(is_counted)):
+    for rows in _group_rows_by_code(worker, np.flatnonzero(is_counted)):
         if len(rows) >= FEWEST_REPEATED:
             n_alike[rows] = likeness.count_alike(rows)
             if _is_repeating(n_alike[rows]):
                 suspects.append(rows)
     if suspects:
         of_suspects = np.concatenate(suspects)
-        is_counted[of_suspects[likeness.find_shared(of_suspects, question, seed)]] = False
+        is_counted[of_suspects[likeness.find_shared_answers(of_suspects, question, seed)]] = False
     repeated_share, largest = np.zeros(n_workers), 0.0
     is_repeated = np.zeros(len(texts), dtype=bool)
     for suspected in suspects:
@@ -286,7 +283,7 @@ def find_junk(
             repeated_share[code] = share
             # The same text elsewhere is a repetition, too, where many others gave it.
             own = np.flatnonzero((worker == code) & ~is_dont_know)
-            is_repeated[own[likeness.is_like_any(own, rows[alike > 0])]] = True
+            is_repeated[own[likeness.find_alike(own, rows[alike > 0])]] = True
     total = np.bincount(worker, minlength=n_workers)
     n_junk = np.bincount(worker[is_repeated | is_dont_know], minlength=n_workers)
     workers = n_junk > MOSTLY * total
@@ -295,7 +292,7 @@ def find_junk(
     if not is_testable:
         check = CheckResult("repeated", None, REPEATED, False, "no_worker_with_3_answers")
     if not len(named):
-        return Junk(workers, check)
+        return JunkResult(workers, check)
     rows = np.flatnonzero(is_repeated)[:MAX_SHOWN]
     exhibits = np.stack([worker[rows], np.full(len(rows), -1), question[rows]], axis=1)
     finding = Finding(
@@ -307,15 +304,15 @@ def find_junk(
         workers=named,
         exhibits=exhibits,
     )
-    return Junk(workers, check, finding)
+    return JunkResult(workers, check, finding)
 
 
 def _is_repeating(n_alike: Integers) -> bool:
-    """Return whether enough of a worker's answers resemble another of the same worker."""
+    """Return whether enough of a worker's answers resemble another answer of that worker."""
     return int((n_alike > 0).sum()) >= FEWEST_REPEATED
 
 
-def _group_rows(codes: Integers, rows: Integers) -> list[Integers]:
+def _group_rows_by_code(codes: Integers, rows: Integers) -> list[Integers]:
     """Return the rows in one array per code, by ascending code, each in its original order."""
     ordered = rows[np.argsort(codes[rows], kind="stable")]
     return np.split(ordered, np.flatnonzero(np.diff(codes[ordered])) + 1)
@@ -323,7 +320,7 @@ def _group_rows(codes: Integers, rows: Integers) -> list[Integers]:
 
 @dataclass(frozen=True)
 class _AnswerComparison:
-    """Measures of whether two answers are the same text or nearly so.
+    """Comparison of answers: whether two are the same text, or nearly so by their vectors.
 
     Attributes
     ----------
@@ -344,26 +341,23 @@ class _AnswerComparison:
         `texts` are the answers as written, `plain` without case and punctuation.
         """
         numbers = ["|".join(_NUMBER.findall(text)) for text in texts]
-        return cls(vectors, _encode(plain), _encode(numbers))
+        return cls(vectors, _encode_labels(plain), _encode_labels(numbers))
 
     def count_alike(self, rows: Integers) -> Integers:
-        """Return, per row, the number of other rows with an equal or nearly equal answer."""
+        """Return, for each row, the number of other rows with a nearly equal answer."""
         return self._count_nearly_equal(rows, rows) - 1
 
-    def is_like_any(self, rows: Integers, others: Integers) -> Booleans:
-        """Return, per row, whether any of `others` (itself included) has a nearly equal answer."""
+    def find_alike(self, rows: Integers, others: Integers) -> Booleans:
+        """Return, for each row, whether a row in `others` (or itself) has a nearly equal answer."""
         return self._count_nearly_equal(rows, others) > 0
 
-    def find_shared(self, rows: Integers, question: Integers, seed: int) -> Booleans:
-        """Return, per row, whether a third of the question's other answers are nearly equal to it.
-
-        Shape (R,).
-        """
+    def find_shared_answers(self, rows: Integers, question: Integers, seed: int) -> Booleans:
+        """Return, for each row, whether a third of the question's other answers nearly equal it."""
         rng = np.random.default_rng(seed)
         order = np.argsort(question, kind="stable")
         starts = np.searchsorted(question[order], np.arange(int(question.max()) + 2))
         is_shared = np.zeros(len(rows), dtype=bool)
-        for places in _group_rows(question[rows], np.arange(len(rows))):
+        for places in _group_rows_by_code(question[rows], np.arange(len(rows))):
             code = int(question[rows[places[0]]])
             others = order[starts[code] : starts[code + 1]]
             if len(others) > OTHERS:
@@ -375,7 +369,10 @@ class _AnswerComparison:
         return is_shared
 
     def _count_nearly_equal(self, rows: Integers, others: Integers) -> Integers:
-        """Return, per row, how many of `others` have a nearly equal answer; a row counts itself."""
+        """Return, for each row, how many rows in `others` have a nearly equal answer.
+
+        A row counts itself.
+        """
         x = scale_to_unit_length(self.vectors[others]).astype(np.float32)
         y = x
         if others is not rows:
@@ -393,17 +390,14 @@ class _AnswerComparison:
         return counts
 
 
-def _encode(labels: Sequence[str]) -> Integers:
+def _encode_labels(labels: Sequence[str]) -> Integers:
     """Return integer codes of labels; equal labels have equal codes. Shape (N,)."""
     codes: dict[str, int] = {}
     return np.array([codes.setdefault(label, len(codes)) for label in labels], dtype=np.int64)
 
 
 def _find_shared_texts(plain: Sequence[str], worker: Integers, question: Integers) -> Booleans:
-    """Return, per answer, whether enough other workers gave the same text to the question.
-
-    Shape (N,).
-    """
+    """Return, for each answer (N,), whether enough other workers gave the question that text."""
     n_givers = Counter(zip(question.tolist(), plain, strict=True))
     answers = np.bincount(question)
     shared_texts = np.zeros(len(plain), dtype=bool)

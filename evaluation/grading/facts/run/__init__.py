@@ -4,8 +4,8 @@ Facts are evidence next to the grades and change none: a notice states that an a
 the crowd, not that it is wrong.
 """
 
-from evaluation.grading.facts.run.finding import RequestedSlots, find_crowd_facts
-from evaluation.grading.facts.run.meaning import add_meaning
+from evaluation.grading.facts.run.finding import SlotShares, find_crowd_facts
+from evaluation.grading.facts.run.meaning import add_entailment_verdicts
 from evaluation.grading.facts.run.reading import AnswerFact, CrowdFact, CrowdFacts
 from evaluation.runs.flow.stored import MEANING
 
@@ -14,7 +14,7 @@ __all__ = [
     "AnswerFact",
     "CrowdFact",
     "CrowdFacts",
-    "RequestedSlots",
-    "add_meaning",
+    "SlotShares",
+    "add_entailment_verdicts",
     "find_crowd_facts",
 ]

@@ -21,7 +21,7 @@ from evaluation.grading.facts.run.reading import (
     CrowdFacts,
 )
 from evaluation.grading.facts.run.slots import SlotConsensus
-from evaluation.grading.facts.texts import QuestionRequest, Reader, Stated
+from evaluation.grading.facts.texts import FactReader, QuestionRequest, TextFact
 
 # Share of a question's answers that must state a slot (with lower shares, of 16 flags on real
 # students' explanations 2 were real errors: platform/docs/evidence.md), ...
@@ -30,23 +30,23 @@ STATED = 0.6
 LONGEST = 20
 
 # Of a question's id and the texts of its answers the facts that each states.
-ReadBy = Callable[[Any, Sequence[str]], list[list[Stated]]]
+ReadBy = Callable[[Any, Sequence[str]], list[list[TextFact]]]
 
 
 @dataclass(frozen=True)
 class _ExtractedAnswer:
-    """An answer with its extracted facts grouped by kind, and its voting weight."""
+    """An answer with the facts extracted from it, by kind, and its author's voting weight."""
 
     kind: str
     name: Any
     key: Any
     votes: bool
     weight: float
-    slots: Mapping[str, list[Stated]]
+    slots: Mapping[str, list[TextFact]]
 
 
 @dataclass(frozen=True)
-class RequestedSlots:
+class SlotShares:
     """Shares of a question's answers that state each kind of fact, and the median word count.
 
     Attributes
@@ -58,8 +58,8 @@ class RequestedSlots:
     words: float
 
     @classmethod
-    def from_texts(cls, texts: Sequence[str], read: Sequence[Sequence[Stated]]) -> RequestedSlots:
-        """Return the shares of answers that state each kind of fact.
+    def from_texts(cls, texts: Sequence[str], read: Sequence[Sequence[TextFact]]) -> SlotShares:
+        """Return the shares of texts that state each kind of fact, and their median word count.
 
         `read` holds the facts extracted from each text.
         """
@@ -71,7 +71,7 @@ class RequestedSlots:
         return cls({slot: count / len(texts) for slot, count in counts.items()}, words)
 
     def select_slots(self, stated: float) -> list[str]:
-        """Return the kinds of facts that at least a share of `stated` of the answers state."""
+        """Return the kinds of facts that at least the share `stated` of the answers state."""
         return [slot for slot, share in self.shares.items() if share >= stated]
 
 
@@ -92,7 +92,7 @@ def find_crowd_facts(
     stated: float = STATED,
     read_by: ReadBy | None = None,
 ) -> CrowdFacts:
-    """Return the values that workers agree on, with verdicts on the values of every answer.
+    """Return the values that workers agree on, and verdicts on the values of every answer.
 
     Workers vote; a worker's answer is judged by the votes of the others. Models do not vote.
 
@@ -126,7 +126,7 @@ def find_crowd_facts(
     return CrowdFacts(crowd, answer_facts, spoken_questions, silent)
 
 
-def find_consensus_slots(
+def compute_slot_consensuses(
     questions: Mapping[Any, str],
     answers: Answers,
     weights: Mapping[Any, float] | None = None,
@@ -145,7 +145,7 @@ def find_consensus_slots(
 
 @dataclass(frozen=True)
 class _ExtractedQuestion:
-    """A question's answers with their facts grouped by kind, or the reason code for no facts."""
+    """A question's answers with their facts by kind, or the reason code for no facts."""
 
     question: Any
     answers: Sequence[_ExtractedAnswer]
@@ -163,16 +163,16 @@ def _iterate_questions(
     read_by: ReadBy | None = None,
 ) -> Iterator[_ExtractedQuestion]:
     """Yield each answered question with the facts extracted from its answers."""
-    model_answers = None if models is None else models.with_text()
+    model_answers = None if models is None else models.select_with_text()
     all_texts = [*answers.texts, *(model_answers.texts if model_answers else ())]
-    reader = Reader(all_texts if read_by is None else [])
+    reader = FactReader(all_texts if read_by is None else [])
     for question, question_rows in _group_rows(answers, model_answers).items():
         worker_texts = [answers.texts[row] for row in question_rows.workers]
         model_texts = (
             [model_answers.texts[row] for row in question_rows.models] if model_answers else []
         )
         texts, wording = [*worker_texts, *model_texts], questions.get(question, "")
-        read = reader.read(wording, texts) if read_by is None else read_by(question, texts)
+        read = reader.read_facts(wording, texts) if read_by is None else read_by(question, texts)
         extracted_answers = [
             _ExtractedAnswer(
                 WORKER,
@@ -197,7 +197,7 @@ def _iterate_questions(
                 )
                 for row, facts in zip(question_rows.models, read[len(worker_texts) :], strict=True)
             ]
-        asked_for = RequestedSlots.from_texts(worker_texts, read[: len(worker_texts)])
+        asked_for = SlotShares.from_texts(worker_texts, read[: len(worker_texts)])
         slots = asked_for.select_slots(stated)
         if not slots or (read_by is None and asked_for.words > LONGEST):
             reason = LONG_ANSWERS if slots else NO_SHARED_SLOT
@@ -212,7 +212,7 @@ def _iterate_questions(
 
 
 def _group_rows(answers: Answers, models: ModelAnswers | None) -> dict[Any, _QuestionRows]:
-    """Group answer rows by question, for the questions that workers answered."""
+    """Return the rows of workers' and models' answers by question, of answered questions."""
     rows_of_question: dict[Any, _QuestionRows] = defaultdict(_QuestionRows)
     for row, question in enumerate(answers.questions):
         rows_of_question[question].workers.append(row)
@@ -222,9 +222,9 @@ def _group_rows(answers: Answers, models: ModelAnswers | None) -> dict[Any, _Que
     return rows_of_question
 
 
-def _group_by_slot(facts: Sequence[Stated]) -> dict[str, list[Stated]]:
-    """Group the facts of an answer by kind, such as "year" or "length"."""
-    facts_of_slot: dict[str, list[Stated]] = {}
+def _group_by_slot(facts: Sequence[TextFact]) -> dict[str, list[TextFact]]:
+    """Return the facts of an answer by kind, such as "year" or "length"."""
+    facts_of_slot: dict[str, list[TextFact]] = {}
     for fact in facts:
         facts_of_slot.setdefault(fact.slot, []).append(fact)
     return facts_of_slot
@@ -232,7 +232,7 @@ def _group_by_slot(facts: Sequence[Stated]) -> dict[str, list[Stated]]:
 
 @dataclass(frozen=True)
 class _Slot:
-    """One kind of fact on a question, with the workers' consensus on its value."""
+    """One kind of fact of a question, with the workers' consensus on its values."""
 
     question: Any
     consensus: SlotConsensus
@@ -246,7 +246,7 @@ class _Slot:
         request: QuestionRequest,
     ) -> _Slot:
         """Return the voting workers' consensus on one kind of fact of a question."""
-        facts: list[Stated] = []
+        facts: list[TextFact] = []
         voters: list[int] = []
         for code, one in enumerate(extracted_answers):
             if one.votes:
@@ -263,9 +263,9 @@ class _Slot:
             yield CrowdFact(self.question, self.consensus.slot, shown[at], backed, crowd.n, state)
 
     def iterate_verdicts(self, extracted: _ExtractedAnswer) -> Iterator[AnswerFact]:
-        """Yield a row of answer_facts.csv for each value of an answer and each value it lacks."""
+        """Yield a row of answer_facts.csv for each value that an answer states or lacks."""
         own = extracted.slots.get(self.consensus.slot, [])
-        for judged_value in self.consensus.judge(own, extracted.weight, extracted.votes):
+        for judged_value in self.consensus.judge_values(own, extracted.weight, extracted.votes):
             stated = None if judged_value.value is None else own[judged_value.value]
             crowd = "" if judged_value.crowd is None else self.consensus.shown[judged_value.crowd]
             yield AnswerFact(

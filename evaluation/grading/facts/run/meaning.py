@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from evaluation.consensus.inputs import Answers, ModelAnswers
 from evaluation.core.stats.cells import Floats
-from evaluation.grading.facts.methods import SUPPORT, State, Verdict, is_agreed, is_contested
+from evaluation.grading.facts.methods import SUPPORT, ValueState, Verdict, is_agreed, is_contested
 from evaluation.grading.facts.run.reading import MODEL, WORKER, AnswerFact, CrowdFact, CrowdFacts
 from evaluation.grading.summary import MeaningCounts
 from evaluation.runs.flow.stored import MEANING
@@ -44,7 +44,7 @@ class EntailmentRater(Protocol):
     def compute_contradictions(
         self, pairs: Sequence[Pair], progress: Callable[[int, int], None] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return each pair's probabilities of contradiction and of entailment, two (n,) arrays.
+        """Return the probabilities of contradiction and of entailment of each pair of texts.
 
         Each pair is read in both orders; of contradiction the lower probability counts, of
         entailment the greater.
@@ -52,7 +52,7 @@ class EntailmentRater(Protocol):
 
 
 @dataclass(frozen=True)
-class _Answer:
+class _ComparedAnswer:
     """An answer to compare with the crowd's claims; `row` is its row in `Answers`."""
 
     kind: str
@@ -64,8 +64,8 @@ class _Answer:
 
 
 @dataclass
-class _Question:
-    """The answers to a question, and the indices of those used as the crowd's claims.
+class _QuestionClaims:
+    """The answers to a question, and the indices of those that serve as the crowd's claims.
 
     Attributes
     ----------
@@ -73,17 +73,17 @@ class _Question:
     instead : index of the answer with which the exemplary answer itself is compared.
     """
 
-    answers: list[_Answer] = field(default_factory=list)
+    answers: list[_ComparedAnswer] = field(default_factory=list)
     claims: list[int] = field(default_factory=list)
     instead: int | None = None
 
     @property
     def voters(self) -> set[int]:
-        """Indices (in `answers`) of the answers by voting workers."""
+        """Indices of the answers by voting workers."""
         return {index for index, answer in enumerate(self.answers) if answer.votes}
 
     def iterate_pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield index pairs (answer, claim) to compare, if at least 3 other workers vote.
+        """Yield the index pairs (answer, claim) to compare; none if fewer than 3 others vote.
 
         No answer is compared with itself.
         """
@@ -97,7 +97,7 @@ class _Question:
             yield from ((index, claim) for claim in claims if claim != index)
 
 
-def add_meaning(
+def add_entailment_verdicts(
     facts: CrowdFacts,
     answers: Answers,
     models: ModelAnswers | None,
@@ -172,8 +172,8 @@ def add_meaning(
     )
 
 
-def copy_meaning(facts: CrowdFacts, other: CrowdFacts) -> CrowdFacts:
-    """Return `facts` with the entailment verdicts on the same answers copied from `other`."""
+def copy_entailment_verdicts(facts: CrowdFacts, other: CrowdFacts) -> CrowdFacts:
+    """Return `facts` with the entailment verdicts of `other` on the same answers added."""
     crowd: dict[Any, list[CrowdFact]] = defaultdict(list)
     verdicts: dict[Any, list[AnswerFact]] = defaultdict(list)
     for claim in other.crowd:
@@ -197,20 +197,22 @@ def _collect_questions(
     scores: Floats,
     nearest: Mapping[Any, int],
     excluded: Collection[Any],
-) -> dict[Any, _Question]:
+) -> dict[Any, _QuestionClaims]:
     """Return, by question, the answers to compare and those that serve as claims."""
-    questions_with_answers: dict[Any, _Question] = {question: _Question() for question in nearest}
+    questions_with_answers: dict[Any, _QuestionClaims] = {
+        question: _QuestionClaims() for question in nearest
+    }
     for row, question in enumerate(answers.questions):
         if question in questions_with_answers:
             worker = answers.workers[row]
             text, votes = answers.texts[row], worker not in excluded
-            answer = _Answer(WORKER, worker, answers.keys[row], text, votes, row)
+            answer = _ComparedAnswer(WORKER, worker, answers.keys[row], text, votes, row)
             questions_with_answers[question].answers.append(answer)
-    model_answers = None if models is None else models.with_text()
+    model_answers = None if models is None else models.select_with_text()
     for row, question in enumerate(model_answers.questions if model_answers else ()):
         assert model_answers is not None
         if question in questions_with_answers:
-            answer = _Answer(
+            answer = _ComparedAnswer(
                 MODEL, model_answers.models[row], model_answers.keys[row], model_answers.texts[row]
             )
             questions_with_answers[question].answers.append(answer)
@@ -247,9 +249,9 @@ def _collect_questions(
 
 
 def _find_stating_answers(facts: CrowdFacts) -> dict[Any, dict[tuple[str, str], set[Any]]]:
-    """Return, by question, each agreed value with the answers that state it."""
+    """Return, by question, the keys of the answers that state each agreed value."""
     keys_of_facts: dict[Any, dict[tuple[str, str], set[Any]]] = defaultdict(dict)
-    agreed = [fact for fact in facts.crowd if fact.state == State.AGREED]
+    agreed = [fact for fact in facts.crowd if fact.state == ValueState.AGREED]
     for fact in sorted(agreed, key=lambda fact: -fact.mentions):
         keys_of_facts[fact.question][fact.slot, fact.value] = set()
     for answer_fact in facts.answers:
@@ -267,7 +269,7 @@ def _find_stating_answers(facts: CrowdFacts) -> dict[Any, dict[tuple[str, str], 
 
 @dataclass
 class _Comparison:
-    """Entailment probabilities of a question's answers against its claims, and the verdicts.
+    """Entailment probabilities of a question's answers and claims, and verdicts from them.
 
     Attributes
     ----------
@@ -276,7 +278,7 @@ class _Comparison:
     """
 
     question: Any
-    compared: _Question
+    compared: _QuestionClaims
     probabilities: dict[tuple[int, int], tuple[float, float]]
     weights: Mapping[Any, float]
 
@@ -291,7 +293,13 @@ class _Comparison:
             n, weight = len(backers), sum(map(self._get_weight, backers))
             agreed = is_agreed(np.array([float(n)]), np.array([weight]), len(voters), total)[0]
             contested = is_contested(n, len(voters))
-            state = State.AGREED if agreed else State.CONTESTED if contested else State.OPEN
+            state = (
+                ValueState.AGREED
+                if agreed
+                else ValueState.CONTESTED
+                if contested
+                else ValueState.OPEN
+            )
             text = self.compared.answers[claim].text
             yield CrowdFact(self.question, MEANING, text, n, len(voters), state)
 
@@ -309,15 +317,15 @@ class _Comparison:
                 key=answer.key,
             )
             yield (
-                self._judge(row, index, claims_of_answer[index], others)
+                self._judge_answer(row, index, claims_of_answer[index], others)
                 if claims_of_answer[index]
                 else row
             )
 
-    def _judge(
+    def _judge_answer(
         self, row: AnswerFact, index: int, claims: Sequence[int], others: Collection[int]
     ) -> AnswerFact:
-        """Return the record of an answer with its verdict, from the claim it contradicts most."""
+        """Return an answer's row with its verdict, from the claim that it contradicts most."""
         worst = max(claims, key=lambda claim: self.probabilities[index, claim][0])
         row = replace(row, value=f"{self.probabilities[index, worst][0]:.3f}", verdict=Verdict.OPEN)
         claim_compared = worst if self._is_contradiction(index, worst) else claims[0]
@@ -347,26 +355,26 @@ class _Comparison:
         return replace(row, verdict=verdict, mentions=n_back, crowd=crowd, n_crowd=n_crowd)
 
     def _is_contradiction(self, index: int, claim: int) -> bool:
-        """Return whether the answer at `index` contradicts the answer at index `claim`."""
+        """Return whether the answer with this index contradicts the claim with that index."""
         return self.probabilities.get((index, claim), (0.0, 0.0))[0] >= THRESHOLD
 
     def _is_agreement(self, index: int, claim: int) -> bool:
-        """Return whether the answer at `index` entails the claim and does not contradict it."""
+        """Return whether the answer with this index entails the claim without contradicting it."""
         contradict, entail = self.probabilities.get((index, claim), (0.0, 0.0))
         return entail >= THRESHOLD > contradict
 
     def _get_weight(self, index: int) -> float:
-        """Return the voting weight of the worker who gave the answer at index `index`."""
+        """Return the voting weight of the worker who wrote the answer with this index."""
         return self.weights.get(self.compared.answers[index].name, 0.0)
 
 
 def _is_equal_text(text: str, other: str) -> bool:
-    """Return whether two texts are equal, ignoring case and extra spaces."""
+    """Return whether two texts are equal but for case and spaces."""
     return " ".join(text.casefold().split()) == " ".join(other.casefold().split())
 
 
 def _merge_by_question(rows: Sequence[Any], added_rows: Mapping[Any, Sequence[Any]]) -> list[Any]:
-    """Return all rows grouped by question; rows of `added_rows` come last in each group."""
+    """Return all rows grouped by question, with the rows of `added_rows` last in each group."""
     rows_of_question: dict[Any, list[Any]] = {question: [] for question in added_rows}
     for row in rows:
         rows_of_question.setdefault(row.question, []).append(row)

@@ -23,9 +23,9 @@ from urllib.parse import quote as quoted
 
 from annotations.exchange.records import AnswerStatus
 from evaluation.core.text.matching import fold_spaces, normalise
-from evaluation.grading.facts.methods import Agreement, State, Verdict, compute_agreement
-from evaluation.grading.facts.texts import Reader, Stated
-from evaluation.grading.summary import FactTotals, MeaningCounts, ReadByModel
+from evaluation.grading.facts.methods import Agreement, ValueState, Verdict, compute_agreement
+from evaluation.grading.facts.texts import FactReader, TextFact
+from evaluation.grading.summary import FactTotals, MeaningCounts, ModelExtractionCounts
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, read_replies
 from evaluation.runs.flow.stored import MEANING
@@ -49,7 +49,7 @@ class CrowdFact:
     value: str
     mentions: int
     of: int
-    state: State
+    state: ValueState
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class AnswerFact:
 
 @dataclass(frozen=True)
 class CrowdFacts:
-    """All facts of a run: the values that workers state, and verdicts on every answer.
+    """All facts of a run: the values that workers state, and the verdicts on every answer.
 
     Attributes
     ----------
@@ -104,24 +104,24 @@ class CrowdFacts:
     questions: Sequence[Any]
     silent: Mapping[Any, str]
     meaning: MeaningCounts | None = None
-    read_by: ReadByModel | None = None
+    read_by: ModelExtractionCounts | None = None
 
     @cached_property
     def agreements(self) -> Mapping[tuple[str, Any], Agreement]:
-        """Share of facts that agree with the crowd, by (kind, name) of worker or model."""
+        """Shares of facts that agree with the crowd, by (kind, name) of a worker or model."""
         return compute_agreements(
             (answer.kind, answer.name, answer.verdict) for answer in self.answers
         )
 
-    def agreement(self, kind: str, name: Any) -> Agreement:
-        """Return a worker's or model's agreement with the crowd; 0 facts if none were judged."""
+    def get_agreement(self, kind: str, name: Any) -> Agreement:
+        """Return the number of judged facts of a worker or model, and the share that agrees."""
         return self.agreements.get((kind, name), compute_agreement(0, 0))
 
 
 def compute_agreements(
     verdicts: Iterable[tuple[str, Any, str]],
 ) -> dict[tuple[str, Any], Agreement]:
-    """Return the share of agreeing facts of each worker and model, by (kind, name)."""
+    """Return the shares of facts that agree with the crowd, by (kind, name) of the author."""
     counts = Counter(verdicts)
     authors = dict.fromkeys((kind, name) for kind, name, _ in counts)
     return {
@@ -138,8 +138,8 @@ def count_facts(facts: CrowdFacts) -> FactTotals:
     return FactTotals(
         questions=len(facts.questions) + len(facts.silent),
         spoken=len(facts.questions),
-        agreed=states[State.AGREED],
-        contested=states[State.CONTESTED],
+        agreed=states[ValueState.AGREED],
+        contested=states[ValueState.CONTESTED],
         silent=dict(Counter(facts.silent.values())),
         meaning=facts.meaning,
         read_by=facts.read_by,
@@ -186,8 +186,8 @@ class QuotedFact:
 
 
 @dataclass
-class ModelReader:
-    """Facts that a chat model extracted, to pass to `find_crowd_facts` as `read_by`.
+class ModelExtractedFacts:
+    """Facts that a chat model extracted, callable in place of the rules that extract facts.
 
     Attributes
     ----------
@@ -195,10 +195,10 @@ class ModelReader:
     """
 
     found: Mapping[tuple[Hashable, str], Sequence[QuotedFact]]
-    about: ReadByModel
+    about: ModelExtractionCounts
 
-    def __call__(self, question: Any, texts: Sequence[str]) -> list[list[Stated]]:
-        """Return the extracted facts of each of the answers `texts` to a question.
+    def __call__(self, question: Any, texts: Sequence[str]) -> list[list[TextFact]]:
+        """Return the facts extracted from each of the answers `texts` to a question.
 
         A kind of fact whose quotes are all numbers becomes numeric.
         """
@@ -213,13 +213,15 @@ class _Tally:
 
     counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
-    def add(self, name: str, n: int = 1) -> None:
-        """Add n to the counter `name`."""
+    def add_count(self, name: str, n: int = 1) -> None:
+        """Add n to the counter with this name."""
         self.counts[name] += n
 
 
-def extract_facts_by_model(answers: AnswerColumns, ask: Ask, model: str = "") -> ModelReader:
-    """Return the facts of all answers, extracted by a chat model; raise what `ask` raises.
+def extract_facts_by_model(
+    answers: AnswerColumns, ask: Ask, model: str = ""
+) -> ModelExtractedFacts:
+    """Return the facts of all answers, extracted by a chat model; raises what `ask` raises.
 
     `ask` gets "slots" and "facts" as names of steps, and each once more with " again".
     """
@@ -244,13 +246,13 @@ def extract_facts_by_model(answers: AnswerColumns, ask: Ask, model: str = "") ->
     for row, item in zip(rows_with_slots, fact_items, strict=True):
         facts, why = fact_replies[item.id, 0]
         if facts is None:
-            tally.add("errors" if why == AnswerStatus.ERROR.value else "unread")
+            tally.add_count("errors" if why == AnswerStatus.ERROR.value else "unread")
             continue
         question, text = answers.questions[row], answers.texts[row]
         quoted_facts = _select_quoted_facts(facts, slots[question], text, tally)
         quoted_of[question, text] = quoted_facts
-        tally.add("facts", len(quoted_facts))
-    about = ReadByModel(
+        tally.add_count("facts", len(quoted_facts))
+    about = ModelExtractionCounts(
         model=model,
         prompts=PROMPTS,
         questions=len(rows_of),
@@ -260,11 +262,11 @@ def extract_facts_by_model(answers: AnswerColumns, ask: Ask, model: str = "") ->
         asked_again=n_asked_again + n_facts_asked_again,
         **tally.counts,
     )
-    return ModelReader(quoted_of, about)
+    return ModelExtractedFacts(quoted_of, about)
 
 
 def parse_slots(reply: str) -> tuple[list[str] | None, str | None]:
-    """Return the kinds of facts listed in a model's reply, or None and a reason code."""
+    """Return the kinds of facts listed in a model's reply and None, or None and a reason code."""
     listed, why = _parse_list(reply, "slots")
     if listed is None:
         return None, why
@@ -274,7 +276,7 @@ def parse_slots(reply: str) -> tuple[list[str] | None, str | None]:
 
 
 def parse_facts(reply: str) -> tuple[list[Mapping[str, str]] | None, str | None]:
-    """Return the facts listed in a model's reply, or None and a reason code.
+    """Return the facts listed in a model's reply and None, or None and a reason code.
 
     A number as value is taken as its digits; an entry of another form makes the reply unreadable.
     """
@@ -301,7 +303,7 @@ def _convert_to_text(value: object) -> str:
 
 
 def _parse_list(reply: str, name: str) -> tuple[list[Any] | None, str | None]:
-    """Return the list `name` in the first JSON object of a reply, or None and a reason code."""
+    """Return the list `name` of the JSON in a reply and None, or None and a reason code."""
     begin = reply.find("{")
     if begin < 0:
         return None, NO_JSON
@@ -318,36 +320,33 @@ def _parse_list(reply: str, name: str) -> tuple[list[Any] | None, str | None]:
 def _select_quoted_facts(
     facts: Sequence[Mapping[str, str]], slots: Sequence[str], text: str, tally: _Tally
 ) -> list[QuotedFact]:
-    """Return the facts of the requested kinds whose quotes occur in the answer.
-
-    The other facts are counted in `tally`.
-    """
+    """Return the facts of the requested kinds whose quotes are in the answer; count the others."""
     quoted_facts = []
     for fact in facts:
         slot = fold_spaces(fact["slot"])[:SLOT_LETTERS].strip()
         start = text.find(fact["quote"]) if fact["quote"].strip() else -1
         if slot not in slots:
-            tally.add("other_slot")
+            tally.add_count("other_slot")
         elif start < 0:
-            tally.add("not_in_text")
+            tally.add_count("not_in_text")
         else:
             value = " ".join(fact["value"].split())[:VALUE_LETTERS]
             quoted_facts.append(QuotedFact(slot, value, fact["quote"], start))
     return quoted_facts
 
 
-def _read_number(quote: str) -> Stated | None:
-    """Return the number, year or measure in a quote; None without exactly one."""
-    facts = Reader([]).read("", [quote])[0]
+def _read_number(quote: str) -> TextFact | None:
+    """Return the number, year or measure in a quote; None unless there is exactly one."""
+    facts = FactReader([]).read_facts("", [quote])[0]
     return facts[0] if len(facts) == 1 else None
 
 
-def _find_numeric_slots(facts: Sequence[QuotedFact]) -> dict[str, dict[str, Stated]]:
-    """Return, for kinds of facts whose quotes are all numbers, the number of each quote."""
-    by_slot: dict[str, dict[str, Stated | None]] = defaultdict(dict)
+def _find_numeric_slots(facts: Sequence[QuotedFact]) -> dict[str, dict[str, TextFact]]:
+    """Return the number in each quote, by kind, of the kinds whose quotes are all numbers."""
+    by_slot: dict[str, dict[str, TextFact | None]] = defaultdict(dict)
     for fact in facts:
         by_slot[fact.slot].setdefault(fact.quote, _read_number(fact.quote))
-    numbers_of_slot: dict[str, dict[str, Stated]] = {}
+    numbers_of_slot: dict[str, dict[str, TextFact]] = {}
     for slot, numbers_of_quote in by_slot.items():
         numbers = {
             quote: number for quote, number in numbers_of_quote.items() if number is not None
@@ -360,20 +359,20 @@ def _find_numeric_slots(facts: Sequence[QuotedFact]) -> dict[str, dict[str, Stat
     return numbers_of_slot
 
 
-def _build_fact(quoted_fact: QuotedFact, numeric: Mapping[str, Mapping[str, Stated]]) -> Stated:
-    """Return the fact to vote on; a number is taken from the quote, not from the model's value."""
+def _build_fact(quoted_fact: QuotedFact, numeric: Mapping[str, Mapping[str, TextFact]]) -> TextFact:
+    """Return the fact to vote on, whose number is from the quote and not from the model's value."""
     spans = ((quoted_fact.start, quoted_fact.start + len(quoted_fact.quote)),)
     number = numeric.get(quoted_fact.slot, {}).get(quoted_fact.quote)
     if number is None:
-        return Stated(
+        return TextFact(
             quoted_fact.slot, 0.0, 0.0, quoted_fact.value, spans, key=normalise(quoted_fact.value)
         )
-    return Stated(quoted_fact.slot, number.low, number.high, number.shown, spans, number.bound)
+    return TextFact(quoted_fact.slot, number.low, number.high, number.shown, spans, number.bound)
 
 
-def _drop_repeated(facts: Sequence[Stated]) -> list[Stated]:
-    """Return the facts without those that are compatible with an earlier one."""
-    distinct_facts: list[Stated] = []
+def _drop_repeated(facts: Sequence[TextFact]) -> list[TextFact]:
+    """Return the facts without those that are compatible with an earlier fact."""
+    distinct_facts: list[TextFact] = []
     for fact in facts:
         if not any(fact.is_compatible(other) for other in distinct_facts):
             distinct_facts.append(fact)
@@ -381,7 +380,7 @@ def _drop_repeated(facts: Sequence[Stated]) -> list[Stated]:
 
 
 def _build_slots_item(answers: AnswerColumns, question: Any, rows: Sequence[int]) -> Item:
-    """Return the request to a model for the kinds of facts of a question (up to 12 answers)."""
+    """Return the request to a model for the kinds of facts of a question, with 12 answers."""
     people = [row for row in rows if answers.people[row]] or rows
     texts = list(dict.fromkeys(" ".join(answers.texts[row].split()) for row in people))[:SHOWN]
     excerpts = "\n".join(f"- {text[:SHOWN_LETTERS]}" for text in texts)
@@ -390,7 +389,7 @@ def _build_slots_item(answers: AnswerColumns, question: Any, rows: Sequence[int]
 
 
 def _build_facts_item(answers: AnswerColumns, row: int, slots: Sequence[str]) -> Item:
-    """Return the request to a model for the facts of one answer, limited to given kinds."""
+    """Return the request to a model for the facts of one answer, of the given kinds."""
     fields = {
         "question": answers.fields(row)["question"],
         "answer": answers.texts[row],

@@ -12,11 +12,11 @@ from evaluation.grading.facts.methods import (
     Consensus,
     JudgedValue,
     Mentions,
-    State,
+    ValueState,
     compute_consensus,
     judge_answer,
 )
-from evaluation.grading.facts.texts import NAME, NUMBER, Stated
+from evaluation.grading.facts.texts import NAME, NUMBER, TextFact
 
 # Values whose words are compared; the agreed ones are among the first.
 SHOWN = 10
@@ -43,7 +43,7 @@ class SlotConsensus:
     def from_facts(
         cls,
         slot: str,
-        facts: Sequence[Stated],
+        facts: Sequence[TextFact],
         voters: Sequence[int],
         weights: Floats,
         asks_names: bool,
@@ -61,17 +61,17 @@ class SlotConsensus:
         )
         contexts: list[frozenset[str]] = []
         # The words around a value decide which of several agreed values it contradicts.
-        if slot == NUMBER or sum(state == State.AGREED for state in crowd.states) > 1:
+        if slot == NUMBER or sum(state == ValueState.AGREED for state in crowd.states) > 1:
             for first, last in zip(crowd.low[:SHOWN], crowd.high[:SHOWN], strict=True):
                 near = np.flatnonzero((low <= last) & (high >= first)).tolist()
                 contexts.append(frozenset().union(*(facts[at].context for at in near)))
         shown = [facts[at].shown for at in crowd.shown.tolist()]
         return cls(slot, crowd, codes, shown, contexts, asks_names)
 
-    def judge(
-        self, own: Sequence[Stated], weight: float = 0.0, is_voter: bool = False
+    def judge_values(
+        self, own: Sequence[TextFact], weight: float = 0.0, is_voter: bool = False
     ) -> list[JudgedValue]:
-        """Return a verdict for each value of an answer, and for each agreed value it lacks.
+        """Return a verdict for each value of an answer, and for each agreed value that it lacks.
 
         `weight` is that of the answer's voter, who is left out of the crowd.
         """
@@ -85,13 +85,11 @@ class SlotConsensus:
             likeness=self._compute_likeness(own),
         )
 
-    def _compute_likeness(self, own: Sequence[Stated]) -> list[list[float]] | None:
-        """Return the word overlap of each own value's clause with each crowd value's clauses.
+    def _compute_likeness(self, own: Sequence[TextFact]) -> list[list[float]] | None:
+        """Return the word overlap (V, K) of each own value's clause with the crowd values' clauses.
 
-        Shape (V, K): own values, crowd values. None if no verdict depends on it.
-
-        Below 0 if two numbers count different things: an answer states several, and their
-        clauses share no word.
+        None if no verdict depends on it. Below 0 if two numbers count different things: an answer
+        states several, and their clauses share no word.
         """
         if not self.contexts or not own:
             return None
@@ -104,12 +102,9 @@ class SlotConsensus:
 
 
 def build_columns(
-    facts: Sequence[Stated], codes: Mapping[str, int]
+    facts: Sequence[TextFact], codes: Mapping[str, int]
 ) -> tuple[Floats, Floats, Integers]:
-    """Return the lower ends, upper ends and bounds of values as arrays.
-
-    A name is replaced by its integer code.
-    """
+    """Return the lower ends, upper ends and bounds of values as arrays; names become codes."""
     # -1 for a name that no voter states: no interval of the crowd holds it.
     lows = [codes.get(fact.key, -1) if fact.key else fact.low for fact in facts]
     highs = [codes.get(fact.key, -1) if fact.key else fact.high for fact in facts]

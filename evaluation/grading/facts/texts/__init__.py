@@ -4,6 +4,12 @@ A fact has a slot, which names its subject as far as its words show ("year", "le
 "people"), and a value. English words, and figures in any language; other words are not read.
 """
 
-from evaluation.grading.facts.texts.reading import NAME, NUMBER, QuestionRequest, Reader, Stated
+from evaluation.grading.facts.texts.reading import (
+    NAME,
+    NUMBER,
+    FactReader,
+    QuestionRequest,
+    TextFact,
+)
 
-__all__ = ["NAME", "NUMBER", "QuestionRequest", "Reader", "Stated"]
+__all__ = ["NAME", "NUMBER", "FactReader", "QuestionRequest", "TextFact"]

@@ -37,7 +37,7 @@ _NEVER = (
 
 
 class NameInText(NamedTuple):
-    """A name in a text: the index of its token, and the key shared by all its spellings."""
+    """A name in a text: the index of its token, and the key that all its spellings share."""
 
     at: int
     key: str
@@ -45,7 +45,7 @@ class NameInText(NamedTuple):
 
 @dataclass
 class WordCounts:
-    """Counts of capitalised and small uses of each word, inside and at the start of sentences.
+    """Counts of each word with and without a capital, inside and at the start of sentences.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class WordCounts:
     capitals: int = 0
     words: int = 0
 
-    def add(self, tokens: Sequence[Token]) -> None:
+    def add_text(self, tokens: Sequence[Token]) -> None:
         """Add the words of one text to the counts."""
         is_at_start = True
         words_of_text = [token for token in tokens if token.kind == WORD]
@@ -80,15 +80,15 @@ class WordCounts:
                 self.inside[word] += 1
             is_at_start = False
 
-    def copy(self) -> WordCounts:
+    def copy_counts(self) -> WordCounts:
         """Return an independent copy of the counts."""
         inside, first, small = (
             Counter(counter) for counter in (self.inside, self.first, self.small)
         )
         return WordCounts(inside, first, small, self.capitals, self.words)
 
-    def keep(self, words: Collection[str]) -> WordCounts:
-        """Return the counts of the given words only; the totals stay those of all texts."""
+    def select_words(self, words: Collection[str]) -> WordCounts:
+        """Return the counts of these words only; the totals stay those of all texts."""
         inside, first, small = (
             Counter({word: n for word, n in counter.items() if word in words})
             for counter in (self.inside, self.first, self.small)
@@ -96,20 +96,20 @@ class WordCounts:
         return WordCounts(inside, first, small, self.capitals, self.words)
 
     def find_names(self) -> dict[str, int]:
-        """Return the words that are names, each with the number of its capitalised uses."""
+        """Return the words that are names, each with the number of its uses with a capital."""
         return {
             word: self.inside[word] + self.first[word]
             for word in (*self.inside, *self.first)
             if _is_possible_name(word)
             and (
                 self.inside[word] > self.small[word]
-                or (not self.small[word] and not self.inside[word] and not is_common(word))
+                or (not self.small[word] and not self.inside[word] and not is_common_word(word))
             )
         }
 
 
 class Lexicon:
-    """Names in a run's answers, recognised by their capital letters.
+    """Names in the answers of a run, recognised by their capital letters.
 
     A word is a name if inside sentences it has a capital more often than not; if it only begins
     sentences, it must never be small and be no common word of the dictionary. Its other spellings
@@ -122,9 +122,9 @@ class Lexicon:
     """
 
     def __init__(self, texts: Iterable[Sequence[Token]], known: WordCounts | None = None) -> None:
-        counts = WordCounts() if known is None else known.copy()
+        counts = WordCounts() if known is None else known.copy_counts()
         for tokens in texts:
-            counts.add(tokens)
+            counts.add_text(tokens)
         # German, or text in capitals only: then a capital does not mark a name.
         self.is_off = counts.capitals > MOST_CAPITALS * counts.words
         self._counts: dict[str, int] = {} if self.is_off else counts.find_names()
@@ -136,14 +136,14 @@ class Lexicon:
         return len(self._counts)
 
     def find_key(self, token: Token) -> str:
-        """Return the key shared by all spellings of a name; "" if the word is no name."""
+        """Return the key that all spellings of a name share; "" if the word is not a name."""
         key = self._keys.get(token.lower)
         if key is None:
-            key = self._keys[token.lower] = self._find_key(_strip_genitive(token.lower))
+            key = self._keys[token.lower] = self._find_key_of_word(_strip_genitive(token.lower))
         return key
 
-    def _find_key(self, word: str) -> str:
-        """Return the key of a lower-case word; for a misspelt name, the frequent spelling."""
+    def _find_key_of_word(self, word: str) -> str:
+        """Return the key of a word in lower case, also of a misspelt name; "" for no name."""
         if not self._counts:
             return ""
         if word in self._counts:
@@ -151,13 +151,13 @@ class Lexicon:
         if len(word) < LONG or not _is_possible_name(word):
             return ""
         if word.endswith("s") and word[:-1] in self._counts:
-            return self._find_key(word[:-1])
+            return self._find_key_of_word(word[:-1])
         # A word that the dictionary knows is itself, and no misspelt name.
         if _get_frequency(word):
             return ""
         return self._near.find_frequent_spelling(word) or ""
 
-    def read(self, tokens: Sequence[Token]) -> Iterator[NameInText]:
+    def iterate_names(self, tokens: Sequence[Token]) -> Iterator[NameInText]:
         """Yield the names in a text, in their order."""
         if self._counts:
             for index, token in enumerate(tokens):
@@ -177,18 +177,18 @@ class _SpellingIndex:
             if LONG <= len(word) <= 30:
                 # Two words one edit apart share a variant with a letter left out: candidates are
                 # looked up, and names are not compared all with all.
-                for part in _build_parts(word):
+                for part in _build_deletions(word):
                     self.by_part.setdefault(part, []).append(word)
 
     def find_frequent_spelling(self, word: str) -> str:
-        """Return the nearest name that is at least twice as frequent; "" if there is none."""
+        """Return the most frequent name, at least twice as frequent, one edit away; "" if none."""
         if not LONG <= len(word) <= 30:
             return ""
         own = self.counts.get(word, 0)
         # 50 bound the work for a part that very many names share.
         candidates = {
             candidate
-            for part in _build_parts(word)
+            for part in _build_deletions(word)
             for candidate in self.by_part.get(part, ())[:50]
         }
         frequent = [
@@ -202,7 +202,7 @@ class _SpellingIndex:
         return max(frequent, key=lambda candidate: (self.counts[candidate], candidate), default="")
 
 
-def is_common(word: str) -> bool:
+def is_common_word(word: str) -> bool:
     """Return whether an English word is frequent in the spelling dictionary."""
     return _get_frequency(word) > COMMON
 
@@ -214,31 +214,31 @@ def _get_frequency(word: str) -> int:
 
 @cache
 def _load_dictionary() -> dict[str, int]:
-    """Return word frequencies of the English spelling dictionary, loaded once."""
+    """Return the word frequencies of the English spelling dictionary, which is loaded once."""
     dictionary: dict[str, int] = SpellChecker(language="en").word_frequency.dictionary
     return dictionary
 
 
 def _strip_genitive(word: str) -> str:
-    """Return a word without its genitive ending: "anna" for "anna's"."""
+    """Return a word in lower case without its genitive ending: "anna" for "Anna's"."""
     plain = word.replace("’", "'")
     return plain[:-2] if plain.endswith("'s") else plain.rstrip("'")
 
 
 def _is_possible_name(word: str) -> bool:
-    """Return whether a word may be a name: more than one letter, no title and no month."""
+    """Return whether a word may be a name: more than one letter, not a title, not a month."""
     return len(word) > 1 and word not in _NEVER
 
 
-def _build_parts(word: str) -> set[str]:
-    """Return the word and all variants of it with one letter left out."""
+def _build_deletions(word: str) -> set[str]:
+    """Return the word and all its variants with one letter left out."""
     return {word, *(word[:index] + word[index + 1 :] for index in range(len(word)))}
 
 
 def _is_one_edit_apart(word: str, other: str) -> bool:
-    """Return whether two words differ by one edit.
+    """Return whether two words differ by one edit: a letter more, less, other, or two swapped.
 
-    Both must share a variant of `_build_parts`.
+    Both must share a variant of `_build_deletions`.
     """
     if word[0] != other[0] or abs(len(word) - len(other)) > 1:
         return False

@@ -71,9 +71,9 @@ def tokenise(text: str) -> list[Token]:
 
 
 def find_clause(tokens: Sequence[Token], position: int) -> tuple[int, int]:
-    """Return the first and the end token of the clause around a token (40 tokens at most).
+    """Return the index of the first token of the clause around a token, and the clause's end.
 
-    Clauses end at punctuation, conjunctions and relatives.
+    A clause has at most 40 tokens. Clauses end at punctuation, conjunctions and relatives.
     """
     begin = end = position
     while begin > 0 and position - begin < 20 and not _is_separator(tokens[begin - 1]):
@@ -157,7 +157,7 @@ def parse_number(tokens: Sequence[Token], position: int) -> Number | None:
     """Return the number that begins at token `position`, in figures or words; else None."""
     token = tokens[position]
     if token.kind == FIGURE:
-        number = None if _is_list(tokens, position) else _parse_figure(token.text)
+        number = None if _is_number_list(tokens, position) else _parse_figure(token.text)
         if number is None:
             return None
         value, place = number
@@ -169,7 +169,7 @@ def parse_number(tokens: Sequence[Token], position: int) -> Number | None:
     return None
 
 
-def _is_list(tokens: Sequence[Token], position: int) -> bool:
+def _is_number_list(tokens: Sequence[Token], position: int) -> bool:
     """Return whether a figure begins a list of numbers, such as "1,2, and 3"."""
     if "," not in tokens[position].text or _THOUSANDS.fullmatch(tokens[position].text):
         return False
@@ -199,10 +199,10 @@ def _parse_figure(text: str) -> tuple[float, float] | None:
             return None
     _, _, decimals = plain.partition(".")
     value = float(plain)
-    return value, _find_place(plain, decimals, value)
+    return value, _find_last_significant_place(plain, decimals, value)
 
 
-def _find_place(plain: str, decimals: str, value: float) -> float:
+def _find_last_significant_place(plain: str, decimals: str, value: float) -> float:
     """Return the last significant place of a number: 100 for "1200", .1 for "12.5"."""
     if decimals:
         return 10.0 ** -len(decimals)
@@ -232,7 +232,7 @@ def _parse_words(tokens: Sequence[Token], position: int) -> Number | None:
 
 
 def _parse_below_hundred(tokens: Sequence[Token], position: int) -> tuple[float, int] | None:
-    """Return a number below 100 in words and the index of the token after it, or None."""
+    """Return a number below 100 in words, and the index after it; None for other words."""
     if position >= len(tokens):
         return None
     word = tokens[position].lower
@@ -252,7 +252,7 @@ def _parse_below_hundred(tokens: Sequence[Token], position: int) -> tuple[float,
 def _extend_number(
     tokens: Sequence[Token], value: float, place: float, position: int, figures: str
 ) -> Number:
-    """Return the number extended by following tokens: "million", further words, "and a half"."""
+    """Return the number with the tokens that belong to it: "million", words, "and a half"."""
     total, current, is_scaled = 0.0, value, False
     while position < len(tokens):
         word = tokens[position].lower
@@ -285,7 +285,7 @@ def _extend_number(
 
 
 def _parse_half(tokens: Sequence[Token], position: int) -> tuple[float, int] | None:
-    """Return the value of "and a half" or of ½ at a token, and the next token; None if neither."""
+    """Return the value of "and a half" or ½ at a token, and the index after it; else None."""
     if (
         position < len(tokens)
         and tokens[position].kind == MARK
@@ -341,7 +341,7 @@ class Year(NamedTuple):
 
 
 def parse_year(tokens: Sequence[Token], position: int, number: Number, counts: bool) -> Year | None:
-    """Return the year that a number means; None if the number counts or measures something.
+    """Return the year that a number means; None if it counts or measures something.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ def parse_year(tokens: Sequence[Token], position: int, number: Number, counts: b
 
 
 def is_year(figures: str) -> bool:
-    """Return whether figures look like a year, 1000 to 2099."""
+    """Return whether figures look like a year from 1000 to 2099."""
     return len(figures) == 4 and figures.isdecimal() and FIRST <= int(figures) <= LAST
 
 

@@ -78,7 +78,7 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class DateInText:
-    """A year, interval of years or month (low is high, 1 to 12) in a text, with its position."""
+    """A year, range of years or month (as low and high, 1 to 12) in a text, with its position."""
 
     slot: str
     low: int
@@ -145,7 +145,7 @@ def _build_date(tokens: Sequence[Token], position: int, year: Year) -> DateInTex
 
 
 def _is_list_mark(tokens: Sequence[Token], position: int, mark: int) -> bool:
-    """Return whether a figure is the number of a list item: "1. ...", "2) ..."."""
+    """Return whether a figure numbers a list item, as in "1. ..." or "2) ..."."""
     return (
         position + 2 < len(tokens)
         and tokens[position + 1].text in (".", ")")
@@ -162,9 +162,9 @@ def _is_list_mark(tokens: Sequence[Token], position: int, mark: int) -> bool:
 
 
 def _skip_code(tokens: Sequence[Token], position: int) -> int:
-    """Return the index after a figure that is no quantity: H2O, a[0], k+1, a date.
+    """Return the index after a figure that is not a quantity, such as H2O or a date.
 
-    Return `position` itself for a number.
+    For a number, `position` itself.
     """
     token = tokens[position]
     before = tokens[position - 1] if position else None
@@ -196,7 +196,7 @@ def _skip_code(tokens: Sequence[Token], position: int) -> int:
             return position + 3
         if after.text in "/.-" and beyond is not None and beyond.kind == FIGURE:
             return position if is_year(token.text) else _skip_date(tokens, position)
-        if after.kind == WORD and _is_no_unit(tokens, position + 1):
+        if after.kind == WORD and _is_foreign_suffix(tokens, position + 1):
             return position + 2
     if _is_day(tokens, position):
         return position + 1
@@ -204,7 +204,7 @@ def _skip_code(tokens: Sequence[Token], position: int) -> int:
 
 
 def _is_day(tokens: Sequence[Token], position: int) -> bool:
-    """Return whether a figure is the day of a month: 12 May, May 12."""
+    """Return whether a figure is the day of a month, as in "12 May" or "May 12"."""
     if not tokens[position].text.isdecimal() or len(tokens[position].text) > 2:
         return False
     if (
@@ -216,8 +216,8 @@ def _is_day(tokens: Sequence[Token], position: int) -> bool:
     return position + 1 < len(tokens) and parse_month(tokens, position + 1) is not None
 
 
-def _is_no_unit(tokens: Sequence[Token], position: int) -> bool:
-    """Return whether a word attached to a figure is no unit, no scale and no decade's "s"."""
+def _is_foreign_suffix(tokens: Sequence[Token], position: int) -> bool:
+    """Return whether a word attached to a figure is neither a unit nor a scale such as "k"."""
     word = tokens[position].lower
     return parse_unit(tokens, position) is None and word not in (
         "s",
@@ -232,9 +232,9 @@ def _is_no_unit(tokens: Sequence[Token], position: int) -> bool:
 
 
 def _skip_date(tokens: Sequence[Token], position: int) -> int:
-    """Return the index of the year of a date, or the index after the date.
+    """Return the index of the year of a date, or the index after a date without a year.
 
-    Return `position` for a fraction or a range.
+    For a fraction or a range, `position` itself.
     """
     parts = [position]
     while (
@@ -266,7 +266,7 @@ def _is_fraction(tokens: Sequence[Token], position: int) -> bool:
 def _parse_quantity(
     tokens: Sequence[Token], position: int, counts: bool
 ) -> Quantity | DateInText | None:
-    """Return the quantity or date that begins at token `position`; None if there is none."""
+    """Return the quantity or date that begins at a token; None if there is none."""
     word = tokens[position].lower
     if word in ("a", "an", "half", "quarter"):
         part_of_unit = _parse_part_of_unit(tokens, position)
@@ -374,7 +374,7 @@ def _build_quantity(
 def _parse_addition(
     tokens: Sequence[Token], position: int, unit: Unit
 ) -> tuple[float, Unit | None, int] | None:
-    """Return the amount added to a measure, as "25 min" in "12 h 25 min", its unit, and the end.
+    """Return the amount added to a measure ("25 min" in "12 h 25 min"), its unit, and the end.
 
     "12 h 25 min", "12 hours and 25 minutes", "6 metres 80", "2 hours and a half" (of the unit).
     """
@@ -450,7 +450,7 @@ def _parse_part_of_unit(tokens: Sequence[Token], start: int) -> Quantity | None:
 
 
 def _parse_clock(tokens: Sequence[Token], position: int) -> Quantity | None:
-    """Return "12:25" as a duration, or with am or pm as a time of day; None for other tokens."""
+    """Return "12:25" as a duration, or as a time of day with am or pm; None for other tokens."""
     if tokens[position].kind != FIGURE:
         return None
     hours, minutes, end = tokens[position].text, "", position + 1
@@ -484,10 +484,7 @@ def _parse_clock(tokens: Sequence[Token], position: int) -> Quantity | None:
 
 
 def _find_noun(tokens: Sequence[Token], position: int) -> tuple[str, int]:
-    """Return the counted noun after a number ("" if none), and the index of the next token.
-
-    "" where nothing follows that is counted.
-    """
+    """Return the counted noun after a number ("" if there is none), and the next index."""
     for past in range(position, min(position + 3, len(tokens))):
         token = tokens[past]
         if token.kind != WORD:

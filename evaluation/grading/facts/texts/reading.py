@@ -28,8 +28,8 @@ NAME = "name"
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """A fact stated in a text: its kind ("slot"), its value or range, and its positions.
+class TextFact:
+    """A fact that a text states: its kind ("slot"), its value or range, and its positions.
 
     Attributes
     ----------
@@ -50,8 +50,8 @@ class Stated:
     key: str = ""
     context: frozenset[str] = frozenset()
 
-    def is_compatible(self, other: Stated) -> bool:
-        """Return whether two facts can be the same value of the same kind."""
+    def is_compatible(self, other: TextFact) -> bool:
+        """Return whether two facts may be the same value of the same kind."""
         return (
             self.slot == other.slot
             and self.key == other.key
@@ -105,7 +105,7 @@ class QuestionRequest:
 def choose_main_unit(
     request: QuestionRequest, quantities: Iterable[Quantity | DateInText]
 ) -> Unit | None:
-    """Return the unit to assume for numbers without one: the question's, or the most frequent.
+    """Return the unit of numbers without one: the question's, or the answers' most frequent one.
 
     The most frequent unit of the answers counts only if it is more frequent than numbers without a
     unit; otherwise None.
@@ -126,15 +126,15 @@ def choose_main_unit(
 
 def build_facts(
     tokens: Sequence[Token], quantities: Sequence[Quantity | DateInText], unit: Unit | None
-) -> list[Stated]:
-    """Return the facts in a text's quantities, without repetitions.
+) -> list[TextFact]:
+    """Return the facts in the quantities of a text, each once.
 
     Parameters
     ----------
     quantities : quantities in the text. unit : unit to assume for numbers that have neither a unit
         nor a counted noun; None to assume none.
     """
-    facts: list[Stated] = []
+    facts: list[TextFact] = []
     for quantity in quantities:
         fact = (
             _build_date_fact(tokens, quantity)
@@ -146,14 +146,14 @@ def build_facts(
     return facts
 
 
-def _build_date_fact(tokens: Sequence[Token], dated: DateInText) -> Stated:
-    """Convert a year, an interval of years or a month to a fact."""
+def _build_date_fact(tokens: Sequence[Token], dated: DateInText) -> TextFact:
+    """Return a year, a range of years or a month as a fact."""
     low, high = float(dated.low), float(dated.high)
     text = f"about {dated.shown}" if dated.about else dated.shown
     if dated.about and low == high and dated.slot == YEAR:
         reach = 5.0 if dated.low % 10 == 0 else 1.0
         low, high = low - reach, high + reach
-    return Stated(
+    return TextFact(
         dated.slot,
         low,
         high,
@@ -164,8 +164,10 @@ def _build_date_fact(tokens: Sequence[Token], dated: DateInText) -> Stated:
     )
 
 
-def _build_measured_fact(tokens: Sequence[Token], quantity: Quantity, main: Unit | None) -> Stated:
-    """Convert a measure or count to a fact, with its value in base units."""
+def _build_measured_fact(
+    tokens: Sequence[Token], quantity: Quantity, main: Unit | None
+) -> TextFact:
+    """Return a measure or count as a fact, with its value in base units."""
     unit, text = quantity.unit, quantity.shown
     if unit is None and main is not None and not quantity.noun and quantity.rate is None:
         unit, text = main, f"{text} {main.symbol}"
@@ -186,7 +188,7 @@ def _build_measured_fact(tokens: Sequence[Token], quantity: Quantity, main: Unit
     if rate is not None:
         low, high = low / rate.unit.factor, high / rate.unit.factor
         slot = f"{slot} per {rate.unit.dimension}"
-    return Stated(
+    return TextFact(
         slot,
         low,
         high,
@@ -207,7 +209,7 @@ def _add_bound(text: str, bound: int) -> str:
 def _find_span(
     tokens: Sequence[Token], quantity: Quantity | DateInText
 ) -> tuple[tuple[int, int], ...]:
-    """Return the position of a quantity in the text, as one (start, end) pair of characters."""
+    """Return the position of a quantity in the text, as one pair (start, end) of characters."""
     return ((tokens[quantity.begin].start, tokens[quantity.end - 1].end),)
 
 
@@ -225,7 +227,7 @@ _NUMERIC = re.compile(
 )
 
 
-class Reader:
+class FactReader:
     """Extracts facts from answers by rules; it learns names from all texts of a run.
 
     Parameters
@@ -236,10 +238,10 @@ class Reader:
     def __init__(self, texts: Iterable[str], known: WordCounts | None = None) -> None:
         self.names = Lexicon(map(tokenise, texts), known)
 
-    def read(
+    def read_facts(
         self, question: str, texts: Sequence[str], unit: Unit | None = None
-    ) -> list[list[Stated]]:
-        """Return the facts of each answer to a question, without facts that the question states.
+    ) -> list[list[TextFact]]:
+        """Return the facts of each answer to a question, except facts that the question states.
 
         Parameters
         ----------
@@ -270,19 +272,19 @@ class Reader:
         ]
 
     @staticmethod
-    def find_unit(question: str, texts: Sequence[str]) -> Unit | None:
-        """Return the unit to assume for numbers without one in answers to a question."""
+    def find_default_unit(question: str, texts: Sequence[str]) -> Unit | None:
+        """Return the unit of numbers without one, in answers to a question; None for none."""
         request = QuestionRequest.from_question(question)
         quantities = (_parse_text(text, tokenise(text), request) for text in texts)
         return choose_main_unit(request, chain.from_iterable(quantities))
 
-    def _find_names(self, tokens: Sequence[Token]) -> list[Stated]:
+    def _find_names(self, tokens: Sequence[Token]) -> list[TextFact]:
         """Return the names in a text as facts, each once, with all its positions."""
         places: dict[str, list[Token]] = {}
-        for position, key in self.names.read(tokens):
+        for position, key in self.names.iterate_names(tokens):
             places.setdefault(key, []).append(tokens[position])
         return [
-            Stated(
+            TextFact(
                 NAME,
                 0.0,
                 0.0,
@@ -297,7 +299,7 @@ class Reader:
 def _parse_text(
     text: str, tokens: Sequence[Token], question: QuestionRequest
 ) -> list[Quantity | DateInText]:
-    """Return the quantities and dates in a text; `question` states whether it asks for a number."""
+    """Return the quantities and dates in a text, read as answers to the question's request."""
     if not _NUMERIC.search(text):
         return []
     return list(parse_quantities(tokens, question.counts))

@@ -14,7 +14,7 @@ from evaluation.grading.facts.texts.numbers import Token
 
 
 class Unit(NamedTuple):
-    """A unit of a measure: dimension, factor to the base unit, symbol and offset.
+    """A unit of measure: dimension, factor to the base unit, symbol and offset.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Unit(NamedTuple):
         return _SINGULAR.get(self.symbol, self.symbol)
 
     def convert_to_base(self, value: float) -> float:
-        """Convert a value in this unit to the base unit of the dimension."""
+        """Return a value in this unit as a value in the base unit of the dimension."""
         return (value + self.offset) * self.factor
 
 
@@ -210,7 +210,7 @@ _LIGHT = frozenset(("year", "years"))
 
 
 def parse_unit(tokens: Sequence[Token], position: int) -> tuple[Unit, int] | None:
-    """Return the unit that begins at token `position`, and the next token; None without a unit."""
+    """Return the unit that begins at a token, and the index after it; None without a unit."""
     if position >= len(tokens):
         return None
     token = tokens[position]
@@ -218,7 +218,7 @@ def parse_unit(tokens: Sequence[Token], position: int) -> tuple[Unit, int] | Non
     if token.text == "-" and token.glued and after in BY_WORD:
         return parse_unit(tokens, position + 1)  # a 12-hour cycle
     if token.lower in ("square", "sq", "cubic") and after in BY_WORD:
-        return _raise_unit(BY_WORD[after], token.lower), position + 2
+        return _build_power_unit(BY_WORD[after], token.lower), position + 2
     if token.lower == "light" and after and after != "-":
         return (BY_WORD["ly"], position + 2) if after in _LIGHT else None
     if token.lower == "per" and after == "cent":
@@ -232,7 +232,7 @@ def parse_unit(tokens: Sequence[Token], position: int) -> tuple[Unit, int] | Non
 
 
 def _parse_degrees(tokens: Sequence[Token], position: int) -> tuple[Unit, int]:
-    """Return the unit of a degree sign or word: a temperature scale, or degrees of an angle."""
+    """Return the unit of a degree sign or word (temperature or angle), and the index after it."""
     after = tokens[position + 1] if position + 1 < len(tokens) else None
     if after is not None:
         unit = BY_WORD.get(after.lower) or _SYMBOLS.get(after.text)
@@ -242,16 +242,16 @@ def _parse_degrees(tokens: Sequence[Token], position: int) -> tuple[Unit, int]:
 
 
 def _parse_power(tokens: Sequence[Token], unit: Unit, position: int) -> tuple[Unit, int]:
-    """Return a length unit with its exponent, as in "km²" or "m2", and the next token."""
+    """Return a length unit with its exponent, as in "km²" or "m2", and the index after it."""
     if unit.dimension == "length" and position < len(tokens) and tokens[position].glued:
         if tokens[position].text in ("2", "²"):
-            return _raise_unit(unit, "square"), position + 1
+            return _build_power_unit(unit, "square"), position + 1
         if tokens[position].text in ("3", "³"):
-            return _raise_unit(unit, "cubic"), position + 1
+            return _build_power_unit(unit, "cubic"), position + 1
     return unit, position
 
 
-def _raise_unit(unit: Unit, word: str) -> Unit:
+def _build_power_unit(unit: Unit, word: str) -> Unit:
     """Return the square or cubic unit of a length; other units unchanged."""
     if unit.dimension != "length":
         return unit
@@ -282,7 +282,7 @@ class Rate(NamedTuple):
 
 
 def parse_rate(tokens: Sequence[Token], position: int) -> Rate | None:
-    """Return the rate at token `position`, after a measure ("a year", "/h"); None without one."""
+    """Return the rate at a token directly after a measure ("a year", "/h"); None without one."""
     if position >= len(tokens):
         return None
     word = tokens[position].lower
@@ -294,7 +294,7 @@ def parse_rate(tokens: Sequence[Token], position: int) -> Rate | None:
 
 
 def find_rate(tokens: Sequence[Token], begin: int, end: int) -> Rate | None:
-    """Return the rate named in tokens `begin` to `end` ("each century", "daily"); None if none.
+    """Return the rate that tokens name ("each century", "daily"); None without one.
 
     "Every 20 minutes" is itself a measure; "a year" is a rate only directly after a measure.
     """
@@ -375,7 +375,7 @@ _AFTER: dict[tuple[str, ...], int] = {
 
 
 def is_approximate(tokens: Sequence[Token], position: int, end: int) -> bool:
-    """Return whether the number in tokens `position` to `end` is approximate ("about 5")."""
+    """Return whether the number in these tokens is approximate, as in "about 5"."""
     before = [token.lower for token in tokens[max(0, position - 2) : position]]
     if any(word in _ABOUT for word in before):
         return True
@@ -383,7 +383,7 @@ def is_approximate(tokens: Sequence[Token], position: int, end: int) -> bool:
 
 
 def find_bound(tokens: Sequence[Token], position: int, end: int) -> int:
-    """Return the bound of the number from `position` to `end`: -1 at most, 1 at least, 0 exact."""
+    """Return the bound of the number in these tokens: -1 at most, 1 at least, 0 exact."""
     before = [token.lower for token in tokens[max(0, position - 3) : position]]
     # The longest phrase first: "no more than" ends in "more than", its opposite.
     for length in (3, 2, 1):

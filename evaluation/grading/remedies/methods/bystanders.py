@@ -15,7 +15,7 @@ from evaluation.consensus.methods.fitted import FittedCrowd
 from evaluation.consensus.methods.fixed_point import WorkerMeans
 from evaluation.consensus.methods.question_contrast import Contrasts
 from evaluation.consensus.methods.resampling import DrawnVotes, compute_score_intervals
-from evaluation.consensus.methods.targets import Targets, build_targets
+from evaluation.consensus.methods.targets import ComparedAnswers, build_compared_answers
 from evaluation.consensus.methods.votes import build_vote
 from evaluation.core.stats.cells import (
     Cells,
@@ -28,7 +28,7 @@ from evaluation.core.stats.inference.intervals import compute_t_interval
 
 
 @dataclass(frozen=True)
-class BystanderScores:
+class NonVoterScores:
     """Raw scores with intervals of workers who do not vote.
 
     Attributes
@@ -48,7 +48,7 @@ class BystanderScores:
 
 
 class NonVoters:
-    """Answers of workers without a vote, and the voters' exemplary answers to compare them with.
+    """Workers without a vote: their answers, and the voters' exemplary answers to compare with.
 
     Parameters
     ----------
@@ -74,23 +74,23 @@ class NonVoters:
         self._vectors, self._rows, self._without = vectors, rows, without
         self._worker, self._question = worker, question
         self._n_workers = int(worker.max(initial=-1)) + 1
-        self._parts: list[tuple[Integers, Targets]] = []
+        self._parts: list[tuple[Integers, ComparedAnswers]] = []
         of_voters = None if camps is None else camps[voting]
         for unit in np.unique(without).tolist():
             mine = np.flatnonzero((without == unit) & (question >= 0))
-            part = self._build_part(vectors, rows, mine, unit, of_voters)
+            part = self._build_part_without_unit(vectors, rows, mine, unit, of_voters)
             if part is not None:
                 self._parts.append(part)
 
-    def _build_part(
+    def _build_part_without_unit(
         self,
         vectors: object,
         rows: Integers,
         own_rows: Integers,
         unit: int,
         camps: Integers | None,
-    ) -> tuple[Integers, Targets] | None:
-        """Return rows of a unit's answers, and exemplary answers without it; None if none exist."""
+    ) -> tuple[Integers, ComparedAnswers] | None:
+        """Return a unit's answer rows, and exemplary answers without that unit; None if none."""
         voters = self._voters
         vote, of_voters = voters.vote, voters.answer_vectors
         question_codes = self._question[own_rows]
@@ -115,24 +115,21 @@ class NonVoters:
             others = others.select_rows(cells.row[other_cells])
             vote = build_vote(of_voters, others, voters.similarity, voters.aggregation, camps)
         chosen = vectors[rows[own_rows]]  # type: ignore[index]
-        return own_rows, build_targets(vote, of_voters, chosen, question_codes)
+        return own_rows, build_compared_answers(vote, of_voters, chosen, question_codes)
 
     def compute_similarities(self, votes: Floats) -> Floats:
-        """Return each answer's similarity to the exemplary answer, one column per set of votes.
-
-        Shape (R, D).
-        """
+        """Return each answer's similarity to its exemplary answer (R, D), by each set of votes."""
         out = np.full((len(self._question), votes.shape[1]), np.nan)
         for mine, targets in self._parts:
-            out[mine] = targets.similarity(votes)
+            out[mine] = targets.compute_similarities(votes)
         return out
 
     def compute_contrasts(self) -> Contrasts:
-        """Return the question contrast of each answer, without the vote of its own unit."""
+        """Return the question contrasts of the answers, each without the vote of its own unit."""
         voters, n = self._voters, (len(self._rows), self._n_workers)
         if voters.contrast_obstacle is not None:
-            return Contrasts.undefined(*n, voters.contrast_obstacle)
-        out = Contrasts.undefined(*n, "no_exemplar")
+            return Contrasts.build_undefined(*n, voters.contrast_obstacle)
+        out = Contrasts.build_undefined(*n, "no_exemplar")
         for unit in np.unique(self._without).tolist():
             exemplars = voters.build_exemplars(None if unit < 0 else unit)
             mine = np.flatnonzero((self._without == unit) & (self._question >= 0))
@@ -144,10 +141,10 @@ class NonVoters:
                 self._question[mine],
                 len(owners),
             )
-            out.fill(mine, owners, others, np.arange(len(owners)))
+            out.copy_contrasts(mine, owners, others, np.arange(len(owners)))
         return out
 
-    def compute_scores(self, *, by_contrast: bool = False) -> BystanderScores:
+    def compute_scores(self, *, by_contrast: bool = False) -> NonVoterScores:
         """Return raw scores with intervals of the workers who do not vote.
 
         With `by_contrast` the raw scores are their question contrast. Without a share in the
@@ -159,35 +156,37 @@ class NonVoters:
             return self._compute_contrast_scores(voters.drawn)
         vote, rules = voters.vote, voters.rules
         means = WorkerMeans(vote.cells, rules)
-        of_voters = vote.similarity(voters.previous, leave_one_out=rules.leave_one_out)
+        of_voters = vote.compute_similarities(voters.previous, leave_one_out=rules.leave_one_out)
         effects, weight = means.compute_question_effects(of_voters)
         scores = self.compute_similarities(voters.previous)
         raw = self._compute_means(scores, effects, weight)
         n = np.bincount(self._worker[~np.isnan(scores[:, 0])], minlength=self._n_workers)
         undefined = np.full(self._n_workers, np.nan)
         if voters.drawn is not None:
-            drawn = self._compute_drawn(voters.drawn, rules.difficulty or rules.discrimination)
+            drawn = self._compute_drawn_scores(
+                voters.drawn, rules.difficulty or rules.discrimination
+            )
             low, high, reasons = compute_score_intervals(
                 raw[:, 0], drawn, n, leave_one_out=True, cosine=voters.similarity == "cosine"
             )
-            return BystanderScores(raw[:, 0], low, high, reasons, drawn, n)
+            return NonVoterScores(raw[:, 0], low, high, reasons, drawn, n)
         if not rules.leave_one_out:
             reasons = ["no_draws"] * self._n_workers
-            return BystanderScores(raw[:, 0], undefined, undefined, reasons, None, n)
+            return NonVoterScores(raw[:, 0], undefined, undefined, reasons, None, n)
         interval = compute_t_interval(
             raw[:, 0], self._compute_errors(scores, effects, weight, raw, n), n
         )
-        return BystanderScores(
+        return NonVoterScores(
             raw[:, 0], interval.low, interval.high, list(interval.reasons), None, n
         )
 
-    def _compute_contrast_scores(self, drawn: DrawnVotes | None) -> BystanderScores:
-        """Return the question contrasts of the non-voting workers, to use as raw scores."""
+    def _compute_contrast_scores(self, drawn: DrawnVotes | None) -> NonVoterScores:
+        """Return the question contrasts of the non-voting workers, as their raw scores."""
         contrasts = self.compute_contrasts()
         in_draws = None
         if drawn is not None:
             in_draws = contrasts.average_in_draws(drawn, self._worker, self._question)
-        return BystanderScores(
+        return NonVoterScores(
             contrasts.means,
             contrasts.low,
             contrasts.high,
@@ -197,10 +196,7 @@ class NonVoters:
         )
 
     def _compute_means(self, s: Floats, effects: Floats, weight: Floats) -> Floats:
-        """Return each worker's mean score, after question effects and weights.
-
-        Shape (B, D).
-        """
+        """Return each worker's weighted mean score (B, D), with question effects subtracted."""
         known = ~np.isnan(s)
         cell_weights = np.where(known, weight[self._question], 0.0)
         values = np.where(known, s - effects[self._question], 0.0)
@@ -211,18 +207,15 @@ class NonVoters:
         total, count = to_worker @ (cell_weights * values), to_worker @ cell_weights
         return divide_where_positive(total, count)
 
-    def _compute_drawn(self, drawn: DrawnVotes, adjusted: bool) -> Floats:
-        """Return each worker's raw score for each bootstrap draw of the voters.
-
-        Shape (B, n_draws).
-        """
+    def _compute_drawn_scores(self, drawn: DrawnVotes, adjusted: bool) -> Floats:
+        """Return each worker's raw score in each bootstrap draw of the voters (B, n_draws)."""
         vote, rules = self._voters.vote, self._voters.rules
         out = np.empty((self._n_workers, drawn.draws.n_draws))
         for columns, times, votes in drawn:
             effects, weight = np.zeros_like(times), np.ones_like(times)
             if adjusted:
                 means = WorkerMeans(vote.cells, rules, times[vote.cells.question])
-                scores = vote.similarity(votes, leave_one_out=rules.leave_one_out)
+                scores = vote.compute_similarities(votes, leave_one_out=rules.leave_one_out)
                 effects, weight = means.compute_question_effects(scores)
             # A draw takes questions several times or not at all: `times` is how often.
             out[:, columns] = self._compute_means(
@@ -233,10 +226,7 @@ class NonVoters:
     def _compute_errors(
         self, s: Floats, effects: Floats, weight: Floats, raw: Floats, n: Integers
     ) -> Floats:
-        """Return each worker's standard error of the raw score, in closed form.
-
-        Shape (B,).
-        """
+        """Return the standard error of each worker's raw score (B,), in closed form."""
         known = ~np.isnan(s[:, 0])
         worker, question = self._worker[known], self._question[known]
         cell_weights = weight[question, 0]

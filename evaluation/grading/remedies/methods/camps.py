@@ -43,8 +43,8 @@ FEWEST_WORKERS = 6
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A possible ranking of the workers, with the voting weights that produce it.
+class CandidateRanking:
+    """A possible ranking of the workers, with the voting rules that produce it.
 
     Attributes
     ----------
@@ -59,8 +59,8 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Candidates:
-    """All possible rankings of a crowd with camps, the camps, and the test for camps.
+class CandidateRankings:
+    """All possible rankings of a crowd with camps, with the camps and the test for camps.
 
     A camp is a group of workers with one opinion.
 
@@ -74,7 +74,7 @@ class Candidates:
     reason : code of why there is only the default; None if there are more.
     """
 
-    rankings: tuple[Candidate, ...]
+    rankings: tuple[CandidateRanking, ...]
     camps: tuple[Integers, ...]
     alarm: Camps
     same: dict[str, str]
@@ -82,7 +82,7 @@ class Candidates:
 
 
 def find_camps_within(pairs: Pairs, seed: int, depth: int = DEPTH) -> tuple[Camps, list[Integers]]:
-    """Return the test for two camps, and the camps; a camp that contains camps is split again."""
+    """Return the test for two camps, and the camps; a camp that has camps itself is split again."""
     alarm = find_camps(pairs, seed)
     if not alarm.is_raised:
         return alarm, []
@@ -99,32 +99,34 @@ def find_camps_within(pairs: Pairs, seed: int, depth: int = DEPTH) -> tuple[Camp
 
 def find_candidates(
     pairs: Pairs, fit: Callable[[Electorate], AQER], seed: int, cap: float | None = None
-) -> Candidates:
-    """Return the possible rankings of a crowd with camps.
+) -> CandidateRankings:
+    """Return the possible rankings of a crowd with camps; only the default without camps.
 
     `fit` grades the crowd with given voting rules.
     """
     alarm, groups = find_camps_within(pairs, seed)
-    default = Candidate("default", EVERYBODY, fit(EVERYBODY))
+    default = CandidateRanking("default", EVERYBODY, fit(EVERYBODY))
     # Without two camps there is only the default: grading by a part of an honest crowd harms it.
     if not groups:
-        return Candidates((default,), (), alarm, {}, alarm.reason or "no_camps")
+        return CandidateRankings((default,), (), alarm, {}, alarm.reason or "no_camps")
     kept_candidates, dropped = [default], {}
     for name, electorate in _iterate_electorates(groups, pairs.n_workers, cap):
         aqer = fit(electorate)
-        twin = next((c.name for c in kept_candidates if _is_same(c.aqer.raw_, aqer.raw_)), "")
+        twin = next(
+            (c.name for c in kept_candidates if _has_same_ranking(c.aqer.raw_, aqer.raw_)), ""
+        )
         if twin:
             dropped[name] = twin
         else:
-            kept_candidates.append(Candidate(name, electorate, aqer))
+            kept_candidates.append(CandidateRanking(name, electorate, aqer))
     reason = None if len(kept_candidates) > 1 else "one_ranking"
-    return Candidates(tuple(kept_candidates), tuple(groups), alarm, dropped, reason)
+    return CandidateRankings(tuple(kept_candidates), tuple(groups), alarm, dropped, reason)
 
 
 def _iterate_electorates(
     groups: list[Integers], n_units: int, cap: float | None
 ) -> Iterable[tuple[str, Electorate]]:
-    """Yield (name, voting rules) of each candidate: started from a camp, or only a camp votes."""
+    """Yield (name, voting rules) of candidates: started from a camp, or only that camp votes."""
     for alone in (False, True):
         for number, members in enumerate(groups, 1):
             inside = np.zeros(n_units)
@@ -137,8 +139,8 @@ def _iterate_electorates(
                 yield f"only_camp_{number}", Electorate(factor=inside, start=start)
 
 
-def _is_same(raw: Floats, other: Floats) -> bool:
-    """Return whether two sets of raw scores rank the workers alike (Spearman at least 0.9)."""
+def _has_same_ranking(raw: Floats, other: Floats) -> bool:
+    """Return whether two sets of raw scores rank the workers alike (Spearman 0.9 or more)."""
     correlation = spearman(raw, other)
     if correlation is not None:
         return correlation >= SAME
@@ -156,8 +158,8 @@ NO_SCORES = "no_scores"
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The ranking that experts' grades selected, and every ranking's correlation with them.
+class RankingChoice:
+    """The candidate ranking that experts' grades select, and each candidate's correlation.
 
     Attributes
     ----------
@@ -171,8 +173,8 @@ class Choice:
     reason: str | None
 
 
-def choose_candidate(scores: Sequence[Floats], grades: Floats) -> Choice:
-    """Return the ranking whose answer scores correlate best with experts' grades.
+def choose_candidate(scores: Sequence[Floats], grades: Floats) -> RankingChoice:
+    """Return the candidate ranking whose answer scores correlate best with experts' grades.
 
     Parameters
     ----------
@@ -180,9 +182,9 @@ def choose_candidate(scores: Sequence[Floats], grades: Floats) -> Choice:
     grades : (A,) experts' grades, on any scale.
     """
     if len(grades) < 2:
-        return Choice(0, (None,) * len(scores), TOO_FEW)
+        return RankingChoice(0, (None,) * len(scores), TOO_FEW)
     if np.ptp(grades) == 0:
-        return Choice(0, (None,) * len(scores), EQUAL_GRADES)
+        return RankingChoice(0, (None,) * len(scores), EQUAL_GRADES)
     correlations = tuple(pearson(values, grades) for values in scores)
     best, place = -np.inf, None
     for index, value in enumerate(correlations):
@@ -190,12 +192,16 @@ def choose_candidate(scores: Sequence[Floats], grades: Floats) -> Choice:
         if value is not None and value > best + TIE:
             best, place = value, index
     return (
-        Choice(0, correlations, NO_SCORES) if place is None else Choice(place, correlations, None)
+        RankingChoice(0, correlations, NO_SCORES)
+        if place is None
+        else RankingChoice(place, correlations, None)
     )
 
 
-def suggest_anchors(candidates: Sequence[Candidate], vectors: Vectors, count: int) -> Integers:
-    """Return the rows of answers whose grading by an expert best separates the rankings.
+def suggest_anchors(
+    candidates: Sequence[CandidateRanking], vectors: Vectors, count: int
+) -> Integers:
+    """Return the rows of answers whose grading by an expert best separates the candidates.
 
     The favourite of a candidate is the answer nearest to its exemplary answer. Questions are
     taken by decreasing distance of the candidates' favourites (mean of 1 - cosine over pairs of
@@ -217,10 +223,7 @@ def suggest_anchors(candidates: Sequence[Candidate], vectors: Vectors, count: in
 
 
 def _compute_distances(vectors: Vectors, favourites: Integers) -> Floats:
-    """Return, per question, the mean distance between the rankings' favourite answers.
-
-    Shape (Q,). The mean of 1 - cosine over pairs of candidates.
-    """
+    """Return, per question (Q,), the mean distance between the candidates' favourite answers."""
     units = [convert_to_dense(scale_to_unit_length(vectors[rows])) for rows in favourites]
     total, pairs = np.zeros(favourites.shape[1]), 0
     for index, units_of_candidate in enumerate(units):
@@ -248,7 +251,7 @@ class QuestionWithCamps:
 def label_camps(
     vote: MeanVote, vectors: Vectors, seed: int
 ) -> tuple[Integers, list[QuestionWithCamps]]:
-    """Return the camp of each answer (1 in the smaller camp, else 0), and the divided questions.
+    """Return the camp of each answer (1 in the smaller camp, else 0), and questions with camps.
 
     The labels are (N,), in the order of the input rows. Also return the questions with two camps.
     Where a question's camps were found on a sample of its answers, the other answers join the camp

@@ -29,7 +29,7 @@ from evaluation.consensus.methods.exemplary_answers import MeanVote
 from evaluation.consensus.methods.scale import Electorate, RemedyError
 from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, encode_labels
 from evaluation.core.stats.grams import Vectors, compute_gram_blocks
-from evaluation.grading.alarms.methods import Group, Pairs, find_camps, find_copiers
+from evaluation.grading.alarms.methods import CopierGroup, Pairs, find_camps, find_copiers
 from evaluation.grading.alarms.methods.findings import IDENTICAL, find_equal_camp
 
 NO_WORKER = -1
@@ -38,7 +38,7 @@ FEWEST_OUTSIDE = 3
 
 @dataclass(frozen=True)
 class VotingUnits:
-    """The units that vote (workers, or groups of copiers with one vote), and their answers.
+    """The units of the vote, each a worker or a group of copiers, and the answers that vote.
 
     Attributes
     ----------
@@ -60,18 +60,12 @@ class VotingUnits:
 
     @property
     def excluded(self) -> Booleans:
-        """Whether each worker is excluded from the vote.
-
-        Shape (M,).
-        """
+        """Whether each worker (M,) is excluded from the vote."""
         return self.of_worker == NO_WORKER
 
     @property
     def collapsed(self) -> Booleans:
-        """Whether each unit is a group of copiers.
-
-        Shape (U,).
-        """
+        """Whether each unit (U,) is a group of copiers."""
         out = np.zeros(self.n_units, dtype=bool)
         out[[self.of_worker[group[0]] for group in self.groups]] = True
         return out
@@ -102,7 +96,7 @@ def build_units(
     *,
     euclidean: bool = False,
 ) -> VotingUnits:
-    """Return the units that vote: each group of copiers as one, excluded workers left out.
+    """Return the units of the vote: each group of copiers as one, excluded workers in none.
 
     Parameters
     ----------
@@ -149,7 +143,7 @@ def build_units(
 def find_medoids(
     vectors: Vectors, worker: Integers, question: Integers, rows: Integers, *, euclidean: bool
 ) -> Integers:
-    """Return the row of the most central answer (medoid) to each question, among `rows`.
+    """Return the row of the most central answer (medoid) to each question, of those in `rows`.
 
     It has the highest sum of similarities to the other answers to its question among `rows`; the
     first row wins a tie, as always between two answers.
@@ -168,10 +162,7 @@ def find_medoids(
 
 
 def _sum_similarities(vote: MeanVote) -> Floats:
-    """Return, per answer, its summed similarity to the question's other answers.
-
-    Shape (N,).
-    """
+    """Return each answer's summed similarity (N,) to the other answers to its question."""
     out, start = np.empty(len(vote.cells)), 0
     for block in vote.blocks:
         stop = start + len(block) * block.size
@@ -192,8 +183,8 @@ MIN_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Source:
-    """The member of a group of copiers whom the others may have copied.
+class CopySource:
+    """The member of a group of copiers from whom the others may have copied.
 
     Attributes
     ----------
@@ -206,10 +197,10 @@ class Source:
     n_timed: int
 
 
-def find_source(
+def find_copy_source(
     members: Integers, worker: Integers, question: Integers, times: Floats
-) -> Source | None:
-    """Return the group member who answered most questions first; None if times do not show it.
+) -> CopySource | None:
+    """Return the member of a group who answered most questions first; None if unknown.
 
     Parameters
     ----------
@@ -241,7 +232,7 @@ def find_source(
     most_frequent = int(np.argmax(counts))
     if counts[most_frequent] <= MOST * n_timed:
         return None
-    return Source(int(codes[most_frequent]), int(counts[most_frequent]), n_timed)
+    return CopySource(int(codes[most_frequent]), int(counts[most_frequent]), n_timed)
 
 
 COPIES, PROVED, CAMP = "copies", "camp_proved_by_answers", "camp"
@@ -250,8 +241,8 @@ LEFT = "not_asked_for"
 
 
 @dataclass(frozen=True)
-class NamedGroup:
-    """A group of workers with similar answers, and the decision whether it has one vote only.
+class JudgedGroup:
+    """A group of workers with similar answers, with the verdict whether it has one vote only.
 
     Attributes
     ----------
@@ -266,7 +257,7 @@ class NamedGroup:
     statistic: float
     mean_cosine: float
     verdict: str
-    source: Source | None = None
+    source: CopySource | None = None
 
     @property
     def is_collapsed(self) -> bool:
@@ -279,13 +270,13 @@ class NamedGroup:
         return self.verdict != LEFT
 
 
-def find_named_groups(
+def judge_copier_groups(
     pairs: Pairs,
-    proved_by_texts: Callable[[Group], bool],
+    proved_by_texts: Callable[[CopierGroup], bool],
     seed: int = 0,
     of_workers: Integers | None = None,
-) -> list[NamedGroup]:
-    """Return the groups of similar workers, each with the decision whether it has one vote.
+) -> list[JudgedGroup]:
+    """Return the groups of similar workers, each with the verdict whether it has one vote.
 
     Parameters
     ----------
@@ -302,5 +293,7 @@ def find_named_groups(
         elif alarm is not None and find_equal_camp(group, alarm) is not None:
             proved = group.mean_cosine >= IDENTICAL or proved_by_texts(group)
             verdict = PROVED if proved else CAMP
-        judged_groups.append(NamedGroup(group.members, group.statistic, group.mean_cosine, verdict))
+        judged_groups.append(
+            JudgedGroup(group.members, group.statistic, group.mean_cosine, verdict)
+        )
     return judged_groups

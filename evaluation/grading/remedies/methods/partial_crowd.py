@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from evaluation.consensus.methods.estimator import AQER
-from evaluation.consensus.methods.fitted import DISCONNECTED, Fitted, FittedCrowd
+from evaluation.consensus.methods.fitted import DISCONNECTED, FitResult, FittedCrowd
 from evaluation.consensus.methods.fixed_point import scale_to_grades
 from evaluation.consensus.methods.question_contrast import Contrasts
 from evaluation.consensus.methods.resampling import DrawStore, Progress, map_to_grades
@@ -20,7 +20,7 @@ from evaluation.consensus.methods.scale import (
     FEWEST_ANSWERERS,
     FEWEST_QUESTIONS,
     Electorate,
-    number_groups,
+    number_connected_groups,
     rank_within_groups,
 )
 from evaluation.consensus.methods.votes import convert_vectors
@@ -33,8 +33,8 @@ EXCLUDED = "excluded"
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartialCrowdFit(Fitted):
-    """A fitted AQER estimator in which some answers have no vote.
+class PartialCrowdFit(FitResult):
+    """Learned values of a fit in which some answers have no vote.
 
     Attributes
     ----------
@@ -59,18 +59,15 @@ class PartialCrowdFit(Fitted):
 
     @property
     def out_of_ranking(self) -> list[str | None]:
-        """Status per worker: "excluded" for excluded workers, None for others.
-
-        Shape (M,).
-        """
+        """Status of each worker (M,): "excluded" for excluded workers, None for others."""
         return [EXCLUDED if out else None for out in self.units.excluded.tolist()]
 
-    def exemplars(self) -> Vectors:
-        """Return the exemplary answer of each question, from the voters only; NaN without votes.
+    def compute_exemplars(self) -> Vectors:
+        """Return each question's exemplary answer (Q, d), of voters only; NaN without a voter.
 
-        Shape (Q, d). Sparse ones are zero there.
+        Sparse ones are zero there.
         """
-        voter_exemplars = self.voters.exemplars()
+        voter_exemplars = self.voters.compute_exemplars()
         if sparse.issparse(voter_exemplars):
             ones = np.ones(len(self.asked))
             shape = (len(self.questions), len(self.asked))
@@ -80,64 +77,46 @@ class PartialCrowdFit(Fitted):
 
     @cached_property
     def scores(self) -> Floats:
-        """Similarity of each answer to the exemplary answer used for the raw scores.
-
-        Shape (N,).
-        """
+        """Similarity of each answer (N,) to the exemplary answer that gave the raw scores."""
         return self._merge_scores(self.voters.scores, self.voters.previous)
 
     @cached_property
     def final_scores(self) -> Floats:
-        """Similarity of each answer to the exemplary answer with the final voting weights.
-
-        Shape (N,).
-        """
+        """Similarity of each answer (N,) to the exemplary answer by the final voting weights."""
         return self._merge_scores(self.voters.final_scores, self.voters.votes[:, None])
 
     @cached_property
     def leave_one_out_scores(self) -> Floats:
-        """Similarity of each answer to the exemplary answer made without its own author.
-
-        Shape (N,).
-        """
+        """Similarity of each answer (N,) to the exemplary answer without its own author."""
         return self._merge_scores(self.voters.leave_one_out_scores, self.voters.votes[:, None])
 
     @cached_property
     def contrasts(self) -> Contrasts:
-        """Question contrast of all answers and workers, each compared as for its raw score."""
-        out = Contrasts.undefined(int(self.n_answers.sum()), len(self.workers), "no_exemplar")
+        """Question contrasts of all answers and workers, each compared as for its raw score."""
+        out = Contrasts.build_undefined(int(self.n_answers.sum()), len(self.workers), "no_exemplar")
         members, voters = np.flatnonzero(self.voting), self.voters.contrasts
-        out.fill(self.units.rows, members, voters, self.units.of_worker[members])
+        out.copy_contrasts(self.units.rows, members, voters, self.units.of_worker[members])
         of_others = self.bystanders.compute_contrasts()
         everybody = np.arange(len(self.bystander_workers))
-        out.fill(self.others, self.bystander_workers, of_others, everybody)
+        out.copy_contrasts(self.others, self.bystander_workers, of_others, everybody)
         return out
 
     @cached_property
     def nearest(self) -> Integers:
-        """Row of the voting answer nearest to each question's exemplary answer; -1 for none.
-
-        Shape (Q,).
-        """
+        """Row of the voting answer nearest to each question's exemplary answer (Q,); -1 if none."""
         return self._expand_to_questions(self.units.rows[self.voters.nearest], -1)
 
     @cached_property
     def dispersion(self) -> Floats:
-        """Disagreement of the voting answers per question: 0 if all agree, NaN without any.
-
-        Shape (Q,).
-        """
+        """Dispersion of the voting answers to each question (Q,); NaN without any."""
         return self._expand_to_questions(self.voters.dispersion, np.nan)
 
     def _expand_to_questions(self, values: NDArray[T], missing: float) -> NDArray[T]:
-        """Return an array over all questions, with `missing` where no voter answered."""
+        """Return values of all questions, with `missing` for questions that no voter answered."""
         return _place_values(values, self.asked, len(self.questions), missing)
 
     def _merge_scores(self, of_voters: Floats, votes: Floats) -> Floats:
-        """Return the score of each answer, from voters' scores and from non-voters'.
-
-        Shape (N,).
-        """
+        """Return the score of each answer (N,), from the scores of voters and of non-voters."""
         out = _place_values(of_voters, self.units.rows, int(self.n_answers.sum()), np.nan)
         # The medoids' rows are among these: as a member's answer each is compared with the others.
         out[self.others] = self.bystanders.compute_similarities(votes)[:, 0]
@@ -161,7 +140,7 @@ def fit_partial_crowd(
     camps: ArrayLike | None = None,
     question_groups: ArrayLike | None = None,
 ) -> AQER:
-    """Return `aqer`, fitted to all workers while only some of them vote.
+    """Return `aqer`, fitted to all workers although only some of them vote.
 
     The voters are graded exactly as if the others had not answered. An excluded worker gets a raw
     score against the voters' exemplary answers, weight 0, and neither grade nor rank. A group of
@@ -204,7 +183,7 @@ def fit_partial_crowd(
         camps=None if in_camps is None else in_camps[rows],
         question_groups=None if question_groups is None else np.asarray(question_groups)[rows],
     )
-    aqer.fitted_ = _add_bystanders(
+    aqer.fitted_ = _add_non_voters(
         voters.fitted_.crowd,
         units,
         x,
@@ -216,7 +195,7 @@ def fit_partial_crowd(
     return aqer
 
 
-def _add_bystanders(
+def _add_non_voters(
     voters: FittedCrowd,
     units: VotingUnits,
     vectors: Vectors,
@@ -226,7 +205,7 @@ def _add_bystanders(
     *,
     by_contrast: bool,
 ) -> PartialCrowdFit:
-    """Return the fit of all workers: the voters' fit, and scores of workers without a vote."""
+    """Return the learned values of all workers: the voters', and scores of the others."""
     worker, worker_labels = encode_labels(workers)
     asked_codes, questions = encode_labels(labels)
     m = len(worker_labels)
@@ -261,23 +240,23 @@ def _add_bystanders(
     )
     bystander_scores = bystanders.compute_scores(by_contrast=by_contrast)
 
-    def merge(of_units: NDArray[T], of_others: NDArray[T]) -> NDArray[T]:
-        """Return one array over all workers, from voters' values and non-voters'."""
+    def merge_values(of_units: NDArray[T], of_others: NDArray[T]) -> NDArray[T]:
+        """Return the values of all workers in one array, from voters' and non-voters' values."""
         out = np.empty((m, *of_units.shape[1:]), dtype=of_units.dtype)
         out[voting], out[bystander_workers] = of_units[unit[voting]], of_others
         return out
 
-    raw = merge(voters.raw, bystander_scores.raw)
+    raw = merge_values(voters.raw, bystander_scores.raw)
     low, high = (
-        merge(voters.raw_low, bystander_scores.low),
-        merge(voters.raw_high, bystander_scores.high),
+        merge_values(voters.raw_low, bystander_scores.low),
+        merge_values(voters.raw_high, bystander_scores.high),
     )
     reasons = (
         np.array(part, dtype=object) for part in (voters.interval_reasons, bystander_scores.reasons)
     )
     drawn_raw = None
     if voters.drawn_raw is not None and bystander_scores.drawn is not None:
-        drawn_raw = merge(voters.drawn_raw, bystander_scores.drawn)
+        drawn_raw = merge_values(voters.drawn_raw, bystander_scores.drawn)
     grades = grade_low = grade_high = np.full(m, np.nan)
     if voters.ranked:
         # Collapsed and excluded workers must not set the minimum and maximum of the grades.
@@ -294,7 +273,7 @@ def _add_bystanders(
     weights = voters.weights / np.maximum(size, 1)
     is_ranked = supported & ~excluded & (voters.reason != DISCONNECTED)
     cells = Cells.from_codes(worker, asked_codes, m, len(questions))
-    groups = number_groups(cells, ~excluded)
+    groups = number_connected_groups(cells, ~excluded)
     return PartialCrowdFit(
         workers=worker_labels,
         questions=questions,
@@ -312,7 +291,7 @@ def _add_bystanders(
         raw_high=high,
         grade_low=grade_low,
         grade_high=grade_high,
-        interval_reasons=merge(*reasons).tolist(),
+        interval_reasons=merge_values(*reasons).tolist(),
         drawn_raw=drawn_raw,
         history=voters.history.spread_to_members(unit),
         trace=voters.trace,
@@ -329,7 +308,7 @@ def _add_bystanders(
 
 
 def _place_values(values: NDArray[T], index: Integers, n: int, missing: float) -> NDArray[T]:
-    """Return an array of length `n` with `values` at `index` and `missing` elsewhere.
+    """Return an array of length `n` with `values` at the indices `index`, else `missing`.
 
     Shape (n, ...).
     """

@@ -24,20 +24,20 @@ from annotations.web.rest.paging import (
 from annotations.web.rest.serializers import build_serializer
 from evaluation.grading.alarms.report import (
     AlarmEntry,
+    AlarmOutcome,
     AlarmsReport,
-    Became,
     Check,
     build_alarms_report,
     build_outcomes_report,
 )
 from evaluation.grading.facts.report import (
     By,
+    FactAgreement,
     FactOnQuestion,
-    FactStanding,
+    NoFactsReason,
     QuestionFacts,
     RunFact,
     RunFacts,
-    SilentReason,
     build_run_facts,
     read_answer_facts,
     read_crowd_facts,
@@ -54,7 +54,7 @@ from evaluation.runs.rest.views import CURSOR, LIMIT, PageSerializer
 AlarmEntrySerializer = build_serializer(AlarmEntry, "title", "measured")
 AlarmAlone = build_serializer(AlarmEntry, "title", "measured", without=("workers", "questions"))
 AboutAlarms = build_serializer(AlarmsReport, without=("alarms", "checks"))
-BecameSerializer = build_serializer(Became, "title")
+BecameSerializer = build_serializer(AlarmOutcome, "title")
 CheckSerializer = build_serializer(
     Check, "title", "measured", "why", "result", "result_word", "needed"
 )
@@ -190,7 +190,7 @@ class AlarmViewSet(GradingViewSet):
 def _build_first_page(
     request: Request, run: Run, place: int, name: str, page: Page[Any]
 ) -> dict[str, Any]:
-    """Return the first page of the workers or questions that an alarm names.
+    """Return the body with the first page of the workers or questions that an alarm names.
 
     `next` is the URL of the following page.
     """
@@ -204,7 +204,7 @@ def _build_first_page(
 
 FactOfRunSerializer = build_serializer(RunFact)
 FactOnQuestionSerializer = build_serializer(FactOnQuestion)
-FactStandingSerializer = build_serializer(FactStanding)
+FactStandingSerializer = build_serializer(FactAgreement)
 AboutQuestionFacts = build_serializer(QuestionFacts, "why")
 AboutRunFacts = build_serializer(RunFacts, without=("silent",))
 BESIDE = "Additional evidence: no grade, score, alarm, payment or admission depends on it."
@@ -220,7 +220,7 @@ class RunFactsSerializer(AboutRunFacts):  # type: ignore[misc, valid-type]
     """Counts of a run's facts, reasons for questions without facts, and a page of values."""
 
     looked = serializers.BooleanField(help_text="False for a run that did not look for facts.")
-    silent = build_serializer(SilentReason, "why")(many=True)
+    silent = build_serializer(NoFactsReason, "why")(many=True)
     facts = FactsOfRunSerializer()
 
 
@@ -270,7 +270,7 @@ class FactViewSet(GradingViewSet):
         question = parse_public_id(request.query_params, "question", blank=True)
         page = read_crowd_facts(run, read_cursor(request), read_limit(request), question)
         rows = FactOfRunSerializer(page.rows, many=True).data
-        silent = build_serializer(SilentReason, "why")((facts or NOTHING).silent, many=True).data
+        silent = build_serializer(NoFactsReason, "why")((facts or NOTHING).silent, many=True).data
         return Response(
             {
                 **AboutRunFacts(facts or NOTHING).data,
@@ -306,7 +306,7 @@ class FactViewSet(GradingViewSet):
         """Return how far a worker's facts agree with the crowd, and a page of them."""
         run = self.done(request, run_id)
         row = read_worker_row(run, worker)
-        return self._respond(request, run, "worker", worker, row.facts if row else None)
+        return self._respond_with_facts(request, run, "worker", worker, row.facts if row else None)
 
     @extend_schema(
         operation_id="results_model_facts",
@@ -319,12 +319,12 @@ class FactViewSet(GradingViewSet):
         """Return how far a model's facts agree with the crowd, and a page of them."""
         run = self.done(request, run_id)
         row = read_model_row(run, model)
-        return self._respond(request, run, "model", model, row.facts if row else None)
+        return self._respond_with_facts(request, run, "model", model, row.facts if row else None)
 
-    def _respond(
-        self, request: Request, run: Run, by: By, author: Any, standing: FactStanding | None
+    def _respond_with_facts(
+        self, request: Request, run: Run, by: By, author: Any, standing: FactAgreement | None
     ) -> Response:
-        """Return a worker's or model's agreement with a page of facts; raise 404 if unknown."""
+        """Return the response on a worker's or model's facts; raise 404 for an unknown one."""
         if standing is None:
             raise Http404
         page = read_answer_facts(run, by, author, read_cursor(request), read_limit(request))

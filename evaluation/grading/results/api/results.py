@@ -22,7 +22,7 @@ from annotations.web.rest.paging import (
 )
 from annotations.web.rest.serializers import build_serializer
 from evaluation.core.estimates import CORRECTED_BY, HOLM
-from evaluation.grading.results.consensus_files import iterate_zip
+from evaluation.grading.results.consensus_files import iterate_consensus_zip
 from evaluation.grading.results.pages import OF_ALARM, GradingViewSet, read_alarm_key
 from evaluation.grading.results.report.against import RunComparison, build_run_comparison
 from evaluation.grading.results.report.changes import WhatIf, WorkerChange, build_what_if
@@ -140,10 +140,10 @@ class ResultViewSet(GradingViewSet):
     def worker(self, request: Request, run_id: Any, worker: Any) -> Response:
         """Return a worker's grade and a page of answers, each beside the consensus answer."""
         run = self.done(request, run_id)
-        report = _require(
+        report = _get_or_404(
             build_worker_report(run, worker, read_cursor(request), read_limit(request))
         )
-        return Response(_build_body(request, report, AboutWorker, WorkerAnswer))
+        return Response(_build_body_with_answers(request, report, AboutWorker, WorkerAnswer))
 
     @extend_schema(
         operation_id="results_worker_without",
@@ -157,7 +157,7 @@ class ResultViewSet(GradingViewSet):
     def without(self, request: Request, run_id: Any, worker: Any) -> Response:
         """Return how ranks would change if this worker were excluded as well."""
         run = self.done(request, run_id)
-        return Response(WhatIfSerializer(_require(build_what_if(run, worker))).data)
+        return Response(WhatIfSerializer(_get_or_404(build_what_if(run, worker))).data)
 
     @extend_schema(
         operation_id="results_questions",
@@ -191,10 +191,10 @@ class ResultViewSet(GradingViewSet):
     def question(self, request: Request, run_id: Any, question: Any) -> Response:
         """Return a question, its models' answers, and a page of the workers' answers."""
         run = self.done(request, run_id)
-        report = _require(
+        report = _get_or_404(
             build_question_report(run, question, read_cursor(request), read_limit(request))
         )
-        body = _build_body(request, report, AboutQuestion, QuestionAnswer)
+        body = _build_body_with_answers(request, report, AboutQuestion, QuestionAnswer)
         body["models"] = build_serializer(ModelAnswer, "why")(report.models, many=True).data
         return Response(body)
 
@@ -220,23 +220,27 @@ class ResultViewSet(GradingViewSet):
         """Send the consensus answers of a run as a ZIP file."""
         run = self.done(request, run_id)
         return download(
-            iterate_zip(build_consensus_report(run)), build_run_file_name(run, "consensus"), "zip"
+            iterate_consensus_zip(build_consensus_report(run)),
+            build_run_file_name(run, "consensus"),
+            "zip",
         )
 
 
 def _respond_with_page(request: Request, page: Page[Any], row: Any) -> Response:
-    """Return the response with one page of a list; `row` is the serializer of a row."""
+    """Return the response with one page of a list; `row` is the serializer of its rows."""
     return Response(build_page_body(request, row(page.rows, many=True).data, page.next))
 
 
-def _require(report: T | None) -> T:
+def _get_or_404(report: T | None) -> T:
     """Return the report, or raise 404 if it is None."""
     if report is None:
         raise Http404
     return report
 
 
-def _build_body(request: Request, report: Any, about: Any, answer: Any) -> dict[str, Any]:
+def _build_body_with_answers(
+    request: Request, report: Any, about: Any, answer: Any
+) -> dict[str, Any]:
     """Return the response body of a report with one page of its answers.
 
     `about` is the serializer of the report without answers, `answer` the record of an answer.

@@ -30,11 +30,11 @@ TIP = 300
 def build_answers_chart(
     answers: Sequence[QuestionAnswer], models: Sequence[ModelAnswer], n_answers: int
 ) -> Chart:
-    """Return the chart of answer scores for up to 200 workers' and 20 models' answers."""
+    """Return the chart of the answers to a question by score: 200 workers', 20 models'."""
     plotted = [answer for answer in answers if answer.score is not None][:MOST]
     scored = [model for model in models if model.score is not None][:20]
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in scored])
         description = f"Scores of {len(plotted)} workers' answers and {len(scored)} models' answers"
@@ -66,7 +66,7 @@ def build_answers_chart(
             "Every dot is a worker's answer, every diamond a model's; the further right, the "
             "closer it is to the consensus of the crowd. Point at one, or touch it, to read it."
         ),
-        draw=draw,
+        draw=draw_chart,
         note=(
             f"The picture shows the {len(plotted)} nearest of {n_answers:,} workers' answers."
             if n_answers > len(plotted)
@@ -76,7 +76,7 @@ def build_answers_chart(
 
 
 def _assign_lanes(places: Sequence[float]) -> list[int]:
-    """Return a lane for each dot, so that dots that would overlap are stacked."""
+    """Return the lane of each dot; dots that would overlap are in different lanes."""
     ends = [float("inf")] * LANES
     lanes = []
     for x in places:
@@ -88,7 +88,7 @@ def _assign_lanes(places: Sequence[float]) -> list[int]:
 
 
 def _format_tip(name: str, score: float | None, text: str) -> str:
-    """Return the tooltip of an answer: name, score and text."""
+    """Return the tooltip of an answer to a question: name, score and text."""
     cut = shorten_text(text, TIP)
     return f"{name}: {format_number(score)}\n{cut}"
 
@@ -106,8 +106,8 @@ MARGIN = 22.0
 
 
 @dataclass(frozen=True)
-class Plane:
-    """Linear transformation from map coordinates to pixel positions of the chart."""
+class PixelTransform:
+    """Linear transformation from map coordinates to pixel positions in the chart."""
 
     scale: float
     middle: Place
@@ -125,7 +125,7 @@ class Plane:
 def build_map_chart(
     answers: AnswerMap, index: int | None = None, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the map of a question's answers at iteration `index` (default: the last one).
+    """Return the map of a question's answers at the iteration `index`, by default the last.
 
     `link` returns the URL of a worker.
     """
@@ -134,7 +134,7 @@ def build_map_chart(
     most = max((vote for answer in answers.answers for vote in answer.votes or ()), default=1.0)
     unit = min(EQUAL, GREATEST / math.sqrt(most)) if most > 0 else EQUAL
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the map drawn at the given width."""
         size = unit if width > 600 else unit * 0.7
         floor = 520.0 if width > 600 else 320.0
@@ -144,11 +144,11 @@ def build_map_chart(
             f"likeness, with the consensus at iteration {answers.iterations[index]}"
         )
         drawing = Drawing(width, floor + legend, "Map of the answers", description)
-        plane = _fit_plane(answers, width, floor)
+        plane = _fit_transform(answers, width, floor)
         drawing.rectangle(0.5, 0.5, width - 1, floor - 1, "frame")
         drawing.path([plane(place) for place in answers.path], "path")
         # Great dots behind small ones, or they would hide them.
-        for answer in sorted(answers.answers, key=lambda drawn: -_get_vote(drawn, index)):
+        for answer in sorted(answers.answers, key=lambda drawn: -_get_voting_weight(drawn, index)):
             _draw_answer(drawing, answer, plane, size, index, link(answer.worker))
         for model in answers.models:
             drawing.mark(
@@ -169,13 +169,13 @@ def build_map_chart(
             "the consensus: the middle of all answers, each counted by its weight. Diamonds are "
             "models' answers, which never count. Point at one, touch it, or use the arrow keys."
         ),
-        draw=draw,
-        note=" ".join(build_notes(answers)),
+        draw=draw_chart,
+        note=" ".join(build_map_notes(answers)),
     )
 
 
-def build_notes(answers: AnswerMap) -> list[str]:
-    """Return sentences on what the map of answers shows and what it leaves out."""
+def build_map_notes(answers: AnswerMap) -> list[str]:
+    """Return sentences on what the map of answers shows and leaves out."""
     if answers.share is None:
         sentences = ["All answers to this question have the same vector."]
     else:
@@ -227,8 +227,8 @@ def _format_percent(share: float) -> str:
     return "less than 1%" if share < 0.01 else f"{share:.0%}"
 
 
-def build_captions(answers: AnswerMap) -> list[str]:
-    """Return a caption for each shown iteration: how far the exemplary answer moved."""
+def build_iteration_captions(answers: AnswerMap) -> list[str]:
+    """Return the caption of each shown iteration: how far the exemplary answer moved."""
     last = answers.iterations[-1]
     words = []
     for iteration, moved in zip(answers.iterations, answers.moved, strict=True):
@@ -242,7 +242,7 @@ def build_captions(answers: AnswerMap) -> list[str]:
 
 
 def _draw_answer(
-    drawing: Drawing, answer: MapAnswer, plane: Plane, size: float, index: int, link: str
+    drawing: Drawing, answer: MapAnswer, plane: PixelTransform, size: float, index: int, link: str
 ) -> None:
     """Draw an answer as a dot: the area shows its voting weight, the shade its author's grade."""
     lines = [f"score {format_number(answer.score)}"]
@@ -255,12 +255,14 @@ def _draw_answer(
             "grades": " ".join(_choose_shade(grade) for grade in answer.grades),
         }
     drawing.mark(_format_map_tip(answer.name, lines, answer.text), link, data)
-    radius = _compute_radius(_get_vote(answer, index), size)
+    radius = _compute_radius(_get_voting_weight(answer, index), size)
     drawing.dot(*plane(answer.place), f"grade-{_choose_shade(answer.grades[index])}", radius)
     drawing.end_mark()
 
 
-def _draw_consensus(drawing: Drawing, answers: AnswerMap, plane: Plane, index: int) -> None:
+def _draw_consensus(
+    drawing: Drawing, answers: AnswerMap, plane: PixelTransform, index: int
+) -> None:
     """Draw the exemplary answer at one iteration as a star, with its path over all iterations."""
     places = [plane(place) for place in answers.path]
     x, y = places[index]
@@ -274,8 +276,8 @@ def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, mode
     """Draw the legend below the map, on as many lines as the width needs."""
     x, y = 8.0, floor + 24
 
-    def reserve(words: str) -> float:
-        """Return the x position for a legend entry; begin a new line if it does not fit."""
+    def reserve_entry(words: str) -> float:
+        """Return the x position of a legend entry, on a new line if the entry does not fit."""
         nonlocal x, y
         wanted = 16 + estimate_width(words) + 12
         if x + wanted > width:
@@ -285,11 +287,11 @@ def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, mode
 
     for shade, words in [*enumerate(GRADES), ("none", "no grade")]:
         words = f"grade {words}" if shade == 0 else words
-        start = reserve(words)
+        start = reserve_entry(words)
         drawing.dot(start + 7, y - 4, f"grade-{shade}", 6)
         drawing.text(start + 18, y, words, "faint")
     for words in ("consensus", "its way here", *(["model"] if models else [])):
-        start = reserve(words)
+        start = reserve_entry(words)
         if words == "model":
             drawing.diamond(start + 7, y - 4, "dot-model")
         elif words == "consensus":
@@ -297,13 +299,13 @@ def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, mode
         else:
             drawing.line(start, y - 4, start + 14, y - 4, "path")
         drawing.text(start + 18, y, words, "faint")
-    start = reserve("an equal vote")
+    start = reserve_entry("an equal vote")
     drawing.dot(start + 7, y - 4, "grade-none", min(size, 9))
     drawing.text(start + 18, y, fit_text("an equal vote", width), "faint")
 
 
-def _fit_plane(answers: AnswerMap, width: float, floor: float) -> Plane:
-    """Return the transformation with the largest scale at which all points fit the chart."""
+def _fit_transform(answers: AnswerMap, width: float, floor: float) -> PixelTransform:
+    """Return the transformation with the largest scale that fits all points in the chart."""
     places = [
         *(answer.place for answer in answers.answers),
         *(model.place for model in answers.models),
@@ -314,15 +316,15 @@ def _fit_plane(answers: AnswerMap, width: float, floor: float) -> Plane:
     room = (width - 2 * MARGIN, floor - 2 * MARGIN)
     # One scale for both axes, else distances on the map would depend on the direction.
     scales = [a / b for a, b in zip(room, (wide, high), strict=True) if b > 0]
-    return Plane(
+    return PixelTransform(
         scale=min(scales, default=1.0),
         middle=((max(xs) + min(xs)) / 2, (max(ys) + min(ys)) / 2),
         centre=(width / 2, floor / 2),
     )
 
 
-def _get_vote(answer: MapAnswer, index: int) -> float:
-    """Return an answer's voting weight at an iteration (1 is an equal vote, or unknown)."""
+def _get_voting_weight(answer: MapAnswer, index: int) -> float:
+    """Return an answer's voting weight at an iteration; 1 for an equal or unknown vote."""
     return 1.0 if answer.votes is None else answer.votes[index]
 
 
@@ -333,7 +335,7 @@ def _compute_radius(vote: float, size: float) -> float:
 
 
 def _choose_shade(grade: float | None) -> str:
-    """Return the number of the colour shade for a grade, as text; "none" without a grade."""
+    """Return the number of a grade's shade, as text; "none" without a grade."""
     return "none" if grade is None else str(min(int(grade * len(GRADES)), len(GRADES) - 1))
 
 
@@ -360,7 +362,7 @@ def build_worker_chart(
         if answer.score_leave_one_out is not None
     ]
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows])
         description = f"Scores of {len(rows)} answers"
@@ -380,7 +382,7 @@ def build_worker_chart(
             "question. The dotted line is the worker's mean. Different is not always wrong: "
             "compare the answer with the nearest one below."
         ),
-        draw=draw,
+        draw=draw_chart,
     )
 
 

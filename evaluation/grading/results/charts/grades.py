@@ -24,7 +24,7 @@ MOST = 200
 def build_grades_chart(
     workers: Sequence[WorkerRow], n_workers: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the chart of up to 200 workers' grades with intervals, in the given order.
+    """Return the chart of up to 200 workers' grades with their intervals.
 
     `link` returns the URL of a worker.
     """
@@ -33,7 +33,7 @@ def build_grades_chart(
         _build_grade_row(worker, link, "" if worker.supported else "-weak") for worker in plotted
     ]
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         description = f"{len(rows)} workers, best grade first, with 95% intervals"
         return _draw_grades(width, rows, "Grades", description)
@@ -46,8 +46,8 @@ def build_grades_chart(
             "would probably be with other questions of this kind. Workers whose lines overlap a "
             "lot cannot be distinguished. Hollow grey dots have too few answers to be ranked."
         ),
-        draw=draw,
-        note=_build_note(len(rows), n_workers),
+        draw=draw_chart,
+        note=_build_omission_note(len(rows), n_workers),
     )
 
 
@@ -67,7 +67,7 @@ def build_decision_chart(
     if not rows:
         return None
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         description = f"{len(rows)} workers, the best first, with 95% intervals"
         return _draw_grades(width, rows, "Best and doubtful workers", description)
@@ -79,14 +79,14 @@ def build_decision_chart(
             "Filled dots: the best workers. Hollow dots: workers to review. The line is the 95% "
             "interval. Workers with overlapping lines may be equally good."
         ),
-        draw=draw,
+        draw=draw_chart,
     )
 
 
 def build_ranks_chart(
     workers: Sequence[WorkerRow], n_workers: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart | None:
-    """Return the chart of the workers' ranks with intervals; None without any interval."""
+    """Return the chart of the workers' ranks with their intervals; None without an interval."""
     plotted = [worker for worker in workers if worker.rank is not None][:MOST]
     if not any(worker.rank_interval for worker in plotted):
         return None
@@ -103,7 +103,7 @@ def build_ranks_chart(
     ]
     last = max(max(row.value or 1, row.high or 1) for row in rows)
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows])
         description = f"{len(rows)} workers, best rank first, with 95% intervals"
@@ -121,13 +121,13 @@ def build_ranks_chart(
             "other questions of this kind. Where lines cover each other the order is chance: pay "
             "or choose by groups of ranks, not by single places."
         ),
-        draw=draw,
-        note=_build_note(len(rows), n_workers),
+        draw=draw_chart,
+        note=_build_omission_note(len(rows), n_workers),
     )
 
 
 def _build_grade_row(worker: WorkerRow, link: Callable[[UUID], str], css_class: RowStyle) -> Row:
-    """Return the row of a worker's grade with its interval; `css_class` is the style of the dot."""
+    """Return the chart row of a worker's grade with its interval, in the given style."""
     return Row(
         name=worker.name,
         value=worker.grade.value,
@@ -140,7 +140,7 @@ def _build_grade_row(worker: WorkerRow, link: Callable[[UUID], str], css_class: 
 
 
 def _draw_grades(width: float, rows: Sequence[Row], title: str, description: str) -> Drawing:
-    """Return a drawing of rows of grades on an axis from 0 to 1."""
+    """Return the drawing of rows of grades on an axis from 0 to 1."""
     layout = Layout(width, [row.name for row in rows])
     drawing = Drawing(width, layout.height, title, description)
     scale = Scale(0.0, 1.0, layout.left, layout.right)
@@ -149,8 +149,8 @@ def _draw_grades(width: float, rows: Sequence[Row], title: str, description: str
     return drawing
 
 
-def _build_note(n_shown: int, n_workers: int) -> str:
-    """Return the note below a chart on omitted names or omitted workers."""
+def _build_omission_note(n_shown: int, n_workers: int) -> str:
+    """Return the note below a chart that leaves out names or workers; "" if it leaves out none."""
     notes = []
     if n_shown > NAMED:
         notes.append("Point at a line, or touch it, to see whose it is.")
@@ -182,7 +182,7 @@ MEANING = "0: all answers have the same meaning"
 def build_questions_chart(
     questions: Sequence[QuestionRow], n_questions: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the chart of workers' disagreement on up to 60 questions, in the given order."""
+    """Return the chart of the workers' disagreement on up to 60 questions."""
     plotted = [question for question in questions if question.dispersion is not None][
         :QUESTIONS_MOST
     ]
@@ -191,7 +191,7 @@ def build_questions_chart(
         default=1.0,
     )
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in plotted])
         description = f"{len(plotted)} questions, most disagreement first"
@@ -220,7 +220,7 @@ def build_questions_chart(
             "Much of both can mean a hard question, an unclear one, or one with several right "
             "answers: read a few to find out. The number on the right is the number of answers."
         ),
-        draw=draw,
+        draw=draw_chart,
         note=(
             f"The picture shows the {len(plotted)} questions with the most disagreement out of "
             f"{n_questions:,}; the table and the CSV file have all."
@@ -250,13 +250,13 @@ LEAST = 1e-17
 
 
 def build_convergence_chart(trace: Sequence[float]) -> Chart:
-    """Return the chart of the change of voting weights per iteration, on a logarithmic scale.
+    """Return the chart of the change of the voting weights at each iteration.
 
     `trace` holds one change per iteration.
     """
     powers = [math.log10(max(change, LEAST)) for change in trace]
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         description = (
             f"Change of the weights over {len(trace)} iterations, "
@@ -294,7 +294,7 @@ def build_convergence_chart(trace: Sequence[float]) -> Chart:
             "grid to the next ten or a hundred times less). A line that falls steadily is what "
             "you want to see; one that stays up means that close ranks should not be trusted."
         ),
-        draw=draw,
+        draw=draw_chart,
     )
 
 
@@ -324,7 +324,7 @@ def build_run_comparison_chart(
     if not plotted:
         return None
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         side = min(width, 460.0)
         left = (width - side) / 2
@@ -360,7 +360,7 @@ def build_run_comparison_chart(
             "the later run thinks more of the worker, below it less. Orange dots moved by more "
             "than a tenth."
         ),
-        draw=draw,
+        draw=draw_chart,
         note=f"The {AGAINST_MOST:,} workers that moved most are shown."
         if len(with_two_grades) > AGAINST_MOST
         else "",

@@ -18,7 +18,7 @@ NAMES = 130.0
 
 
 @dataclass(frozen=True)
-class Shades:
+class ColourScale:
     """Colour scale of a heat map: dark blue below the first bound, yellow above the last.
 
     The colours grow lighter step by step, so they are in order without hues too; they are the same
@@ -34,7 +34,7 @@ class Shades:
         return self.get_css_class(sum(score >= bound for bound in self.bounds))
 
     def get_css_class(self, step: int) -> str:
-        """Return the CSS class of the colour of number `step`, 0 is the lowest.
+        """Return the CSS class of the colour with this number, 0 for the lowest.
 
         `step` is the number of bounds that the score reaches.
         """
@@ -58,8 +58,8 @@ class Shades:
         return [(self.get_css_class(step), words) for step, words in enumerate(self.words)]
 
 
-def build_shades(scores: Sequence[float], quantiles: Sequence[float] = ()) -> Shades:
-    """Return a colour scale in which each colour covers about the same number of answers.
+def build_colour_scale(scores: Sequence[float], quantiles: Sequence[float] = ()) -> ColourScale:
+    """Return a colour scale whose colours cover about equally many answers each.
 
     Bounds between equal steps would give nearly all good answers one colour. `quantiles` are those
     of the whole run, so that blocks of it can be compared; without them they are of `scores`.
@@ -72,7 +72,7 @@ def build_shades(scores: Sequence[float], quantiles: Sequence[float] = ()) -> Sh
         rounded = sorted(set(bounds))
     # The least number of all cannot be below itself.
     lowest = min(scores, default=0.0)
-    return Shades([bound for bound in rounded if quantiles or bound > lowest])
+    return ColourScale([bound for bound in rounded if quantiles or bound > lowest])
 
 
 def build_block_chart(
@@ -80,14 +80,14 @@ def build_block_chart(
     quantiles: Sequence[float] = (),
     worker_link: Callable[[UUID], str] = lambda _: "",
 ) -> Chart:
-    """Return the heat map of some workers and questions, one cell per answer.
+    """Return the heat map of some workers and questions, with one cell per answer.
 
     `quantiles` are the bounds of the colours.
     """
     scores = [cell.score for row in block.cells for cell in row if cell and cell.score is not None]
-    colours = build_shades(scores, quantiles)
+    colours = build_colour_scale(scores, quantiles)
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the heat map drawn at the given width."""
         narrow = width <= 600
         left = 84.0 if narrow else NAMES
@@ -147,7 +147,7 @@ def build_block_chart(
             "blue far. A blue row is a worker who disagrees everywhere, a blue column a question "
             "that divides the crowd. Empty fields have no answer."
         ),
-        draw=draw,
+        draw=draw_chart,
         note=""
         if block.is_whole
         else (
@@ -162,14 +162,14 @@ def build_block_chart(
 def build_overview_chart(
     overview: HeatOverview, link: Callable[[int, int], str] = lambda *_: ""
 ) -> Chart:
-    """Return the heat map of the mean scores of groups of workers and questions.
+    """Return the heat map of mean scores of groups of workers and questions.
 
     `link` returns the URL of a group's answers.
     """
     rows, columns = len(overview.workers_to), len(overview.questions_to)
-    colours = build_overview_shades(overview)
+    colours = build_overview_colour_scale(overview)
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the heat map drawn at the given width."""
         left, top = 8.0, 26.0
         wide = (width - left - 4) / max(1, columns)
@@ -203,7 +203,7 @@ def build_overview_chart(
             "the right. A field is the mean likeness of the answers of some neighbouring workers "
             "to some neighbouring questions: yellow is near to the consensus, dark blue far."
         ),
-        draw=draw,
+        draw=draw_chart,
         note=(
             f"{overview.workers_to[-1]:,} workers in {rows} groups and "
             f"{overview.questions_to[-1]:,} questions in {columns} groups."
@@ -211,19 +211,19 @@ def build_overview_chart(
     )
 
 
-def build_overview_shades(overview: HeatOverview) -> Shades:
+def build_overview_colour_scale(overview: HeatOverview) -> ColourScale:
     """Return the colour scale for the mean scores of groups."""
-    return build_shades([mean for row in overview.means for mean in row if mean is not None])
+    return build_colour_scale([mean for row in overview.means for mean in row if mean is not None])
 
 
 def _draw_group(
     drawing: Drawing,
     overview: HeatOverview,
     index: tuple[int, int],
-    colours: Shades,
+    colours: ColourScale,
     link: Callable[[int, int], str],
 ) -> None:
-    """Begin the chart element of one group of answers, with its tooltip and link."""
+    """Begin the drawing of one group of answers, with its tooltip and link."""
     row, column = index
     worker = overview.workers_to[row - 1] if row else 0
     question = overview.questions_to[column - 1] if column else 0
@@ -236,10 +236,10 @@ def _draw_group(
     drawing.mark(tip, link(worker // ROWS * ROWS, question // COLUMNS * COLUMNS))
 
 
-def _place_entries(
-    colours: Shades, width: float, missing: str
+def _place_legend_entries(
+    colours: ColourScale, width: float, missing: str
 ) -> list[tuple[float, int, str, str]]:
-    """Return (x, row, CSS class, text) of each legend entry, wrapped to the width."""
+    """Return (x, line, CSS class, text) of each legend entry, wrapped to the width."""
     places, x, row = [], 8.0, 0
     for css_class, words in [*colours.legend, ("missing", missing)]:
         wanted = 20 + estimate_width(words) + 10
@@ -250,17 +250,17 @@ def _place_entries(
     return places
 
 
-def compute_legend_height(colours: Shades, width: float) -> float:
+def compute_legend_height(colours: ColourScale, width: float) -> float:
     """Return the height in pixels that `draw_legend` needs."""
-    return LEGEND + 20 * _place_entries(colours, width, "no answers")[-1][1] + 6
+    return LEGEND + 20 * _place_legend_entries(colours, width, "no answers")[-1][1] + 6
 
 
-def draw_legend(drawing: Drawing, colours: Shades, floor: float, missing: str) -> None:
+def draw_legend(drawing: Drawing, colours: ColourScale, floor: float, missing: str) -> None:
     """Draw the legend of the colours below the height `floor`.
 
     `missing` is the label of cells without an answer.
     """
-    for x, row, css_class, words in _place_entries(colours, drawing.width, missing):
+    for x, row, css_class, words in _place_legend_entries(colours, drawing.width, missing):
         y = floor + 12 + row * 20
         drawing.rectangle(x, y, 13, 13, css_class)
         drawing.text(x + 19, y + 11, words, "faint")

@@ -28,7 +28,7 @@ TOP = 34.0
 
 
 def build_placement_chart(models: Page[ModelRow], ceiling: Ceiling, crowd: CrowdScores) -> Chart:
-    """Return the chart of up to 60 models' scores below the histogram of workers' scores."""
+    """Return the chart of up to 60 models' scores, below the histogram of workers' scores."""
     plotted = models.rows[:MOST]
     rows = [_build_row(model) for model in plotted]
     numbers = [
@@ -38,7 +38,7 @@ def build_placement_chart(models: Page[ModelRow], ceiling: Ceiling, crowd: Crowd
         *(ceiling.score.value, ceiling.score.low, ceiling.score.high),
     ]
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows], TOP + CROWD + 10)
         description = f"{len(rows)} models with 95% intervals under the scores of {crowd.n} workers"
@@ -61,7 +61,7 @@ def build_placement_chart(models: Page[ModelRow], ceiling: Ceiling, crowd: Crowd
             "left of the hill answers unlike people; one near the green line answers like the best "
             "of them."
         ),
-        draw=draw,
+        draw=draw_chart,
         note=f"The picture shows the first {MOST} models."
         if len(plotted) < _count_models(models)
         else "",
@@ -69,7 +69,7 @@ def build_placement_chart(models: Page[ModelRow], ceiling: Ceiling, crowd: Crowd
 
 
 def _count_models(models: Page[ModelRow]) -> int:
-    """Return the number of models on this page, plus one if more follow."""
+    """Return the number of models on this page, plus 1 if more follow."""
     return len(models.rows) + bool(models.next)
 
 
@@ -126,8 +126,8 @@ def _draw_ceiling(drawing: Drawing, layout: Layout, scale: Scale, ceiling: Ceili
     )
 
 
-def build_crowd_table(crowd: CrowdScores) -> Sequence[tuple[str, int]]:
-    """Return the histogram of workers' scores as rows: range of scores, number of workers."""
+def build_histogram_table(crowd: CrowdScores) -> Sequence[tuple[str, int]]:
+    """Return the rows of the histogram of workers' scores: score range, number of workers."""
     return [(format_interval(low, high), size) for low, high, size in crowd.compute_histogram(12)]
 
 
@@ -160,7 +160,7 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
     ]
     title = f"{of.name} less each other model" if of else "How far apart the models are"
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows])
         description = f"{len(rows)} differences between models with 95% intervals"
@@ -183,13 +183,13 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
             f"dots: these questions do not distinguish them ({report.corrected_by}'s "
             "correction for the number of pairs)."
         ),
-        draw=draw,
+        draw=draw_chart,
         note=f"All names begin with “{same.strip(' ,;:-')}”, which is left out." if same else "",
     )
 
 
 def _find_shared_beginning(names: list[str]) -> str:
-    """Return the words with which all models' names begin; "" if shorter than 6 characters."""
+    """Return the words with which all models' names begin; "" for fewer than 6 characters."""
     # What the first and the last in the alphabet share, all names between share as well.
     first, last = (min(names), max(names)) if len(names) > 1 else ("", "")
     apart = (
@@ -218,7 +218,7 @@ def build_pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _:
         for question in questions
     ]
 
-    def draw(width: float) -> Drawing:
+    def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
         layout = Layout(width, [row.name for row in rows])
         drawing = Drawing(
@@ -237,7 +237,7 @@ def build_pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _:
             "A row is a question. To the right the first model's answer is nearer to the crowd's "
             "consensus, to the left the second one's."
         ),
-        draw=draw,
+        draw=draw_chart,
         note="The questions with the greatest differences are shown; the CSV file has all.",
     )
 

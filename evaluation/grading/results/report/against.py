@@ -40,7 +40,7 @@ EMBEDDING = ("model", "revision", "precision", "dimension", "max_length")
 
 
 @dataclass(frozen=True)
-class Exemplars:
+class ExemplarIdentity:
     """Values that identify a run's exemplary answers, to check whether two runs share them.
 
     Attributes
@@ -57,7 +57,7 @@ class Exemplars:
 
     @classmethod
     def from_runs(cls, *runs: Run) -> list[Self]:
-        """Return the identifying values of each finished run's exemplary answers; one query."""
+        """Return the identity of each run's exemplary answers; one query."""
         rows = ExemplaryAnswer.objects.filter(run__in=runs).values(
             "pk",
             "run_id",
@@ -75,8 +75,8 @@ class Exemplars:
             for run in runs
         ]
 
-    def find_other_nearest(self, other: Exemplars) -> list[str]:
-        """Return the common questions whose nearest answer differs between the two runs.
+    def find_other_nearest(self, other: ExemplarIdentity) -> list[str]:
+        """Return the ids of common questions whose nearest answer differs between the two runs.
 
         Another version of the set has other rows of answers, so there the workers are compared.
         """
@@ -87,7 +87,7 @@ class Exemplars:
             if self.questions[name][key] != other.questions[name][key]
         ]
 
-    def has_equal_scores(self, other: Exemplars) -> bool:
+    def has_equal_scores(self, other: ExemplarIdentity) -> bool:
         """Return whether a model's answer would get the same score in both runs."""
         return (
             self.scored_by == other.scored_by
@@ -102,7 +102,7 @@ class Exemplars:
 
 
 def find_embedding_changes(before: Run, after: Run) -> list[tuple[str, Any, Any]]:
-    """Return the embedding settings that two runs do not share, as (name, before, after)."""
+    """Return the embedding settings that differ between two runs, as (name, before, after)."""
     embedding, other = _read_embedding(before), _read_embedding(after)
     return [
         (name, embedding[name], other[name]) for name in EMBEDDING if embedding[name] != other[name]
@@ -110,19 +110,19 @@ def find_embedding_changes(before: Run, after: Run) -> list[tuple[str, Any, Any]
 
 
 def _read_scoring_options(run: Run) -> tuple[Any, ...]:
-    """Return the values of the run options that affect models' scores."""
+    """Return the values of the options that affect models' scores in a run."""
     parameters = AqerParameters.completed(run.parameters)
     return tuple(parameters[name] for name in SCORED_BY)
 
 
 def _read_embedding(run: Run) -> dict[str, Any]:
-    """Return model name and settings of a run's embedding."""
+    """Return the model name and settings of a run's embedding, by name."""
     embedding = asdict(read_summary(run).embedding)
     return {name: embedding[name] for name in EMBEDDING}
 
 
 def _is_close(value: float | None, other: float | None) -> bool:
-    """Return whether two dispersions are equal up to rounding; None equals only None."""
+    """Return whether two dispersions are equal but for rounding; None equals only None."""
     if value is None or other is None:
         return value is other
     return abs(value - other) <= SAME
@@ -135,7 +135,7 @@ RUNS_OFFERED = 50
 
 @dataclass(frozen=True)
 class OtherRun:
-    """Another run of the question set, offered for comparison; `called` is its title."""
+    """Another run of the question set that can be compared; `called` is its title."""
 
     run: UUID
     called: str
@@ -273,7 +273,7 @@ def read_other_runs(run: Run) -> list[OtherRun]:
 
 
 def build_run_comparison(run: Run, other: Run) -> RunComparison:
-    """Return the comparison of two finished runs, earlier one first; at most nine queries."""
+    """Return the comparison of two finished runs, the earlier one first; at most nine queries."""
     before, after = (run, other) if run.pk < other.pk else (other, run)
     embedding = [Change(*change) for change in find_embedding_changes(before, after)]
     both_crowds = compare_crowds(before, after)
@@ -282,15 +282,15 @@ def build_run_comparison(run: Run, other: Run) -> RunComparison:
         for worker in both_crowds.common
         if worker.grade_before is not None and worker.grade_after is not None
     ]
-    exemplars = Exemplars.from_runs(before, after)
+    exemplars = ExemplarIdentity.from_runs(before, after)
     common_questions = exemplars[0].questions.keys() & exemplars[1].questions.keys()
     other_nearest = exemplars[0].find_other_nearest(exemplars[1])
     return RunComparison(
         before=build_about(before),
         after=build_about(after),
-        data=_compare_data(before, after),
-        parameters=_compare_parameters(before, after),
-        settings=_compare_settings(before, after),
+        data=_build_data_changes(before, after),
+        parameters=_list_parameter_changes(before, after),
+        settings=_list_setting_changes(before, after),
         embedding=embedding,
         workers=both_crowds.common,
         only_before=len(both_crowds.left),
@@ -299,7 +299,7 @@ def build_run_comparison(run: Run, other: Run) -> RunComparison:
         came=both_crowds.came[:NAMED],
         n_compared=both_crowds.n_graded,
         spearman=spearman([a for a, _ in grade_pairs], [b for _, b in grade_pairs]),
-        models=_compare_models(before, after),
+        models=_list_model_changes(before, after),
         same_exemplars=exemplars[0].has_equal_scores(exemplars[1]),
         n_common_questions=len(common_questions),
         n_other_nearest=len(other_nearest),
@@ -307,7 +307,7 @@ def build_run_comparison(run: Run, other: Run) -> RunComparison:
     )
 
 
-def _compare_data(before: Run, after: Run) -> DataChanges:
+def _build_data_changes(before: Run, after: Run) -> DataChanges:
     """Return how the answers that the two runs read differ."""
     counts = [count_crowd(run) for run in (before, after)]
     same_version = before.version_id == after.version_id
@@ -349,14 +349,14 @@ def _compare_data(before: Run, after: Run) -> DataChanges:
     )
 
 
-def _compare_parameters(before: Run, after: Run) -> list[Change]:
-    """Return the run parameters with different values; a missing one has its default value."""
+def _list_parameter_changes(before: Run, after: Run) -> list[Change]:
+    """Return the parameters that differ between two runs; a missing one has its default."""
     one, other = (AqerParameters.completed(run.parameters) for run in (before, after))
     return _find_changes(one, other, list(dict.fromkeys([*one, *other])))
 
 
-def _compare_settings(before: Run, after: Run) -> list[SettingChange]:
-    """Return the options with different values as labels and texts; ids are shown as names."""
+def _list_setting_changes(before: Run, after: Run) -> list[SettingChange]:
+    """Return the options that differ between two runs, as labels and texts with names for ids."""
     stored = before.parameters, after.parameters
     names = load_names(stored)
     one, other = (AqerParameters.completed(values) for values in stored)
@@ -376,8 +376,8 @@ def _find_changes(earlier: Mapping[str, Any], later: Mapping[str, Any], names: A
     ]
 
 
-def _compare_models(before: Run, after: Run) -> list[ModelChange]:
-    """Return score and rank of each model in both runs, best later score first."""
+def _list_model_changes(before: Run, after: Run) -> list[ModelChange]:
+    """Return the score and rank of each common model in both runs, best later score first."""
     scores = LLMScore.objects.filter(run__in=(before, after))
     rows = scores.order_by(F("score").desc(nulls_last=True), "model__name").values_list(
         "model_id", "model__name", "score", "rank", "run_id"
@@ -392,8 +392,10 @@ def _compare_models(before: Run, after: Run) -> list[ModelChange]:
     ]
 
 
-def _read_exemplar_changes(exemplars: list[Exemplars], names: list[str]) -> list[ExemplarChange]:
-    """Return the nearest answers (consensus) of the given questions in both runs."""
+def _read_exemplar_changes(
+    exemplars: list[ExemplarIdentity], names: list[str]
+) -> list[ExemplarChange]:
+    """Return the nearest answers (consensus) to these questions in both runs."""
     before, after = (part.questions for part in exemplars)
     exemplar_keys = [part[name]["pk"] for part in (before, after) for name in names]
     texts = dict(

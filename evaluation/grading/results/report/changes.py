@@ -19,9 +19,9 @@ from annotations.web.numbers import Numbers, TableCounts, read_numbers
 from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.grading.remedies.messages import NOT_AT_ONCE
 from evaluation.grading.storage.running import (
+    ExclusionOutcome,
     NotAtOnceError,
-    Outcome,
-    compute_without,
+    compute_outcomes_without,
     read_graded_input,
 )
 from evaluation.grading.summary import read_summary
@@ -30,7 +30,7 @@ from evaluation.models import AnswerScore, LLMResponse, Run, WorkerGrade
 
 @dataclass(frozen=True)
 class DataChange:
-    """Numbers of answers that a run read and that a new run would read now.
+    """Numbers of answers that a run read, and that a new run would read now.
 
     Attributes
     ----------
@@ -50,26 +50,26 @@ class DataChange:
     @property
     def has_changed(self) -> bool:
         """Whether a new run would read other answers than this run did."""
-        return self.of_people or self.of_models
+        return self.has_worker_changes or self.has_model_changes
 
     @property
-    def of_people(self) -> bool:
+    def has_worker_changes(self) -> bool:
         """Whether a new run would read other workers' answers; grades may then change."""
         return bool(self.n_answers_then != self.n_answers_now or self.n_newer or self.n_withdrawn)
 
     @property
-    def of_models(self) -> bool:
+    def has_model_changes(self) -> bool:
         """Whether a new run would read other models' answers; workers' grades stay the same."""
         return bool(self.n_of_models_then != self.n_of_models_now or self.n_newer_of_models)
 
 
 def read_data_change(run: Run) -> DataChange:
-    """Return how stored answers changed since a run, by counts and times; one query."""
+    """Return how the stored answers changed since a run, by counts and times; one query."""
     return build_data_change(run, read_numbers(build_change_parts(run)))
 
 
 def build_change_parts(run: Run) -> dict[str, TableCounts]:
-    """Return the count queries for `build_data_change`, by name."""
+    """Return the count queries, by name, whose results `build_data_change` takes."""
     newer = Q() if run.started_at is None else Q(updated_at__gt=run.started_at)
     # By submission, not by question: a worker's answers lie together, so this is much faster.
     answers = Response.objects.filter(
@@ -100,7 +100,7 @@ def build_change_parts(run: Run) -> dict[str, TableCounts]:
 
 
 def build_data_change(run: Run, numbers: Mapping[str, list[Numbers]]) -> DataChange:
-    """Return how stored answers changed since a run, given the counts `numbers`."""
+    """Return how the stored answers changed since a run, from counts that were already read."""
     counts = read_summary(run).counts
     ((n_all, newer),), ((n_beside, newer_beside),) = numbers["answers"], numbers["beside"]
     ((n_scores,),) = numbers["scores"]
@@ -116,7 +116,7 @@ def build_data_change(run: Run, numbers: Mapping[str, list[Numbers]]) -> DataCha
 
 
 def has_same_answers(run: Run) -> bool:
-    """Return whether the stored workers' answers are exactly those that the run graded.
+    """Return whether the stored workers' answers are exactly those that a run graded.
 
     Their texts are compared by a hash.
 
@@ -155,14 +155,14 @@ class WorkerChange:
 
     @property
     def moved(self) -> int | None:
-        """Number of ranks gained (positive) or lost among common workers; None if undefined."""
+        """Number of ranks gained (lost if negative) among common workers; None if undefined."""
         if self.place_before is None or self.place_after is None:
             return None
         return self.place_before - self.place_after
 
     @property
     def grade_change(self) -> float:
-        """Later minus earlier grade; 0 if one is missing."""
+        """Later grade minus earlier grade; 0 if one is missing."""
         if self.grade_before is None or self.grade_after is None:
             return 0.0
         return self.grade_after - self.grade_before
@@ -183,8 +183,8 @@ class UnpairedWorker:
 
 
 @dataclass(frozen=True)
-class Crowds:
-    """Workers of two compared runs: those in both, and those in only one.
+class CrowdComparison:
+    """Workers of two compared runs: those of both, and those of only one.
 
     Attributes
     ----------
@@ -204,7 +204,7 @@ class Crowds:
 
 
 @dataclass(frozen=True)
-class _Row:
+class _RankedWorker:
     """A worker's id, name, grade and rank in one run."""
 
     worker: UUID
@@ -213,36 +213,38 @@ class _Row:
     rank: int | None
 
 
-def compare_crowds(before: Run, after: Run) -> Crowds:
-    """Return the grades and ranks of the workers in two runs, side by side; one query.
+def compare_crowds(before: Run, after: Run) -> CrowdComparison:
+    """Return the comparison of two runs' workers, by grades and ranks; one query.
 
     A worker excluded by a run is none of its workers, but has a row with scores.
     """
     (earlier, excluded_earlier), (later, excluded_later) = _read_workers(before, after)
-    return _compare(earlier, excluded_earlier, later, excluded_later)
+    return _compare_workers(earlier, excluded_earlier, later, excluded_later)
 
 
-def compare_with_exclusion(run: Run, worker: UUID, outcomes: Mapping[UUID, Outcome]) -> Crowds:
-    """Return a run's ranks beside those if one more worker were excluded; one query.
+def compare_with_exclusion(
+    run: Run, worker: UUID, outcomes: Mapping[UUID, ExclusionOutcome]
+) -> CrowdComparison:
+    """Return the comparison of a run's workers with the run without one more worker.
 
-    `outcomes` are those of all others whom the run does not exclude.
+    One query. `outcomes` are those of all others whom the run does not exclude.
     """
     ((rows, excluded),) = _read_workers(run)
     outcome_rows = {
-        id: _Row(id, rows[id].name, outcome.grade, outcome.rank)
+        id: _RankedWorker(id, rows[id].name, outcome.grade, outcome.rank)
         for id, outcome in outcomes.items()
         if id in rows
     }
-    return _compare(rows, excluded, outcome_rows, {worker})
+    return _compare_workers(rows, excluded, outcome_rows, {worker})
 
 
-def _compare(
-    earlier: Mapping[UUID, _Row],
+def _compare_workers(
+    earlier: Mapping[UUID, _RankedWorker],
     excluded_earlier: set[UUID],
-    later: Mapping[UUID, _Row],
+    later: Mapping[UUID, _RankedWorker],
     excluded_later: set[UUID],
-) -> Crowds:
-    """Return the comparison of two runs' workers, given the workers that each run excluded."""
+) -> CrowdComparison:
+    """Return the comparison of two runs' workers, given those that each run excluded."""
     both = earlier.keys() & later.keys()
     places = _rank_common(earlier, later)
     common = [
@@ -258,26 +260,28 @@ def _compare(
         for id in both
     ]
     common.sort(key=lambda row: (-abs(row.moved or 0), -abs(row.grade_change), row.name))
-    return Crowds(
+    return CrowdComparison(
         common,
         _find_unpaired(earlier, later, excluded_later),
         _find_unpaired(later, earlier, excluded_earlier),
     )
 
 
-def _read_workers(*runs: Run) -> list[tuple[dict[UUID, _Row], set[UUID]]]:
-    """Return, for each run, its workers by id and the ids it excluded; one query."""
-    rows_of_run: dict[int, dict[UUID, _Row]] = {run.pk: {} for run in runs}
+def _read_workers(*runs: Run) -> list[tuple[dict[UUID, _RankedWorker], set[UUID]]]:
+    """Return, for each run, its workers by id and the ids of its excluded workers; one query."""
+    rows_of_run: dict[int, dict[UUID, _RankedWorker]] = {run.pk: {} for run in runs}
     rows = WorkerGrade.objects.filter(run__in=rows_of_run).values_list(
         "run_id", "worker__public_id", "worker__external_id", "grade", "rank"
     )
     for key, worker, name, grade, rank in rows:
-        rows_of_run[key][worker] = _Row(worker, name, grade, rank)
+        rows_of_run[key][worker] = _RankedWorker(worker, name, grade, rank)
     return [_separate_excluded(run, rows_of_run[run.pk]) for run in runs]
 
 
-def _separate_excluded(run: Run, rows: dict[UUID, _Row]) -> tuple[dict[UUID, _Row], set[UUID]]:
-    """Return a run's workers without the excluded ones, and the ids of the excluded."""
+def _separate_excluded(
+    run: Run, rows: dict[UUID, _RankedWorker]
+) -> tuple[dict[UUID, _RankedWorker], set[UUID]]:
+    """Return a run's workers without the excluded ones, and the ids of the excluded ones."""
     names = set(run.parameters.get("exclude_workers") or ())
     # The option takes external ids (files) and public ids (pages and REST).
     excluded = {id for id, row in rows.items() if names & {row.name, str(id)}}
@@ -285,7 +289,7 @@ def _separate_excluded(run: Run, rows: dict[UUID, _Row]) -> tuple[dict[UUID, _Ro
 
 
 def _rank_common(
-    earlier: Mapping[UUID, _Row], later: Mapping[UUID, _Row]
+    earlier: Mapping[UUID, _RankedWorker], later: Mapping[UUID, _RankedWorker]
 ) -> dict[UUID, tuple[int, int]]:
     """Return the ranks of common workers in both runs, counted among common workers only."""
     ranked = [
@@ -305,9 +309,11 @@ def _rank_common(
 
 
 def _find_unpaired(
-    own_rows: Mapping[UUID, _Row], other_rows: Mapping[UUID, _Row], excluded: set[UUID]
+    own_rows: Mapping[UUID, _RankedWorker],
+    other_rows: Mapping[UUID, _RankedWorker],
+    excluded: set[UUID],
 ) -> list[UnpairedWorker]:
-    """Return the workers of the first run who are missing in the second, best rank first."""
+    """Return the workers of the first run who are not in the second, best rank first."""
     rows = [row for id, row in own_rows.items() if id not in other_rows]
     rows.sort(key=lambda row: (row.rank is None, row.rank or 0, row.name))
     return [
@@ -321,7 +327,7 @@ MOVERS_SHOWN = 10
 
 @dataclass(frozen=True)
 class WhatIf:
-    """Comparison of a run with the same run if one worker were excluded.
+    """Comparison of a run with the same run without one more worker.
 
     Attributes
     ----------
@@ -344,17 +350,17 @@ class WhatIf:
 
     @property
     def why(self) -> str:
-        """Reason why the comparison takes too long for a web page, as text; "" if it does not."""
+        """Why the comparison takes too long for a web page, as text; "" if it does not."""
         return NOT_AT_ONCE.get(self.reason, "")
 
 
 def build_what_if(run: Run, worker: UUID) -> WhatIf | None:
-    """Return how grades and ranks change if a worker is excluded; None for unknown workers."""
+    """Return how grades and ranks change without a worker; None for an unknown worker."""
     row = Worker.objects.filter(grades__run=run, public_id=worker).first()
     if row is None:
         return None
     try:
-        both_crowds = compare_with_exclusion(run, worker, compute_without(run, row))
+        both_crowds = compare_with_exclusion(run, worker, compute_outcomes_without(run, row))
     except NotAtOnceError as error:
         return WhatIf(worker, row.external_id, error.code)
     grade_pairs = [

@@ -29,7 +29,7 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True)
 class ModelName:
-    """Name, score and licence notice of a language model, for a list to choose from."""
+    """Name, score and notice of a language model, for a list to choose from."""
 
     model: UUID
     name: str
@@ -39,7 +39,7 @@ class ModelName:
 
 @dataclass(frozen=True)
 class ModelPair(Reasoned):
-    """Score difference of two language models, on questions on which both were scored.
+    """Score difference of two language models, on the questions on which both were scored.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class ModelPair(Reasoned):
             return ""
         return self.first_name if value > 0 else self.second_name
 
-    def reverse(self) -> ModelPair:
+    def reverse_models(self) -> ModelPair:
         """Return the pair with the models in reverse order and the difference negated."""
         old = self.difference
         value = None if old.value is None else -old.value
@@ -137,7 +137,7 @@ class QuestionDifference:
 
 @dataclass(frozen=True)
 class PairReport:
-    """Two models, and the questions on which each one leads by most."""
+    """Two models, and the questions on which the one or the other leads by most."""
 
     pair: ModelPair
     first_better: list[QuestionDifference]
@@ -147,7 +147,7 @@ class PairReport:
 def build_comparisons_report(
     run: Run, model: UUID | None = None, correction: Correction = HOLM
 ) -> ComparisonsReport | None:
-    """Return the pairwise comparisons of a run's models; None for an unknown model; two queries.
+    """Return the report on a run's pairs of models; None for an unknown model. Two queries.
 
     Without a model all pairs, if they are at most 60; otherwise those with the best model.
     """
@@ -167,21 +167,21 @@ def build_comparisons_report(
 def read_pairs(
     run: Run, correction: Correction = HOLM, model: UUID | None = None
 ) -> list[ModelPair]:
-    """Return all compared pairs of models; with `model`, only its pairs, with it first."""
+    """Return all compared pairs of models; with `model` only its pairs, that model first."""
     rows = _query_pairs(run)
     if model is not None and correction == HOLM:  # any other needs the p of every pair
         rows = rows.filter(Q(model_a__public_id=model) | Q(model_b__public_id=model))
-    pairs = correct_pairs([_build_pair(row) for row in rows], correction)
+    pairs = adjust_p_values([_build_pair(row) for row in rows], correction)
     if model is None:
         return pairs
     return [
-        pair if pair.first == model else pair.reverse()
+        pair if pair.first == model else pair.reverse_models()
         for pair in pairs
         if model in (pair.first, pair.second)
     ]
 
 
-def correct_pairs(pairs: list[ModelPair], correction: Correction) -> list[ModelPair]:
+def adjust_p_values(pairs: list[ModelPair], correction: Correction) -> list[ModelPair]:
     """Return the pairs of models with p-values adjusted by the given correction."""
     if correction == HOLM:
         return pairs
@@ -195,7 +195,7 @@ def correct_pairs(pairs: list[ModelPair], correction: Correction) -> list[ModelP
 def find_pair(
     run: Run, first: UUID, second: UUID, correction: Correction = HOLM
 ) -> ModelPair | None:
-    """Return the comparison of two models with `first` first; None if not compared."""
+    """Return the comparison of two models, `first` first; None if they were not compared."""
     pairs = (pair for pair in read_pairs(run, correction, first) if pair.second == second)
     return next(pairs, None)
 
@@ -209,7 +209,7 @@ def iterate_pairs(run: Run) -> Iterator[ModelPair]:
 def build_pair_report(
     run: Run, first: UUID, second: UUID, size: int = QUESTIONS_SHOWN
 ) -> PairReport | None:
-    """Return the questions on which two models' scores differ most; None if not compared."""
+    """Return the report on two models, with questions; None if they were not compared."""
     pair = find_pair(run, first, second)
     if pair is None:
         return None
@@ -264,7 +264,7 @@ class QuestionGap(NamedTuple):
 
 
 def read_question_gaps(run: Run, first: UUID, second: UUID) -> list[QuestionGap]:
-    """Return the scores of two models by question, largest difference first.
+    """Return both scores of two models on each common question, best for the first model first.
 
     By two queries: joined in the database, each score would look for its other one.
     """
@@ -304,7 +304,7 @@ def _read_models(run: Run) -> tuple[list[ModelName], int]:
 
 
 def _query_pairs(run: Run) -> QuerySet[LLMComparison, Any]:
-    """Return the query for the stored comparisons of model pairs of a run."""
+    """Return the query for the stored comparisons of a run's pairs of models."""
     return (
         LLMComparison.objects.filter(run=run)
         .order_by("pk")
@@ -327,12 +327,12 @@ def _query_pairs(run: Run) -> QuerySet[LLMComparison, Any]:
 
 
 def _build_pair(row: dict[str, Any]) -> ModelPair:
-    """Convert a database row to the comparison of two models."""
+    """Return the comparison of two models, from a database row."""
     values = dict(row)
     difference = Estimate(values.pop("difference"), values.pop("low"), values.pop("high"))
     return ModelPair(difference=difference, **values)
 
 
 def _put_better_first(pair: ModelPair) -> ModelPair:
-    """Return the pair of models in the order that makes the difference positive or 0."""
-    return pair.reverse() if (pair.difference.value or 0.0) < 0 else pair
+    """Return the pair of models, reversed if the first has the lower score."""
+    return pair.reverse_models() if (pair.difference.value or 0.0) < 0 else pair

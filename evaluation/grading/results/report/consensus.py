@@ -24,7 +24,7 @@ from evaluation.core.messages.reasons import Reasoned
 from evaluation.core.options import TERMINAL
 from evaluation.grading.facts.report import SPOKEN, CrowdValue, split_by_state
 from evaluation.grading.results.messages import CONSENSUS_LIMITS
-from evaluation.grading.results.report.questions import Camp, build_camps, find_camps_reason
+from evaluation.grading.results.report.questions import Camp, build_camps, find_no_camps_reason
 from evaluation.grading.results.report.run import count_crowd
 from evaluation.grading.summary import read_summary
 from evaluation.models import AnswerScore, CrowdFact, ExemplaryAnswer, Run, WorkerGrade
@@ -44,7 +44,7 @@ class PanelCount:
 
 @dataclass(frozen=True)
 class Datasheet:
-    """Datasheet of a published consensus: source, method, settings and limits.
+    """Datasheet of a published consensus: workers, answers, method, settings and limits.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Datasheet:
         panels = ", ".join(
             f"{_join_lines(p.panel) or UNKNOWN} ({p.n_workers:,})" for p in self.panels
         )
-        yield from _iterate_section(
+        yield from _iterate_section_lines(
             "People and answers",
             {
                 "Workers": f"{self.n_workers:,}, of these {self.n_supported:,} have enough answers "
@@ -125,7 +125,7 @@ class Datasheet:
             },
         )
         ceiling = self.ceiling.get("score")
-        yield from _iterate_section(
+        yield from _iterate_section_lines(
             "Method",
             {
                 "Method": self.method,
@@ -149,13 +149,13 @@ class Datasheet:
                 )
 
 
-def _iterate_section(title: str, facts: dict[str, str]) -> Iterator[str]:
-    """Yield a section as Markdown lines: a heading, then a list item for each fact."""
+def _iterate_section_lines(title: str, facts: dict[str, str]) -> Iterator[str]:
+    """Yield the lines of a section in Markdown: a heading, and a list item for each fact."""
     yield from ("", f"## {title}", "", *(f"- {name}: {fact}" for name, fact in facts.items()))
 
 
 def _describe_question_camps(counts: dict[str, Any] | None) -> str:
-    """Return the numbers of questions with and without two camps of answers, as text."""
+    """Return text on how many questions have two camps of answers and how many do not."""
     if counts is None:
         return "not looked for: the run was computed before Crowdgrade did"
     undivided = counts["tested"] - counts["listed"]
@@ -186,7 +186,7 @@ def _join_lines(text: str) -> str:
 
 
 def _format_day(value: datetime | None) -> str:
-    """Return a time's date in UTC; "not stated" for None."""
+    """Return the date of a time in UTC; "not stated" for None."""
     return UNKNOWN if value is None else f"{value.astimezone(UTC):%Y-%m-%d}"
 
 
@@ -206,7 +206,7 @@ class NearAnswer:
 
 @dataclass(frozen=True)
 class ConsensusRow(Reasoned):
-    """Consensus on one question: nearest answer, support, opposing answers and facts.
+    """Consensus on one question: nearest answer, support, opposed answers and facts.
 
     Attributes
     ----------
@@ -243,13 +243,13 @@ class ConsensusRow(Reasoned):
 
 @dataclass(frozen=True)
 class ConsensusReport:
-    """Consensus of a run: a datasheet, and one row per question."""
+    """Consensus of a run: a datasheet, and one row per question on demand."""
 
     run: Run
     datasheet: Datasheet
 
-    def rows(self) -> Iterator[ConsensusRow]:
-        """Yield the consensus of each question of the run, in the questions' order.
+    def iterate_rows(self) -> Iterator[ConsensusRow]:
+        """Yield the consensus on each question of the run, in the questions' order.
 
         A run with facts takes one more.
         """
@@ -272,7 +272,7 @@ class ConsensusReport:
 
 
 def build_consensus_report(run: Run) -> ConsensusReport:
-    """Return the consensus of a finished run; three queries, and three more for its rows.
+    """Return the report on a finished run's consensus; it yields its rows on demand.
 
     Queries: three for the datasheet, three for the rows.
     """
@@ -431,7 +431,7 @@ def _build_row(
         dispersion=question["dispersion"],
         separation=question["separation"],
         camps=camps,
-        camps_reason=find_camps_reason(run, question["separation"], camps),
+        camps_reason=find_no_camps_reason(run, question["separation"], camps),
         agreed=agreed,
         contested=contested,
         facts_reason={SPOKEN: "", "": "not_computed"}.get(question["facts"], question["facts"]),

@@ -36,7 +36,11 @@ from annotations.web.numbers import count_rows_by
 from annotations.web.paging import PAGE, Page
 from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning, shorten_text
 from evaluation.core.messages.message import Message
-from evaluation.grading.alarms.report.report import AlarmEntry, annotate_numbers, build_entry
+from evaluation.grading.alarms.report.report import (
+    AlarmEntry,
+    annotate_named_counts,
+    build_alarm_entry,
+)
 from evaluation.grading.results.report.workers import WorkerRow, read_worker_rows
 from evaluation.models import Alarm, LLMResponse, Run, WorkerGrade
 
@@ -48,7 +52,7 @@ NO_ID = 0
 
 @dataclass(frozen=True)
 class EvidenceAnswer:
-    """An answer displayed as evidence, with its author and the author's grade.
+    """An answer shown as evidence of an alarm, with its author and the author's grade.
 
     Attributes
     ----------
@@ -66,7 +70,7 @@ class EvidenceAnswer:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """Two answers to one question for display side by side; `right` may be None."""
+    """Two answers to a question, shown side by side as evidence; `right` may be None."""
 
     question: UUID
     question_name: str
@@ -115,7 +119,7 @@ class AlarmEvidence:
 def read_alarm_evidence(
     run: Run, place: int, after: str = "", page: int = 1, size: int = PAGE, limit: int = MAX_SHOWN
 ) -> AlarmEvidence | None:
-    """Return a run's alarm number `place` with its evidence; None if it does not exist.
+    """Return the alarm number `place` of a run with its evidence; None if there is none.
 
     Raises `BadCursorError` for an unknown page of workers; an unknown page of exhibits is empty.
     `size` workers and `limit` exhibits are on a page.
@@ -123,13 +127,13 @@ def read_alarm_evidence(
     copies = Alarm.objects.filter(
         run=run, kind="copies", severity=Alarm.Severity.ALARM, answered=False
     )
-    alarms = annotate_numbers(Alarm.objects.filter(run=run, place=place))
+    alarms = annotate_named_counts(Alarm.objects.filter(run=run, place=place))
     alarm: Any = alarms.annotate(n_copies=count_rows_by(copies, "run")).first()
     if alarm is None:
         return None
     rows = alarm.evidence[(page - 1) * limit : page * limit]
     return AlarmEvidence(
-        alarm=build_entry(alarm, alarm.n_workers, alarm.n_questions),
+        alarm=build_alarm_entry(alarm, alarm.n_workers, alarm.n_questions),
         n_copies=alarm.n_copies,
         workers=read_worker_rows(run, after, size=size, alarm=alarm.pk),
         exhibits=list(_build_exhibits(run, alarm, rows)),
@@ -141,15 +145,15 @@ def read_alarm_evidence(
 
 
 def _read_reviews(alarm: Alarm) -> Iterable[Review]:
-    """Yield the reviews of an alarm, newest first."""
+    """Return the reviews of an alarm, newest first."""
     rows = alarm.reviews.order_by("-pk").values_list(
         "state", "note", "reviewed_by__username", "created_at", "remedied_by__public_id"
     )
     return (Review(*row) for row in rows)
 
 
-class _Text(NamedTuple):
-    """Text of an answer or question, with id, name and the author's grade."""
+class _ShownText(NamedTuple):
+    """Text of an answer or question to show, with id, name and the author's grade."""
 
     id: UUID
     name: str
@@ -159,7 +163,7 @@ class _Text(NamedTuple):
 
 
 def _build_exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Iterable[Exhibit]:
-    """Return the pairs of example answers of an alarm whose questions still exist."""
+    """Yield the pairs of example answers of an alarm, for questions that still exist."""
     texts = _read_texts(run, alarm, rows)
     for row in rows:
         question = texts.get(("question", row["question"]))
@@ -178,9 +182,9 @@ def _build_exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Itera
 
 
 def _build_evidence_answer(
-    author_text: _Text | None, *, is_model: bool = False
+    author_text: _ShownText | None, *, is_model: bool = False
 ) -> EvidenceAnswer | None:
-    """Return an answer for display as evidence; None for a withdrawn answer."""
+    """Return an answer to show as evidence; None for a withdrawn answer."""
     if author_text is None:
         return None
     worker = None if is_model else author_text.id
@@ -192,16 +196,16 @@ def _build_evidence_answer(
 
 def _read_texts(
     run: Run, alarm: Alarm, rows: list[dict[str, Any]]
-) -> dict[tuple[str, int | None], _Text]:
-    """Return texts of example answers and questions, by kind and primary key; one query."""
+) -> dict[tuple[str, int | None], _ShownText]:
+    """Return the texts of example answers and their questions, by kind and key; one query."""
     worker = OuterRef("submission__worker")
     grades = WorkerGrade.objects.filter(run=run, worker=worker)
     is_named_alarm = Alarm.workers.through.objects.filter(alarm=alarm, worker=worker)
 
-    def query_part(
+    def query_texts(
         what: str, model: Any, columns: tuple[str, ...], author_path: str
     ) -> QuerySet[Any, Any]:
-        """Return the query for the texts of one kind."""
+        """Return the query for the texts of one kind: answer, reply or question."""
         keys = [NO_ID, *(row[name] or NO_ID for row in rows for name in columns)]
         is_answer = what == "answer"
         grade = Subquery(grades.values("grade")[:1]) if is_answer else Value(None, FloatField())
@@ -217,11 +221,11 @@ def _read_texts(
         )
 
     # One statement for three tables, whose columns are therefore the same.
-    answers = query_part("answer", Response, ("left", "right"), "submission__worker__")
-    replies = query_part("reply", LLMResponse, ("llm_response",), "model__")
-    questions = query_part("question", Question, ("question",), "")
+    answers = query_texts("answer", Response, ("left", "right"), "submission__worker__")
+    replies = query_texts("reply", LLMResponse, ("llm_response",), "model__")
+    questions = query_texts("question", Question, ("question",), "")
     return {
-        (what, key): _Text(*text)
+        (what, key): _ShownText(*text)
         for what, key, *text in answers.union(replies, questions, all=True)
     }
 
@@ -236,7 +240,7 @@ Rows = QuerySet[Response, Any]
 
 @dataclass(frozen=True)
 class WorkerSignals:
-    """Signals of how one worker wrote: counts of pasted answers, and messages to show.
+    """Signals of how a worker wrote: counts of answers with pasted text, and messages.
 
     Attributes
     ----------
@@ -259,7 +263,7 @@ SignalsByWorker = Mapping[UUID, WorkerSignals]
 
 
 def read_signals(run: Run, workers: Iterable[UUID], *, in_full: bool = False) -> SignalsByWorker:
-    """Return the writing signals of some workers, by worker; empty if none were recorded.
+    """Return the signals of how these workers wrote, by worker; empty if none were recorded.
 
     Empty if no answer of the run was recorded. A worker without recorded answers gets a message
     that says so, if other workers have some. `in_full` also finds the answer with the smallest
@@ -295,12 +299,12 @@ def read_signals(run: Run, workers: Iterable[UUID], *, in_full: bool = False) ->
 
 
 def query_counted_answers(run: Run) -> Rows:
-    """Return the query for answers whose typing and pasting were recorded."""
+    """Return the query for a run's answers whose typing and pasting were recorded."""
     return _query_answers(run).filter(signals=Response.Counted.COUNTED)
 
 
 def _query_answers(run: Run) -> Rows:
-    """Return the query for submitted answers with a text to graded questions."""
+    """Return the query for the submitted answers with a text to graded questions."""
     return Response.objects.filter(
         submission__version=run.version_id,
         state=Response.State.SUBMITTED,
@@ -309,13 +313,13 @@ def _query_answers(run: Run) -> Rows:
     ).order_by()
 
 
-def _is_of_workers(workers: list[UUID]) -> Q:
+def _build_worker_condition(workers: list[UUID]) -> Q:
     """Return the query condition that an answer is by one of these workers."""
     return Q(submission__worker__public_id__in=workers)
 
 
 def _query_by_worker(run: Run, workers: list[UUID]) -> Rows:
-    """Return the query for sums of pastes, page leaves and times, by worker.
+    """Return the query for each worker's sums of pasted answers, page leaves and times.
 
     Of the `workers` also how long their answers with a paste are (`length`), and how much of these
     a paste can be at most (`by_paste`); of the others no text is read.
@@ -323,7 +327,7 @@ def _query_by_worker(run: Run, workers: list[UUID]) -> Rows:
     rows = _query_answers(run).filter(signals__in=[Response.Counted.COUNTED, Response.Counted.OFF])
     counted = Q(signals=Response.Counted.COUNTED)
     with_paste = counted & Q(paste_count__gt=0)
-    of_these = with_paste & _is_of_workers(workers)
+    of_these = with_paste & _build_worker_condition(workers)
     return rows.values(worker=F("submission__worker__public_id")).annotate(
         n=Count("pk", filter=counted),
         pasted=Count("pk", filter=with_paste),
@@ -339,10 +343,10 @@ def _query_by_worker(run: Run, workers: list[UUID]) -> Rows:
 
 
 def _query_least_typed(run: Run, workers: list[UUID]) -> Rows:
-    """Return the query for each worker's long answer with the most untyped characters."""
+    """Return the query for each worker's long answer with the most characters not typed."""
     return (
         query_counted_answers(run)
-        .filter(_is_of_workers(workers))
+        .filter(_build_worker_condition(workers))
         .annotate(length=Length("text"))
         .annotate(rest=Greatest(F("length") - F("typed_characters"), Value(0)))
         .filter(length__gte=LONG_ANSWER, rest__gt=F("length") / 2)
@@ -369,7 +373,7 @@ def _build_pasted_message(worker_sums: dict[str, Any]) -> Message:
 def _build_comparison_messages(
     worker_sums: dict[str, Any], others: list[dict[str, Any]]
 ) -> list[Message]:
-    """Return messages that compare a worker's pastes and page leaves with other workers'."""
+    """Return messages that compare a worker's pasting and leaving with other workers'."""
     if len(others) < FEWEST_OTHERS:
         return [Message("signals.few", {"others": len(others)})]
     messages = []

@@ -22,7 +22,7 @@ from evaluation.grading.results.report.questions import (
     build_history_columns,
     read_question,
 )
-from evaluation.grading.summary import MapAbout, read_summary
+from evaluation.grading.summary import MapSettings, read_summary
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, RunData, WorkerGrade
 
 Axes = Literal["question", "run"]
@@ -68,7 +68,7 @@ class MapModel:
 
 @dataclass(frozen=True)
 class AnswerMap:
-    """Map of a question's answers, on which similar answers are close together.
+    """Map of the answers to a question, on which similar answers are close together.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class AnswerMap:
 
     @property
     def moved(self) -> list[float]:
-        """Distance that the exemplary answer moved on the map in each shown iteration."""
+        """Distance on the map that the exemplary answer moved in each shown iteration."""
         before = [self.path[0], *self.path]
         return [math.dist(a, b) for a, b in zip(before, self.path, strict=False)]
 
@@ -109,7 +109,7 @@ def read_answer_map(
     question_in_run: QuestionInRun | None = None,
     page: Page[dict[str, Any]] | None = None,
 ) -> AnswerMap | None:
-    """Return the map of a question's answers; None if the run recorded none.
+    """Return the map of the answers to a question; None if the run recorded none.
 
     None for a run of an older version without maps, and for a question without answers.
     `question_in_run` and `page` (of answers) save queries if they were read before.
@@ -128,8 +128,8 @@ def read_answer_map(
         share=exemplar.run_share if axes == "run" else exemplar.own_share,
         iterations=[about.iterations[index] for index in iterations],
         path=[(path[4 * index + first], path[4 * index + first + 1]) for index in iterations],
-        answers=_build_answers(
-            _choose_rows(run, question, exemplar.n_answers, page), first, about, iterations
+        answers=_build_map_answers(
+            _choose_shown_rows(run, question, exemplar.n_answers, page), first, about, iterations
         ),
         models=[_build_model(row, first) for row in replies[:MODELS_SHOWN]],
         n_answers=exemplar.n_answers,
@@ -141,7 +141,7 @@ def read_answer_map(
 
 
 def choose_iterations(store: int, most: int = ITERATIONS_SHOWN) -> list[int]:
-    """Return the indices of up to `most` iterations to show: the first, some, and the last.
+    """Return the indices of the iterations to show: the first ones, some others, the last.
 
     `store` is the number of stored iterations.
     """
@@ -153,8 +153,8 @@ def choose_iterations(store: int, most: int = ITERATIONS_SHOWN) -> list[int]:
     return [*range(dense), *spaced]
 
 
-def _build_answers(
-    rows: Iterable[dict[str, Any]], first: int, about: MapAbout, iterations: list[int]
+def _build_map_answers(
+    rows: Iterable[dict[str, Any]], first: int, about: MapSettings, iterations: list[int]
 ) -> list[MapAnswer]:
     """Return the workers' answers on the map, from database rows."""
     map_answers = []
@@ -181,21 +181,21 @@ def _build_answers(
     return map_answers
 
 
-def _choose_rows(
+def _choose_shown_rows(
     run: Run, question: UUID, n_answers: int, page: Page[dict[str, Any]] | None
 ) -> Iterable[dict[str, Any]]:
-    """Return the rows of answers to show: all, or only the nearest and farthest."""
+    """Return the rows of the answers to show: all, or only the nearest and the farthest."""
     rows = [] if page is None or page.after else page.rows
     placed = [row for row in rows if row["place"] is not None]
     if page is None or page.after or page.next:
-        return _read_both_ends(run, question, n_answers, placed[:NEAREST_SHOWN])
+        return _read_nearest_and_farthest(run, question, n_answers, placed[:NEAREST_SHOWN])
     return placed
 
 
-def _read_both_ends(
+def _read_nearest_and_farthest(
     run: Run, question: UUID, n_answers: int, nearest: list[dict[str, Any]]
 ) -> Iterable[dict[str, Any]]:
-    """Return the answers nearest to and farthest from the exemplary answer.
+    """Return the rows of the answers nearest to and farthest from the exemplary answer.
 
     `nearest` holds the nearest ones if they are already known.
     """
@@ -231,13 +231,13 @@ def _build_model(row: dict[str, Any], first: int) -> MapModel:
 
 
 def _read_place(stored: bytes | memoryview, first: int) -> Place:
-    """Return x and y of a stored map position; `first` is the index of x."""
+    """Return x and y of a stored map position, of which x has the index `first`."""
     four = decode_floats(stored)
     return four[first], four[first + 1]
 
 
 def decode_floats(stored: bytes | memoryview) -> tuple[float, ...]:
-    """Return numbers that were stored as little-endian float32 bytes."""
+    """Return the numbers that are stored as little-endian float32 bytes."""
     return struct.unpack(f"<{len(stored) // 4}f", stored)
 
 
@@ -251,7 +251,7 @@ AT_ONCE = 100
 
 @dataclass(frozen=True)
 class HeatWorker:
-    """A row of a heat map: a worker with grade (or None)."""
+    """A row of a heat map: a worker with the grade (None without one)."""
 
     pk: int
     worker: UUID
@@ -279,7 +279,7 @@ class HeatCell:
 
 @dataclass(frozen=True)
 class HeatBlock:
-    """Part of a heat map: up to 40 workers and 24 questions with their answers.
+    """A part of a heat map: up to 40 workers and 24 questions, with their answers.
 
     Attributes
     ----------
@@ -304,7 +304,7 @@ class HeatBlock:
 
 @dataclass(frozen=True)
 class HeatOverview:
-    """Mean scores of groups of workers on groups of questions.
+    """Mean scores of groups of workers on groups of questions, for a heat map.
 
     Groups are formed of neighbours in the heat map's order.
 
@@ -329,7 +329,7 @@ def read_heat_overview(run: Run) -> HeatOverview | None:
 
 
 def read_heat_block(run: Run, first_worker: int = 0, first_question: int = 0) -> HeatBlock:
-    """Return the part of a heat map that begins at the given worker and question; five queries."""
+    """Return the part of a heat map from this worker and question on; five queries."""
     workers, questions = _query_workers(run), _query_questions(run)
     rows = [HeatWorker(*row) for row in workers[first_worker : first_worker + ROWS]]
     columns = [HeatQuestion(*row) for row in questions[first_question : first_question + COLUMNS]]

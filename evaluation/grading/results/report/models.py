@@ -24,15 +24,15 @@ from evaluation.core.stats.inference.estimate import NO_ESTIMATE, Estimate
 from evaluation.grading.facts.report import (
     COUNTED,
     NO_FACTS,
+    FactAgreement,
     FactOnQuestion,
-    FactStanding,
-    Marked,
+    MarkedFactsMixin,
     StatedFact,
-    build_standing,
+    build_fact_agreement,
     read_contradictions,
-    read_facts,
+    read_facts_of_answers,
 )
-from evaluation.grading.results.messages import format_names
+from evaluation.grading.results.messages import format_model_names
 from evaluation.grading.results.report.comparisons import ModelPair
 from evaluation.grading.results.report.run import Ceiling
 from evaluation.models import LLMAnswerScore, LLMScore, Run, WorkerGrade
@@ -94,7 +94,7 @@ class ModelRow(Reasoned):
     percentile: float | None
     rank: int | None
     reason: str
-    facts: FactStanding = NO_FACTS
+    facts: FactAgreement = NO_FACTS
     contrast: Estimate = NO_ESTIMATE
 
 
@@ -118,7 +118,7 @@ class CrowdScores:
         return low, middle, high
 
     def compute_histogram(self, count: int = 24) -> list[tuple[float, float, int]]:
-        """Return a histogram of the scores: (from, to, number of workers) of `count` equal bins."""
+        """Return a histogram of `count` equal bins of the scores: (from, to, number of workers)."""
         if not self.scores:
             return []
         low, high = self.scores[0], self.scores[-1]
@@ -160,7 +160,7 @@ def build_models_report(
     return ModelsReport(
         about=build_about(run),
         models=read_model_rows(run, after, size) if models is None else models,
-        ceiling=Ceiling.of_run(run),
+        ceiling=Ceiling.from_run(run),
         crowd=CrowdScores(sorted(known_scores)),
     )
 
@@ -168,7 +168,7 @@ def build_models_report(
 def read_model_rows(
     run: Run, after: str = "", size: int = MODELS_PAGE, *, counted: bool = False
 ) -> Page[ModelRow]:
-    """Return a page of models by score, unscored ones last.
+    """Return a page of a run's models by score, models without a score last.
 
     With `counted`, each row also has the number of models.
     """
@@ -178,7 +178,7 @@ def read_model_rows(
     count = 0
 
     def build_counted_row(row: dict[str, Any]) -> ModelRow:
-        """Return a model's row, and remember the number of models."""
+        """Return a model's row, and remember the number of models that the row holds."""
         nonlocal count
         count = row["n_models"]
         return build_model_row(row)
@@ -188,28 +188,28 @@ def read_model_rows(
     return replace(page, count=count)
 
 
-def build_first_rows(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> list[ModelRow]:
+def build_first_model_rows(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> list[ModelRow]:
     """Return the first page of models by score, from scores that were already read."""
 
-    def find_place(score: LLMScore) -> tuple[bool, float, UUID]:
+    def get_sort_key(score: LLMScore) -> tuple[bool, float, UUID]:
         """Return the sort key of a score: scored models first, best score first."""
         return score.score is None, -(score.score or 0.0), score.model.public_id
 
     values = attrgetter(*(column.replace("__", ".") for column in COLUMNS))
     # As `ORDER` sorts, so that the next page continues where this one ends.
-    first = sorted(scores, key=find_place)[:size]
+    first = sorted(scores, key=get_sort_key)[:size]
     return [build_model_row(dict(zip(COLUMNS, values(score), strict=True))) for score in first]
 
 
 def read_model_row(run: Run, model: UUID) -> ModelRow | None:
-    """Return a model's score and rank in a run; None if the run has no such model."""
+    """Return a model's row of the report; None if the run has no such model."""
     rows = LLMScore.objects.filter(run=run, model__public_id=model).order_by().values(*COLUMNS)
     row = rows.first()
     return None if row is None else build_model_row(row)
 
 
 def build_model_row(row: dict[str, Any]) -> ModelRow:
-    """Convert a database row with the `COLUMNS` to a model's row of the report."""
+    """Return a model's row of the report, from a database row with the `COLUMNS`."""
     details = (
         row[f"model__{field}"] for field in ("family", "version", "size", "tuning", "strategy")
     )
@@ -225,7 +225,7 @@ def build_model_row(row: dict[str, Any]) -> ModelRow:
         percentile=row["percentile"],
         rank=row["rank"],
         reason=row["reason"],
-        facts=build_standing(row),
+        facts=build_fact_agreement(row),
         contrast=Estimate(row["contrast"], row["contrast_low"], row["contrast_high"]),
     )
 
@@ -236,8 +236,8 @@ MODEL_ORDER = Keyset(
 
 
 @dataclass(frozen=True)
-class PlacedAnswer(Marked, Reasoned):
-    """A model's answer to a question with its facts, and its score or a reason code.
+class ScoredModelAnswer(MarkedFactsMixin, Reasoned):
+    """A model's answer to a question with its facts, and its score or a reason for none.
 
     Attributes
     ----------
@@ -266,13 +266,13 @@ class ModelReport:
     about: RunAbout
     model: ModelRow
     contradictions: list[FactOnQuestion]
-    answers: Page[PlacedAnswer]
+    answers: Page[ScoredModelAnswer]
 
 
 def build_model_report(
     run: Run, model: UUID, after: str = "", size: int = PAGE
 ) -> ModelReport | None:
-    """Return the report of a model; None if the run does not have it; two queries.
+    """Return the report on a model; None if the run does not have it. Two queries.
 
     A run with facts takes two more.
     """
@@ -287,7 +287,7 @@ def build_model_report(
     )
 
 
-def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[PlacedAnswer]:
+def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[ScoredModelAnswer]:
     """Return one page of a model's answers with their facts."""
     rows = (
         LLMAnswerScore.objects.filter(run=run, llm_response__model__public_id=model)
@@ -302,14 +302,14 @@ def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[PlacedAn
         )
     )
     page = MODEL_ORDER.take(rows, after, size, dict)
-    _, facts = read_facts(run, replies=[row["llm_response_id"] for row in page.rows])
+    _, facts = read_facts_of_answers(run, replies=[row["llm_response_id"] for row in page.rows])
     answers = [_build_answer(row, facts.get(row["llm_response_id"], [])) for row in page.rows]
     return Page(answers, page.after, page.next)
 
 
-def _build_answer(row: dict[str, Any], facts: list[StatedFact]) -> PlacedAnswer:
-    """Convert a database row and its facts to a model's answer."""
-    return PlacedAnswer(
+def _build_answer(row: dict[str, Any], facts: list[StatedFact]) -> ScoredModelAnswer:
+    """Return a model's answer with its facts, from a database row."""
+    return ScoredModelAnswer(
         question=row["llm_response__question__public_id"],
         question_name=row["name"],
         question_text=shorten_text(row["question_text"], EXCERPT_SHOWN),
@@ -322,7 +322,7 @@ def _build_answer(row: dict[str, Any], facts: list[StatedFact]) -> PlacedAnswer:
 
 
 def build_leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair]) -> Message:
-    """Return the message on which models score significantly below the best model.
+    """Return the message on which models score significantly lower than the best one.
 
     Parameters
     ----------
@@ -353,15 +353,15 @@ def build_leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair])
     if len(behind) + len(alike) < len(own_pairs):
         # Means over different questions may put a model first that pairs do not.
         ahead = [pair.second_name for pair in own_pairs if pair not in behind and pair not in alike]
-        return Message("comparison.led_in_pairs", values | {"ahead": format_names(ahead)})
+        return Message("comparison.led_in_pairs", values | {"ahead": format_model_names(ahead)})
     if alike:
-        values["alike"] = format_names([pair.second_name for pair in alike])
+        values["alike"] = format_model_names([pair.second_name for pair in alike])
         values["smallest"] = max(pair.smallest_detectable or 0.0 for pair in alike)
     if not behind:
         return Message("comparison.leads_none", values)
     values |= {
-        "behind": format_names([pair.second_name for pair in behind]),
-        **_build_difference(behind[0]),
+        "behind": format_model_names([pair.second_name for pair in behind]),
+        **_build_difference_values(behind[0]),
     }
     return Message("comparison.leads_some" if alike else "comparison.leads_all", values)
 
@@ -381,12 +381,12 @@ def build_pair_verdict(pair: ModelPair) -> Message:
         "n": pair.n,
         "p": pair.adjusted_p_value,
         "smallest": pair.smallest_detectable,
-        **_build_difference(better),
+        **_build_difference_values(better),
     }
     return Message("comparison.pair_apart" if pair.better else "comparison.pair_alike", values)
 
 
-def _build_difference(pair: ModelPair) -> dict[str, Any]:
+def _build_difference_values(pair: ModelPair) -> dict[str, Any]:
     """Return the second model's name, the difference and its interval, as message values."""
     difference = pair.difference
     return {

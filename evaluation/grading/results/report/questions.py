@@ -19,10 +19,10 @@ from annotations.web.paging import PAGE, Keyset, Page
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
 from evaluation.core.messages.reasons import Reasoned
 from evaluation.grading.facts.report import (
-    Marked,
+    MarkedFactsMixin,
     QuestionFacts,
     StatedFact,
-    read_facts,
+    read_facts_of_answers,
     read_question_facts,
 )
 from evaluation.grading.summary import read_summary
@@ -44,8 +44,8 @@ class Camp:
     answer: str | None
 
 
-def find_camps_reason(run: Run, separation: float | None, camps: list[Camp]) -> str:
-    """Return the code for why a question has no two camps of answers or no example; "" if it has.
+def find_no_camps_reason(run: Run, separation: float | None, camps: list[Camp]) -> str:
+    """Return the code of why a question has no two camps, or no example of one; "" if it has.
 
     A camp is a group of similar answers.
     """
@@ -98,7 +98,7 @@ class QuestionRow:
 def read_question_rows(
     run: Run, after: str = "", by: By = "position", size: int = PAGE, alarm: int | None = None
 ) -> Page[QuestionRow]:
-    """Return a page of a run's questions in the order `by`.
+    """Return a page of a run's questions, in the order `by`.
 
     `alarm` is the key of an alarm that names them.
     """
@@ -109,13 +109,13 @@ def read_question_rows(
 
 
 def query_disputed_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
-    """Return the query for questions with a dispersion, most disagreement first."""
+    """Return the query for the questions with a dispersion, most disagreement first."""
     rows = _query_questions(run).filter(dispersion__isnull=False)
     return rows.order_by("-dispersion", "question__public_id")
 
 
 def build_row_builder(run: Run) -> Callable[[dict[str, Any]], QuestionRow]:
-    """Return a function that converts a database row to a `QuestionRow`."""
+    """Return a function that builds a `QuestionRow` from a database row."""
     # The highest score there is: a negative distance of 0, or a cosine of 1.
     best = 0.0 if run.parameters.get("similarity") == "euclidean" else 1.0
     return lambda values: _build_row(values, best)
@@ -141,7 +141,7 @@ def _query_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
 
 
 def _build_row(row: dict[str, Any], best: float) -> QuestionRow:
-    """Return a question of the report from its database row; `best` is the highest score."""
+    """Return a question of the report from a database row; `best` is the highest score."""
     mean = row["mean_score"]
     return QuestionRow(
         question=row["question__public_id"],
@@ -173,7 +173,7 @@ MODELS_SHOWN = 100
 
 
 @dataclass(frozen=True)
-class QuestionAnswer(Marked):
+class QuestionAnswer(MarkedFactsMixin):
     """A worker's answer to a question with scores and facts, and the worker's grade."""
 
     worker: UUID
@@ -188,7 +188,7 @@ class QuestionAnswer(Marked):
 
 
 @dataclass(frozen=True)
-class ModelAnswer(Marked, Reasoned):
+class ModelAnswer(MarkedFactsMixin, Reasoned):
     """A model's answer with its score and facts; `reason` explains a missing or zero score."""
 
     model: UUID
@@ -253,7 +253,7 @@ class QuestionInRun:
 
 
 def read_question(run: Run, question: UUID) -> QuestionInRun | None:
-    """Return a question with its exemplary answer and models' answers, or None."""
+    """Return a question with its exemplary answer and models' answers; None if unknown."""
     exemplar = (
         ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
         .select_related("question__passage")
@@ -285,7 +285,7 @@ def build_question_report(
     question_in_run: QuestionInRun | None = None,
     page: Page[dict[str, Any]] | None = None,
 ) -> QuestionReport | None:
-    """Return the report on a question; None if the run does not have it; up to four queries.
+    """Return the report on a question; None if the run does not have it. Up to four queries.
 
     A run with facts takes two more. `question_in_run` is the question and `page` the
     `answer_page`, where they were read.
@@ -299,7 +299,7 @@ def build_question_report(
         question_in_run.replies[:MODELS_SHOWN],
     )
     page = page or read_answer_page(run, question, after, size)
-    facts_of_answers, facts_of_replies = read_facts(
+    facts_of_answers, facts_of_replies = read_facts_of_answers(
         run,
         [row["response_id"] for row in page.rows],
         [row["llm_response_id"] for row in replies],
@@ -318,7 +318,7 @@ def build_question_report(
         dispersion=exemplar.dispersion if exemplar else None,
         separation=separation,
         camps=camps,
-        camps_reason=find_camps_reason(run, separation, camps),
+        camps_reason=find_no_camps_reason(run, separation, camps),
         answers=_build_answers(
             page, facts_of_answers, exemplar.nearest_response_id if exemplar else None
         ),
@@ -329,19 +329,19 @@ def build_question_report(
 
 
 def build_answers_of_page(page: Page[dict[str, Any]]) -> list[QuestionAnswer]:
-    """Return the answers of a page of rows, without their facts; no query."""
+    """Return the answers of a page of database rows, without their facts; no query."""
     return _build_answers(page, {}).rows
 
 
 def build_first_page(page: Page[dict[str, Any]], size: int = PAGE) -> Page[dict[str, Any]]:
-    """Return the first page of a longer page of answer rows."""
+    """Return the first page of answer rows, cut from a longer page."""
     return ORDER.cut_first_page(page, size)
 
 
 def read_answer_page(
     run: Run, question: UUID, after: str = "", size: int = PAGE
 ) -> Page[dict[str, Any]]:
-    """Return a page of workers' answer rows by score, for list and map; one query."""
+    """Return a page of database rows of workers' answers by score; one query."""
     grades = WorkerGrade.objects.filter(run=run, worker=OuterRef("response__submission__worker"))
     rows = (
         AnswerScore.objects.filter(run=run, response__question__public_id=question)
@@ -365,7 +365,7 @@ def read_answer_page(
 
 
 def build_history_columns(run: Run) -> dict[str, Subquery]:
-    """Return query columns with the stored weights and grades of an answer's author."""
+    """Return the query columns with the voting weights and grades of an answer's author."""
     grades = WorkerGrade.objects.filter(run=run, worker=OuterRef("response__submission__worker"))
     return {column: Subquery(grades.values(column)[:1]) for column in ("weights", "grades")}
 
@@ -373,7 +373,7 @@ def build_history_columns(run: Run) -> dict[str, Subquery]:
 def _build_answers(
     page: Page[dict[str, Any]], facts: Mapping[int, list[StatedFact]], nearest: int | None = None
 ) -> Page[QuestionAnswer]:
-    """Convert a page of answer rows to a page of answers with their facts."""
+    """Return a page of answers with their facts, from a page of database rows."""
     answers = [
         QuestionAnswer(
             worker=row["worker_public"],
@@ -422,7 +422,7 @@ def _read_replies(run: Run, question: Question) -> list[dict[str, Any]]:
 
 
 def _build_model_answer(row: dict[str, Any], facts: Mapping[int, list[StatedFact]]) -> ModelAnswer:
-    """Convert a database row to a model's answer with its facts."""
+    """Return a model's answer with its facts, from a database row."""
     return ModelAnswer(
         model=row["model"],
         name=row["name"],

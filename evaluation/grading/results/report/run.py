@@ -49,7 +49,7 @@ class Ceiling(Reasoned):
     reason: str | None
 
     @classmethod
-    def of_run(cls, run: HasSummary) -> Self:
+    def from_run(cls, run: HasSummary) -> Self:
         """Return the human ceiling of a run, with a reason if it is undefined."""
         ceiling = read_summary(run).ceiling
         estimate = Estimate(ceiling.score, ceiling.low, ceiling.high)
@@ -109,7 +109,7 @@ class RunReport:
 
 
 def build_report_parts(run: Run) -> dict[str, TableCounts]:
-    """Return the count queries for `build_run_report`, by name.
+    """Return the count queries, by name, whose results `build_run_report` takes.
 
     Of the workers: all, those with enough answers, those with a grade, those with an answer, those
     with a rank.
@@ -128,7 +128,7 @@ def build_report_parts(run: Run) -> dict[str, TableCounts]:
 
 
 def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = None) -> RunReport:
-    """Return the report of a finished run; `numbers` are its counts if already read.
+    """Return the report on a finished run; `numbers` are its counts if they were read.
 
     `numbers` are the counts of `build_report_parts`, where they were read.
     """
@@ -155,7 +155,7 @@ def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = Non
             )
             for entry in run.reasons
         ],
-        ceiling=Ceiling.of_run(run),
+        ceiling=Ceiling.from_run(run),
         embedding=asdict(summary.embedding),
         versions=dict(summary.versions),
         changed=build_data_change(run, numbers),
@@ -218,7 +218,7 @@ class OfficialRun:
 
 @dataclass(frozen=True)
 class OfficialRunSources:
-    """The runs that determine a question set's official run: chosen, official and newest.
+    """Runs from which a question set's official run is found: chosen, official and newest.
 
     Attributes
     ----------
@@ -232,8 +232,13 @@ class OfficialRunSources:
     newer: Run | None
     others: list[Run]
 
-    def standing(self, change: DataChange, latest: QuestionSetVersion | None) -> OfficialRun | None:
-        """Return the official run for a page; `change` states how answers changed since."""
+    def build_official_run(
+        self, change: DataChange, latest: QuestionSetVersion | None
+    ) -> OfficialRun | None:
+        """Return the official run for a page, with `change` as the change of answers since then.
+
+        None without a finished run.
+        """
         run, row, newer = self.run, self.row, self.newer
         if run is None:
             return None
@@ -245,7 +250,7 @@ class OfficialRunSources:
             chosen_at=row.chosen_at if row else None,
             newer=newer.public_id if newer else None,
             newer_called=build_title(newer, AqerParameters).title if newer else "",
-            changed=change.of_people,
+            changed=change.has_worker_changes,
             old_version=latest is not None and latest.pk != run.version_id,
         )
 
@@ -288,7 +293,7 @@ def read_official_run_sources(
 def read_official_run(
     question_set: QuestionSet | int, latest: QuestionSetVersion | None = None
 ) -> OfficialRun | None:
-    """Return the official run of a question set for display; None without a finished grading.
+    """Return the official run of a question set for a page; None without a finished grading.
 
     `latest` is the set's latest version, where it is known.
     """
@@ -297,9 +302,9 @@ def read_official_run(
         return None
     of_set = QuestionSetVersion.objects.filter(question_set=question_set)
     latest = latest or of_set.order_by("-number").first()
-    return runs.standing(read_data_change(runs.run), latest)
+    return runs.build_official_run(read_data_change(runs.run), latest)
 
 
 def read_official_run_of(run: Run) -> OfficialRun | None:
-    """Return the official run of a run's question set; None if the run is no grading."""
+    """Return the official run of a run's question set; None if the run is not a grading."""
     return read_official_run(run.version.question_set_id) if run.kind == GRADING else None

@@ -15,9 +15,9 @@ from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
 from annotations.models import Question, Response
 from evaluation.core.messages.message import Message
 from evaluation.core.options import TERMINAL
-from evaluation.grading.alarms.report import iterate_alarms
+from evaluation.grading.alarms.report import iterate_alarms_with_ids
 from evaluation.grading.alarms.run.detection import COLUMNS, Alarm, join_ids
-from evaluation.grading.facts.report import COUNTED, FactStanding
+from evaluation.grading.facts.report import COUNTED, FactAgreement
 from evaluation.grading.results.report.against import RunComparison
 from evaluation.grading.results.report.comparisons import iterate_pairs, read_question_gaps
 from evaluation.grading.results.report.maps import decode_floats, read_heat_rows
@@ -50,7 +50,7 @@ from evaluation.runs.reports.planner import build_planner_report
 
 
 def read_workers(run: Run) -> list[WorkerRow]:
-    """Return a row of workers.csv for each worker, in the order of first answers."""
+    """Return a row of workers.csv for each worker of a run, in the order of first answers."""
     columns = WorkerRow._fields[1:]
     rows = WorkerGrade.objects.filter(run=run).order_by("pk")
     return [
@@ -79,12 +79,12 @@ def read_alarms(run: Run) -> list[Alarm]:
             outcome=alarm.outcome,
             reviewed=alarm.state,
         )
-        for alarm, workers, questions in iterate_alarms(run)
+        for alarm, workers, questions in iterate_alarms_with_ids(run)
     ]
 
 
 def read_gone_alarms(run: Run) -> list[Alarm]:
-    """Return the alarms that vanished after workers were excluded, without question names."""
+    """Return the alarms that vanished when workers were excluded, without question names."""
     remedies = read_summary(run).remedies
     gone = () if remedies is None else remedies.gone
     names = _read_names(run, {worker for alarm in gone for worker in alarm.workers})
@@ -103,8 +103,8 @@ def read_gone_alarms(run: Run) -> list[Alarm]:
     ]
 
 
-def read_changes(run: Run) -> GradeChanges | None:
-    """Return how remedies changed grades (largest changes only); None without remedies."""
+def read_grade_changes(run: Run) -> GradeChanges | None:
+    """Return the largest changes of grades by a run's remedies; None without remedies."""
     remedies = read_summary(run).remedies
     if remedies is None:
         return None
@@ -169,7 +169,7 @@ def build_alarms_table(run: Run) -> Table:
                 *(join_ids(workers), join_ids(questions), TERMINAL.format(alarm.message)),
                 *(alarm.state, "" if alarm.outcome is None else TERMINAL.format(alarm.outcome)),
             )
-            for alarm, workers, questions in iterate_alarms(run)
+            for alarm, workers, questions in iterate_alarms_with_ids(run)
         ),
     )
 
@@ -228,11 +228,11 @@ def _build_model_row(row: ModelReportRow) -> Row:
 
 
 def _build_contrast_cells(row: WorkerReportRow | ModelReportRow) -> Row:
-    """Return the question contrast of a worker or model, with its interval."""
+    """Return the cells of a worker's or model's question contrast, with its interval."""
     return row.contrast.value, row.contrast.low, row.contrast.high
 
 
-def _build_fact_cells(standing: FactStanding) -> Row:
+def _build_fact_cells(standing: FactAgreement) -> Row:
     """Return a worker's or model's cells on facts: number, agreement and interval."""
     agreement = standing.agreement
     return standing.facts, agreement.value, agreement.low, agreement.high
@@ -301,12 +301,13 @@ def build_comparisons_table(run: Run) -> Table:
 def build_differences_table(run: Run, first: UUID, second: UUID) -> Table:
     """Return the table of two models' scores by question, largest difference first."""
     return Table(
-        ("question", "text", "score_a", "score_b", "difference"), _iterate_gaps(run, first, second)
+        ("question", "text", "score_a", "score_b", "difference"),
+        _iterate_difference_rows(run, first, second),
     )
 
 
-def _iterate_gaps(run: Run, first: UUID, second: UUID) -> Iterable[Row]:
-    """Yield question, text, both scores and difference for each question of two models."""
+def _iterate_difference_rows(run: Run, first: UUID, second: UUID) -> Iterable[Row]:
+    """Yield the row of each question: id, text, both models' scores and their difference."""
     cells_of_question = {
         key: cells
         for key, *cells in Question.objects.filter(version=run.version_id).values_list(
@@ -325,7 +326,7 @@ def build_heat_map_table(run: Run) -> Table:
 
 
 def build_planner_table(run: Run) -> Table:
-    """Return the expected error for each number of answers per question; empty without a plan."""
+    """Return the table of expected errors by number of answers; empty without a plan."""
     report = build_planner_report(run)
     header = ("answers", "similarity", "average_error", "worst_error", "delta")
     rows = [
@@ -434,11 +435,11 @@ def build_map_table(run: Run, question: UUID) -> Table:
         *("what", "worker", "model", "iteration", "x", "y", "own_x", "own_y"),
         *("weight", "grade", "score", "answer"),
     )
-    return Table(header, _iterate_places(run, question))
+    return Table(header, _iterate_map_rows(run, question))
 
 
-def _iterate_places(run: Run, question: UUID) -> Iterable[Row]:
-    """Yield the map coordinates of answers, of models' answers and of the consensus."""
+def _iterate_map_rows(run: Run, question: UUID) -> Iterable[Row]:
+    """Yield the rows of map coordinates of answers, models' answers and the consensus."""
     graded = WorkerGrade.objects.filter(
         run=run, worker=OuterRef("response__submission__worker")
     ).order_by()

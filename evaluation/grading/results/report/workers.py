@@ -24,13 +24,13 @@ from evaluation.core.stats.inference.estimate import NO_ESTIMATE, Estimate
 from evaluation.grading.facts.report import (
     COUNTED,
     NO_FACTS,
+    FactAgreement,
     FactOnQuestion,
-    FactStanding,
-    Marked,
+    MarkedFactsMixin,
     StatedFact,
-    build_standing,
+    build_fact_agreement,
     read_contradictions,
-    read_facts,
+    read_facts_of_answers,
 )
 from evaluation.models import ExemplaryAnswer, Run, WorkerGrade
 from evaluation.runs.reports.about import RunAbout, build_about
@@ -91,7 +91,7 @@ class WorkerRow:
     rank_high: int | None
     supported: bool
     n_answers: int
-    facts: FactStanding = NO_FACTS
+    facts: FactAgreement = NO_FACTS
     contrast: Estimate = NO_ESTIMATE
     sent_properties: ClassVar = ("raw_leave_one_out",)
 
@@ -113,7 +113,7 @@ class WorkerRow:
 def read_worker_rows(
     run: Run, after: str = "", search: str = "", size: int = PAGE, alarm: int | None = None
 ) -> Page[WorkerRow]:
-    """Return a page of workers by grade, limited by `search` and `alarm` if given.
+    """Return a page of a run's workers by grade, limited by `search` and `alarm` if given.
 
     `search` is a part of their ids, `alarm` the key of an alarm that names them.
     """
@@ -135,7 +135,7 @@ def build_first_page(page: Page[WorkerRow], size: int = PAGE) -> Page[WorkerRow]
 
 
 def iterate_worker_rows(run: Run) -> Iterator[WorkerRow]:
-    """Yield all workers of a run by grade, for a file."""
+    """Yield all workers of a run by grade, to be written to a file."""
     page = read_worker_rows(run, size=2000)
     yield from page.rows
     while page.next:
@@ -144,15 +144,15 @@ def iterate_worker_rows(run: Run) -> Iterator[WorkerRow]:
 
 
 def read_worker_row(run: Run, worker: UUID) -> WorkerRow | None:
-    """Return a worker's grade and rank in a run; None if the run has no such worker."""
-    row_and_numbers = read_counted_row(run, worker)
+    """Return a worker's row of the report; None if the run has no such worker."""
+    row_and_numbers = read_worker_row_with_counts(run, worker)
     return None if row_and_numbers is None else row_and_numbers[0]
 
 
-def read_counted_row(
+def read_worker_row_with_counts(
     run: Run, worker: UUID, **numbers: Any
 ) -> tuple[WorkerRow, dict[str, int]] | None:
-    """Return a worker's row with the counts of the given subqueries; None if unknown.
+    """Return a worker's row and the results of the given count subqueries; None if unknown.
 
     `numbers` are the subqueries by name.
     """
@@ -161,13 +161,13 @@ def read_counted_row(
 
 
 def query_ranked_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
-    """Return the query for workers with a rank, best first."""
+    """Return the query for the workers with a rank, best first."""
     rows = _query_workers(run).filter(rank__isnull=False)
     return rows.order_by("rank", "worker__public_id")
 
 
 def query_unranked_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
-    """Return the query for workers without a rank, most answers first."""
+    """Return the query for the workers without a rank, most answers first."""
     rows = _query_workers(run).filter(rank__isnull=True)
     return rows.order_by("-n_answers", "worker__public_id")
 
@@ -178,7 +178,7 @@ def _query_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
 
 
 def build_worker_row(row: dict[str, Any]) -> WorkerRow:
-    """Return a worker of the report from a database row with the columns of `COLUMNS`."""
+    """Return a worker's row of the report, from a database row with the `COLUMNS`."""
     return WorkerRow(
         worker=row["worker__public_id"],
         name=row["worker__external_id"],
@@ -192,23 +192,23 @@ def build_worker_row(row: dict[str, Any]) -> WorkerRow:
         rank_high=row["rank_high"],
         supported=row["support"],
         n_answers=row["n_answers"],
-        facts=build_standing(row),
+        facts=build_fact_agreement(row),
         contrast=Estimate(row["contrast"], row["contrast_low"], row["contrast_high"]),
     )
 
 
 def build_worker_row_of_grade(grade: WorkerGrade) -> WorkerRow:
-    """Return a worker of the report from a `WorkerGrade` that was read with its worker."""
+    """Return a worker's row of the report, from a `WorkerGrade` read with its worker."""
     return build_worker_row({name: attrgetter(name.replace("__", "."))(grade) for name in COLUMNS})
 
 
 def build_lowest_condition(ranked: int) -> Q:
-    """Return the query condition for workers whose rank interval is in the lowest quarter."""
+    """Return the query condition that a worker's rank interval is in the lowest quarter."""
     return Q(rank__isnull=False, rank_low__gt=(1 - LOWEST) * ranked)
 
 
 def build_lowest_message(row: WorkerRow, ranked: int) -> Message:
-    """Return the message that a worker's whole rank interval is in the lowest quarter."""
+    """Return the message that a worker's rank interval is in the lowest quarter."""
     return Message("look.lowest", {"first": row.rank_low, "last": row.rank_high, "ranked": ranked})
 
 
@@ -217,7 +217,7 @@ WORKER_ORDER = Keyset("position", ("question__position", "question__public_id"))
 
 
 @dataclass(frozen=True)
-class WorkerAnswer(Marked):
+class WorkerAnswer(MarkedFactsMixin):
     """A worker's answer, beside the answer nearest to the question's exemplary answer.
 
     Attributes
@@ -286,7 +286,7 @@ def build_worker_report(
         "n_ranked": count_rows_by(ranked, "run"),
         "n_shared": count_rows_by(shared, "run"),
     }
-    row_and_counts = read_counted_row(run, worker, **subqueries)
+    row_and_counts = read_worker_row_with_counts(run, worker, **subqueries)
     if row_and_counts is None:
         return None
     row, counts = row_and_counts
@@ -341,13 +341,13 @@ def _read_answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerA
         )
     )
     page = WORKER_ORDER.take(rows, after, size, dict)
-    facts, _ = read_facts(run, [row["pk"] for row in page.rows])
+    facts, _ = read_facts_of_answers(run, [row["pk"] for row in page.rows])
     answers = [_build_answer(row, facts.get(row["pk"], [])) for row in page.rows]
     return Page(answers, page.after, page.next)
 
 
 def _build_answer(row: dict[str, Any], facts: list[StatedFact]) -> WorkerAnswer:
-    """Convert a database row and its facts to a worker's answer."""
+    """Return a worker's answer with its facts, from a database row."""
     nearest = row["nearest"]
     return WorkerAnswer(
         question=row["question__public_id"],

@@ -74,22 +74,24 @@ CAP = 2.0
 
 
 @dataclass(frozen=True)
-class Remedy:
-    """A remedy suggested for an alarm: a label and the URL of the prefilled grading form."""
+class RemedyLink:
+    """A link to the grading form with a remedy filled in, suggested for an alarm."""
 
     label: str
     link: str
 
 
-def build_remedies(run: Run, alarm: AlarmEntry, may_start: bool, n_copies: int) -> list[Remedy]:
-    """Return links to the remedies that suit an alarm; empty if the user may not start runs.
+def build_remedy_links(
+    run: Run, alarm: AlarmEntry, may_start: bool, n_copies: int
+) -> list[RemedyLink]:
+    """Return the links to remedies that suit an alarm; empty if the user may not start runs.
 
     `may_start`: whether the user may start runs. `n_copies`: number of open alarms of copies.
     """
     remedies = []
     if alarm.case in ("two_camps", "clique"):
         link = reverse("admin:results-anchors", kwargs={"run": run.public_id})
-        remedies.append(Remedy("Settle which camp is right", link))
+        remedies.append(RemedyLink("Settle which camp is right", link))
     if not may_start:
         return remedies
     # One more than fit is enough to see that they do not.
@@ -127,25 +129,27 @@ def build_remedies(run: Run, alarm: AlarmEntry, may_start: bool, n_copies: int) 
     return remedies
 
 
-def build_links_without(run: Run, workers: Iterable[WorkerRow], may_start: bool) -> dict[UUID, str]:
-    """Return, by worker, the URL of the form that grades again without the worker."""
+def build_exclusion_links(
+    run: Run, workers: Iterable[WorkerRow], may_start: bool
+) -> dict[UUID, str]:
+    """Return, by worker, the URL of the form that grades again without that worker."""
     if not may_start:
         return {}
-    return {row.worker: build_link_without(run, row.worker, row.name) for row in workers}
+    return {row.worker: build_exclusion_link(run, row.worker, row.name) for row in workers}
 
 
-def build_link_without(run: Run, worker: UUID, name: str) -> str:
-    """Return the URL of the grading form in which this worker is excluded."""
+def build_exclusion_link(run: Run, worker: UUID, name: str) -> str:
+    """Return the URL of the grading form with this worker excluded."""
     return _build_remedy(run, "", **_build_exclude_field(run, [(worker, name)])).link
 
 
 def build_link_to_add_models(run: Run) -> str:
-    """Return the URL of the grading form with the run's options, for scoring new models."""
+    """Return the URL of the grading form with the run's own options, to score new models."""
     return _build_remedy(run, "").link
 
 
 def read_what_if(request: HttpRequest, run: Run) -> WhatIf | None:
-    """Return how grades would change without the worker in the query parameter `without`."""
+    """Return the comparison without the worker in the query parameter `without`; else None."""
     if not request.GET.get("without"):
         return None
     worker_id = parse_public_id(request.GET, "without")
@@ -156,19 +160,19 @@ def read_what_if(request: HttpRequest, run: Run) -> WhatIf | None:
 
 
 def build_verdict_context(run: Run, workers: Iterable[UUID], may_decide: bool) -> dict[str, Any]:
-    """Return the template context for requesters' decisions on workers."""
+    """Return the template context on requesters' decisions on these workers."""
     return {"verdicts": load_current_verdicts(run, list(workers)), "may_decide": may_decide}
 
 
 def _read_named_workers(run: Run, alarm: AlarmEntry) -> list[tuple[UUID, str]]:
-    """Return (public id, external id) of the workers that an alarm names, at most 41."""
+    """Return (public id, external id) of up to 41 workers that an alarm names."""
     named = Alarm.workers.through.objects.filter(alarm__run=run, alarm__place=alarm.place)
     rows = named.order_by("pk").values_list("worker__public_id", "worker__external_id")
     return list(rows[: MOST_EXCLUDED + 1])
 
 
 def _build_collapse_fields(run: Run, workers: list[tuple[UUID, str]]) -> dict[str, str]:
-    """Return form fields that count each group of these workers as one voter.
+    """Return the form fields that merge each group of these workers into one voter.
 
     Groups that the run already collapses are included.
     """
@@ -182,7 +186,7 @@ def _build_collapse_fields(run: Run, workers: list[tuple[UUID, str]]) -> dict[st
 
 
 def _choose_ids(workers: Iterable[tuple[UUID, str]]) -> list[str]:
-    """Return worker ids that a form field separated by spaces or commas can hold.
+    """Return ids of workers that a form field separated by spaces or commas can hold.
 
     That is the external id, or the public id where the field would split the external one.
     """
@@ -190,16 +194,16 @@ def _choose_ids(workers: Iterable[tuple[UUID, str]]) -> list[str]:
 
 
 def _build_exclude_field(run: Run, workers: Iterable[tuple[UUID, str]]) -> dict[str, str]:
-    """Return the form field that excludes these workers, besides those already excluded."""
+    """Return the form field that excludes these workers and those already excluded."""
     before = run.parameters.get("exclude_workers", ())
     return {"exclude_workers": "\n".join(dict.fromkeys([*before, *_choose_ids(workers)]))}
 
 
-def _build_remedy(run: Run, label: str, **preset: str) -> Remedy:
-    """Return a link to the grading form with the run's options and the preset fields."""
+def _build_remedy(run: Run, label: str, **preset: str) -> RemedyLink:
+    """Return the link to the grading form with the run's options and these fields preset."""
     form = reverse("admin:grade", kwargs={"set_id": run.version.question_set.public_id})
     query = {"version": run.version.number, "like": run.public_id, **preset}
-    return Remedy(label, f"{form}?{urlencode(query)}")
+    return RemedyLink(label, f"{form}?{urlencode(query)}")
 
 
 # Later runs that may have remedied it.
@@ -207,7 +211,7 @@ RUNS_OFFERED = 50
 
 
 class ReviewForm(forms.Form):
-    """Form for a user's review of an alarm: state, note and the run with the remedy."""
+    """Form of a user's review of an alarm: state, note and the run with the remedy."""
 
     state = forms.ChoiceField(
         label="What did you make of it?",
@@ -259,9 +263,9 @@ def show_alarms(request: HttpRequest, run: Run) -> Context:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
-    """Show one alarm with its evidence; POST saves the user's review of it."""
+    """Show one alarm with its evidence; a POST saves the user's review of it."""
     if request.method != "POST":
-        return _show_page(request, run=run, place=place)
+        return _show_alarm_page(request, run=run, place=place)
     current_run = get_run_or_404(request, run)
     get_kind_or_404(current_run, AqerSummary)
     if not rights(request.user, current_run.version.question_set).edit:
@@ -282,19 +286,19 @@ def show_alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
             messages.success(request, "Saved. The note is shown with the alarm.")
             ids = {"run": run, "place": place}
             return redirect(f"{reverse('admin:results-alarm', kwargs=ids)}#reviews")
-    response: Any = _show_page(_turn_into_get(request), run=run, place=place, form=form)
+    response: Any = _show_alarm_page(_convert_to_get(request), run=run, place=place, form=form)
     response.status_code = 400
     return response
 
 
-def _turn_into_get(request: HttpRequest) -> HttpRequest:
-    """Turn a POST request into a GET, so that the page is shown with the posted form."""
+def _convert_to_get(request: HttpRequest) -> HttpRequest:
+    """Return a posted request as a GET, so that the page is shown with the posted form."""
     request.method = "GET"
     return request
 
 
 @grading_page("evaluation/alarm.html")
-def _show_page(
+def _show_alarm_page(
     request: HttpRequest, run: Run, place: int, form: ReviewForm | None = None
 ) -> Context:
     """Show an alarm: the workers it names, answers as evidence, advice and reviews.
@@ -315,20 +319,20 @@ def _show_page(
         "breadcrumbs": [*build_breadcrumbs(run), ("Alarms", alarms_address)],
         "evidence": evidence,
         "alarm": evidence.alarm,
-        "rings_falsely": false_alarm_rates.describe(evidence.alarm.case)
+        "rings_falsely": false_alarm_rates.describe_rates(evidence.alarm.case)
         if false_alarm_rates
         else "",
-        "remedies": build_remedies(run, evidence.alarm, may_edit, evidence.n_copies),
+        "remedies": build_remedy_links(run, evidence.alarm, may_edit, evidence.n_copies),
         "signals": read_signals(run, [row.worker for row in evidence.workers.rows]),
         "limits": Message("signals.limits"),
-        "without": build_links_without(run, evidence.workers.rows, may_edit),
+        "without": build_exclusion_links(run, evidence.workers.rows, may_edit),
         "form": (form or ReviewForm(run)) if may_edit else None,
     }
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_expert_grading(request: HttpRequest, run: UUID) -> HttpResponseBase:
-    """Show the answers (anchors) that experts grade, their progress, and the selected ranking.
+    """Show the answers that experts grade (anchors), their progress and the selected ranking.
 
     A POST says in `do` what to do: suggest answers, ask an expert, or grade with experts' grades.
     """
@@ -341,7 +345,7 @@ def show_expert_grading(request: HttpRequest, run: UUID) -> HttpResponseBase:
     name = request.POST.get("do", "")
     do = {"suggest": _start_suggestion, "ask": _ask_expert, "grade": _start_grading}.get(name)
     if current_run.state != Run.State.DONE or do is None:
-        return redirect(_build_address(current_run))
+        return redirect(_build_expert_grading_url(current_run))
     if name != "ask" and request.POST.get("left_out", "") != load_run_exclusions(current_run).ids:
         request.method = "GET"
         response: Any = _show_anchors_page(request, run=run, changed=True)
@@ -352,7 +356,7 @@ def show_expert_grading(request: HttpRequest, run: UUID) -> HttpResponseBase:
 
 @grading_page("evaluation/anchors.html")
 def _show_anchors_page(request: HttpRequest, run: Run, changed: bool = False) -> Context:
-    """Show the page; `changed` states that the excluded workers changed in the meantime."""
+    """Show the page of experts' grading; `changed` if workers were excluded in the meantime."""
     user_id = get_user_id(request)
     report = build_anchors_report(run, user_id)
     user_rights = rights(request.user, run.version.question_set)
@@ -373,7 +377,7 @@ def _show_anchors_page(request: HttpRequest, run: Run, changed: bool = False) ->
 
 
 def _start_suggestion(request: HttpRequest, run: Run) -> HttpResponse:
-    """Start a run with the same options that also selects answers for experts to grade."""
+    """Start a run with the same options that also suggests answers for experts to grade."""
     parameters = replace(
         read_parameters(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
     )
@@ -389,7 +393,7 @@ def _start_suggestion(request: HttpRequest, run: Run) -> HttpResponse:
 
 
 def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
-    """Ask an expert, or the user, to grade the selected answers."""
+    """Ask an expert, or the user, to grade the suggested answers."""
     expert_text = request.POST.get("expert", "")
     user_id = get_user_id(request)
     expert = (
@@ -401,16 +405,16 @@ def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
     is_expert = Share.objects.of_experts(run.version.question_set).filter(user=expert).exists()
     if expert != user_id and not is_expert:
         messages.error(request, "Choose an expert who has access to the set.")
-        return redirect(_build_address(run))
+        return redirect(_build_expert_grading_url(run))
     judging.request_answers(run, read_suggested_anchors(run), expert)
     if expert == user_id:
         return redirect("admin:judging", run.version.question_set.public_id)
     messages.success(request, "The expert finds the answers on the page of the question set.")
-    return redirect(_build_address(run))
+    return redirect(_build_expert_grading_url(run))
 
 
 def _start_grading(request: HttpRequest, run: Run) -> HttpResponse:
-    """Start a run in which the experts' grades choose among the candidate rankings."""
+    """Start a run in which experts' grades choose among the candidate rankings."""
     parameters = replace(
         read_parameters(run.parameters), anchors=True, suggest_anchors=0, camps=False
     )
@@ -425,9 +429,9 @@ def _start_grading(request: HttpRequest, run: Run) -> HttpResponse:
 def _show_refusal(request: HttpRequest, run: Run, error: OptionError) -> HttpResponse:
     """Show why a run cannot be started, and redirect to the page of experts' grading."""
     messages.error(request, format_refusal(AqerParameters, error))
-    return redirect(_build_address(run))
+    return redirect(_build_expert_grading_url(run))
 
 
-def _build_address(run: Run) -> str:
+def _build_expert_grading_url(run: Run) -> str:
     """Return the URL of the page of experts' grading."""
     return reverse("admin:results-anchors", kwargs={"run": run.public_id})

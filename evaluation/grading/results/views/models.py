@@ -18,15 +18,15 @@ from evaluation.core.estimates import CORRECTED_BY
 from evaluation.grading.alarms.report import build_alarms_report
 from evaluation.grading.facts.report import build_run_facts
 from evaluation.grading.results.charts.heat_map import (
-    Shades,
+    ColourScale,
     build_block_chart,
+    build_colour_scale,
     build_overview_chart,
-    build_overview_shades,
-    build_shades,
+    build_overview_colour_scale,
 )
 from evaluation.grading.results.charts.models import (
     build_comparisons_chart,
-    build_crowd_table,
+    build_histogram_table,
     build_pair_chart,
     build_placement_chart,
 )
@@ -70,7 +70,7 @@ def show_models(request: HttpRequest, run: Run) -> Context:
             else None
         ),
         "has_facts": build_run_facts(run) is not None,
-        "crowd": build_crowd_table(report.crowd),
+        "crowd": build_histogram_table(report.crowd),
     }
 
 
@@ -93,8 +93,8 @@ def show_comparisons(request: HttpRequest, run: Run) -> Context:
     `model`, `first`, `second` and `correction` come from the address.
     """
     query = request.GET
-    report = read_report(run, query)
-    pair = read_pair(run, query, report)
+    report = read_comparisons_report(run, query)
+    pair = read_chosen_pair(run, query, report)
     return {
         "title": f"Models compared on {run.version.question_set.name}",
         "report": report,
@@ -105,8 +105,8 @@ def show_comparisons(request: HttpRequest, run: Run) -> Context:
     }
 
 
-def read_report(run: Run, query: QueryDict) -> ComparisonsReport:
-    """Return the compared pairs of models, limited by the query parameter `model`."""
+def read_comparisons_report(run: Run, query: QueryDict) -> ComparisonsReport:
+    """Return the report on compared pairs, limited by the query parameter `model`; or raise 404."""
     report = build_comparisons_report(
         run, parse_public_id(query, "model", blank=True), get_correction(query)
     )
@@ -115,8 +115,8 @@ def read_report(run: Run, query: QueryDict) -> ComparisonsReport:
     return report
 
 
-def read_pair(run: Run, query: QueryDict, report: ComparisonsReport) -> PairReport | None:
-    """Return the pair named by the query parameters `first` and `second`; else the first pair."""
+def read_chosen_pair(run: Run, query: QueryDict, report: ComparisonsReport) -> PairReport | None:
+    """Return the pair in the query parameters `first` and `second`, else the first pair."""
     first, second = (
         parse_public_id(query, "first", blank=True),
         parse_public_id(query, "second", blank=True),
@@ -135,9 +135,9 @@ def read_pair(run: Run, query: QueryDict, report: ComparisonsReport) -> PairRepo
     return pair
 
 
-def read_models(run: Run, query: QueryDict) -> tuple[UUID, UUID]:
-    """Return the ids of the pair of models in the query parameters; else of the first pair."""
-    pair = read_pair(run, query, read_report(run, query))
+def read_chosen_models(run: Run, query: QueryDict) -> tuple[UUID, UUID]:
+    """Return the ids of the two models in the query parameters, else of the first pair."""
+    pair = read_chosen_pair(run, query, read_comparisons_report(run, query))
     if pair is None:
         raise Http404("two models are needed")
     return pair.pair.first, pair.pair.second
@@ -145,25 +145,25 @@ def read_models(run: Run, query: QueryDict) -> tuple[UUID, UUID]:
 
 def draw_comparisons(run: Run, query: QueryDict) -> Chart | None:
     """Return the chart of the compared pairs of models; None without pairs."""
-    report = read_report(run, query)
+    report = read_comparisons_report(run, query)
     return build_comparisons_chart(report) if report.pairs else None
 
 
 def draw_differences(run: Run, query: QueryDict) -> Chart | None:
-    """Return the chart of questions on which two models differ; None without such a pair."""
-    return draw_pair(run, read_pair(run, query, read_report(run, query)))
+    """Return the chart of the questions on which the chosen models differ; None without any."""
+    return draw_pair(run, read_chosen_pair(run, query, read_comparisons_report(run, query)))
 
 
 def draw_pair(run: Run, pair: PairReport | None) -> Chart | None:
-    """Return the chart of questions on which two models differ; None if they never differ."""
+    """Return the chart of the questions on which a pair differs; None if it never differs."""
     if pair is None or not (pair.first_better or pair.second_better):
         return None
 
-    def link(question: UUID) -> str:
+    def link_question(question: UUID) -> str:
         """Return the URL of a question's page."""
         return build_question_link(run, question)
 
-    return build_pair_chart(pair, link)
+    return build_pair_chart(pair, link_question)
 
 
 # Letters of a name in the table.
@@ -173,8 +173,8 @@ MOST = 10_000_000
 
 
 @dataclass(frozen=True)
-class TableCell:
-    """A cell of the heat map's table: its CSS class, its short number and its tooltip."""
+class HeatTableCell:
+    """A cell of the heat map's table: CSS class, short number and tooltip."""
 
     look: str
     number: str
@@ -188,10 +188,10 @@ def show_heat_map(request: HttpRequest, run: Run) -> Context:
     `workers` and `questions` of the address name the block. Both are tables, one for all widths:
     two pictures for two widths would make the page large.
     """
-    block = read_block(run, request.GET)
+    block = read_chosen_block(run, request.GET)
     # Where a block holds all, it is its own overview.
     overview = read_heat_overview(run)
-    colours = _build_colours(block, overview)
+    colours = _build_block_colour_scale(block, overview)
     is_not_empty = bool(block.workers and block.questions)
     return {
         "title": f"Workers by questions of {run.version.question_set.name}",
@@ -220,15 +220,15 @@ def show_heat_map(request: HttpRequest, run: Run) -> Context:
         ),
         "worker_blocks": _list_blocks(block.n_workers, ROWS),
         "question_blocks": _list_blocks(block.n_questions, COLUMNS),
-        "previous_workers": _find_previous(block.first_worker, ROWS),
-        "next_workers": _find_next(block.first_worker, ROWS, block.n_workers),
-        "previous_questions": _find_previous(block.first_question, COLUMNS),
-        "next_questions": _find_next(block.first_question, COLUMNS, block.n_questions),
+        "previous_workers": _find_previous_offset(block.first_worker, ROWS),
+        "next_workers": _find_next_offset(block.first_worker, ROWS, block.n_workers),
+        "previous_questions": _find_previous_offset(block.first_question, COLUMNS),
+        "next_questions": _find_next_offset(block.first_question, COLUMNS, block.n_questions),
     }
 
 
-def read_block(run: Run, query: QueryDict) -> HeatBlock:
-    """Return the heat-map block that the query parameters name; 404 if it does not exist."""
+def read_chosen_block(run: Run, query: QueryDict) -> HeatBlock:
+    """Return the heat-map block in the query parameters; raise 404 if there is none."""
     worker, question = (
         parse_number(query, name, 0, MOST, blank=True) or 0 for name in ("workers", "questions")
     )
@@ -239,50 +239,55 @@ def read_block(run: Run, query: QueryDict) -> HeatBlock:
 
 
 def draw_block(run: Run, block: HeatBlock) -> Chart:
-    """Return the heat map of a block of workers and questions, with links to the workers."""
+    """Return the heat map of a block of answers, with links to its workers."""
 
-    def link(worker: UUID) -> str:
+    def link_worker(worker: UUID) -> str:
+        """Return the URL of a worker's page."""
         return build_worker_link(run, worker)
 
     overview = read_heat_overview(run)
-    return build_block_chart(block, overview.quantiles if overview else (), link)
+    return build_block_chart(block, overview.quantiles if overview else (), link_worker)
 
 
 def draw_overview(run: Run) -> Chart | None:
-    """Return the heat map of group means; None if the run recorded none."""
+    """Return the heat map of the means of groups; None if the run recorded none."""
     overview = read_heat_overview(run)
     return build_overview_chart(overview) if overview is not None and overview.means else None
 
 
-def _build_colours(block: HeatBlock, overview: HeatOverview | None) -> Shades:
-    """Return the colour scale for the scores of a block."""
+def _build_block_colour_scale(block: HeatBlock, overview: HeatOverview | None) -> ColourScale:
+    """Return the colour scale for the scores in a block."""
     scores = [cell.score for row in block.cells for cell in row if cell and cell.score is not None]
-    return build_shades(scores, overview.quantiles if overview else ())
+    return build_colour_scale(scores, overview.quantiles if overview else ())
 
 
-def _build_table_cells(block: HeatBlock, colours: Shades) -> list[list[TableCell]]:
-    """Return the table cells of a block, a list for each worker."""
+def _build_table_cells(block: HeatBlock, colours: ColourScale) -> list[list[HeatTableCell]]:
+    """Return the table cells of a block, one list for each worker."""
     rows = []
     for row in block.cells:
         fields = []
         for cell in row:
             if cell is None:
-                fields.append(TableCell("heat-none", "–", ""))
+                fields.append(HeatTableCell("heat-none", "–", ""))
             elif cell.score is None:
-                fields.append(TableCell("heat-none", "1", f"no other worker answered\n{cell.text}"))
+                fields.append(
+                    HeatTableCell("heat-none", "1", f"no other worker answered\n{cell.text}")
+                )
             else:
-                fields.append(TableCell(colours(cell.score), _format_short(cell.score), cell.text))
+                fields.append(
+                    HeatTableCell(colours(cell.score), _format_short_score(cell.score), cell.text)
+                )
         rows.append(fields)
     return rows
 
 
 def _build_overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
-    """Return the table of group means, with the offsets of each group's block; None if empty."""
+    """Return the template context of the group means, with links to blocks; None if empty."""
     if not overview.means:
         return None
-    colours = build_overview_shades(overview)
-    workers = _find_starts(overview.workers_to, ROWS)
-    questions = _find_starts(overview.questions_to, COLUMNS)
+    colours = build_overview_colour_scale(overview)
+    workers = _find_block_offsets(overview.workers_to, ROWS)
+    questions = _find_block_offsets(overview.questions_to, COLUMNS)
     rows = []
     for row, (means, counts) in enumerate(zip(overview.means, overview.counts, strict=True)):
         fields = []
@@ -293,7 +298,7 @@ def _build_overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
                 block.first_question,
             )
             mark = f"{css_class} heat-at" if is_shown else css_class
-            fields.append(TableCell(mark, "", f"{format_number(mean, 'unknown')} of {count:,}"))
+            fields.append(HeatTableCell(mark, "", f"{format_number(mean, 'unknown')} of {count:,}"))
         rows.append(fields)
     return {
         "chart": build_overview_chart(overview),
@@ -304,28 +309,28 @@ def _build_overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
     }
 
 
-def _find_starts(ends: Sequence[int], step: int) -> list[int]:
-    """Return, for each group, the offset of the block that contains its first member."""
+def _find_block_offsets(ends: Sequence[int], step: int) -> list[int]:
+    """Return, for each group, the offset of the block that contains the group's first member."""
     return [begin // step * step for begin in [0, *ends[:-1]]]
 
 
 def _list_blocks(total: int, step: int) -> list[tuple[int, int, int]]:
-    """Return each block of a list as (offset, first, last); first and last count from 1."""
+    """Return (offset, first, last) of each block of a list; first and last count from 1."""
     return [(first, first + 1, min(first + step, total)) for first in range(0, total, step)]
 
 
-def _format_short(score: float) -> str:
-    """Return a score with two decimals, without the leading zero."""
+def _format_short_score(score: float) -> str:
+    """Return a score with two decimals and without the leading zero."""
     text = f"{score:.2f}"
     # .999 is rounded to 1.00, which keeps its first digit.
     return text.replace("0.", ".", 1) if abs(score) < 1 and not text.endswith("1.00") else text
 
 
-def _find_previous(first: int, step: int) -> int | None:
+def _find_previous_offset(first: int, step: int) -> int | None:
     """Return the offset of the previous block; None for the first block."""
     return max(0, first - step) if first else None
 
 
-def _find_next(first: int, step: int, total: int) -> int | None:
+def _find_next_offset(first: int, step: int, total: int) -> int | None:
     """Return the offset of the next block; None for the last block."""
     return first + step if first + step < total else None

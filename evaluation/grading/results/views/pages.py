@@ -27,7 +27,7 @@ from evaluation.grading.remedies.report import build_remedies_report
 from evaluation.grading.results.charts.answers import (
     MOST,
     build_answers_chart,
-    build_captions,
+    build_iteration_captions,
     build_map_chart,
     build_worker_chart,
 )
@@ -68,8 +68,8 @@ from evaluation.grading.results.report.workers import (
     read_worker_rows,
 )
 from evaluation.grading.results.views.alarms import (
+    build_exclusion_links,
     build_link_to_add_models,
-    build_links_without,
     build_verdict_context,
     read_what_if,
 )
@@ -138,7 +138,7 @@ def show_results(request: HttpRequest, run: Run) -> Context:
 
 
 @grading_page("evaluation/disagreement.html")
-def list_questions_by_disagreement(request: HttpRequest, run: Run) -> Context:
+def show_questions_by_disagreement(request: HttpRequest, run: Run) -> Context:
     """Show a page of questions, those with the most disagreement among workers first."""
     n_questions = read_summary(run).shown_counts().get("questions", 0)
     rows = read_question_rows(run, by="dispersion", size=QUESTIONS_SHOWN).rows
@@ -151,7 +151,7 @@ def list_questions_by_disagreement(request: HttpRequest, run: Run) -> Context:
 
 
 def draw_grades(run: Run, n_workers: int) -> Chart:
-    """Return the chart of the best workers' grades with intervals."""
+    """Return the chart of the best workers' grades with their intervals."""
     return build_grades_chart(
         read_worker_rows(run, size=MOST_WORKERS).rows, n_workers, _build_worker_link(run)
     )
@@ -167,22 +167,22 @@ def draw_ranks(run: Run, n_workers: int) -> Chart | None:
 def _build_worker_link(run: Run) -> Callable[[UUID], str]:
     """Return a function that returns the URL of a worker's page in the run."""
 
-    def link(worker: UUID) -> str:
+    def link_worker(worker: UUID) -> str:
         """Return the URL of a worker's page."""
         return build_worker_link(run, worker)
 
-    return link
+    return link_worker
 
 
 def draw_disagreement(run: Run, n_questions: int) -> Chart | None:
     """Return the chart of the questions with the most disagreement; None without any."""
 
-    def link(question: UUID) -> str:
+    def link_question(question: UUID) -> str:
         """Return the URL of a question's page."""
         return build_question_link(run, question)
 
     rows = read_question_rows(run, by="dispersion", size=MOST_QUESTIONS).rows
-    return build_questions_chart(rows, n_questions, link) if n_questions else None
+    return build_questions_chart(rows, n_questions, link_question) if n_questions else None
 
 
 @grading_page("evaluation/question.html")
@@ -195,7 +195,7 @@ def show_question(request: HttpRequest, run: Run, question: UUID) -> Context:
     axes = read_axes(request)
     source, best = read_question(run, question), read_answer_page(run, question, size=MOST)
     page = read_answer_page(run, question, after) if after else build_first_answer_page(best)
-    report = read_report(run, question, after, source, page)
+    report = read_question_report(run, question, after, source, page)
     places = read_answer_map(run, question, axes, source, best)
     workers = [answer.worker for answer in report.answers.rows]
     alarms, marks = read_alarms_and_marks(run, report.question, workers)
@@ -211,14 +211,14 @@ def show_question(request: HttpRequest, run: Run, question: UUID) -> Context:
     }
 
 
-def read_report(
+def read_question_report(
     run: Run,
     question: UUID,
     after: str = "",
     source: QuestionInRun | None = None,
     page: Page[dict[str, Any]] | None = None,
 ) -> QuestionReport:
-    """Return a question's report, or raise 404 for an unknown question."""
+    """Return the report on a question, or raise 404 for an unknown question."""
     report = build_question_report(run, question, after, question_in_run=source, page=page)
     if report is None:
         raise Http404("the run has no such question")
@@ -243,7 +243,7 @@ def draw_answers(
 
 @dataclass(frozen=True)
 class MapCard:
-    """Map of a question's answers with a slider over iterations and its captions.
+    """Map of the answers to a question, with a slider over iterations and its captions.
 
     Attributes
     ----------
@@ -259,25 +259,25 @@ class MapCard:
 
     @classmethod
     def from_report(cls, run: Run, report: AnswerMap) -> Self:
-        """Return the map card of a report, drawn at the last iteration."""
-        words = build_captions(report)
+        """Return the card of a map, drawn at the last iteration."""
+        words = build_iteration_captions(report)
         return cls(report, draw_map(run, report), json.dumps(words), words[-1], len(words) - 1)
 
     @property
     def steps(self) -> list[tuple[int, float, float, float]]:
-        """Iteration, x and y of the consensus, and distance it moved, one entry per iteration."""
+        """(iteration, x, y, distance moved) of the consensus in each shown iteration."""
         places = zip(self.report.iterations, self.report.path, self.report.moved, strict=True)
         return [(iteration, x, y, moved) for iteration, (x, y), moved in places]
 
 
 def read_axes(request: HttpRequest) -> Axes:
-    """Return the query parameter `axes`: "run" (default) or "question"."""
+    """Return the query parameter `axes`: "run" (the default) or "question"."""
     axes: Any = parse_choice(request.GET, "axes", get_args(Axes), "run")
     return axes
 
 
 def draw_map(run: Run, report: AnswerMap, index: int | None = None) -> Chart:
-    """Return a question's map of answers at an iteration (default: the last one)."""
+    """Return the map of a question's answers at an iteration, by default the last."""
     return build_map_chart(report, index, lambda worker: build_worker_link(run, worker))
 
 
@@ -297,13 +297,13 @@ def show_worker(request: HttpRequest, run: Run, worker: UUID) -> Context:
         "alarms": build_alarms_report(run, worker=report.worker.worker),
         "chart": draw_scores(run, report),
         "signals": read_signals(run, [worker], in_full=True).get(worker),
-        "without": build_links_without(run, [report.worker], may_edit),
+        "without": build_exclusion_links(run, [report.worker], may_edit),
         "what_if": read_what_if(request, run),
     }
 
 
 def read_worker_report(run: Run, worker: UUID, after: str = "") -> WorkerReport:
-    """Return a worker's report, or raise 404 for an unknown worker."""
+    """Return the report on a worker, or raise 404 for an unknown worker."""
     report = build_worker_report(run, worker, after)
     if report is None:
         raise Http404("the run has no such worker")
@@ -311,20 +311,20 @@ def read_worker_report(run: Run, worker: UUID, after: str = "") -> WorkerReport:
 
 
 def draw_scores(run: Run, report: WorkerReport) -> Chart | None:
-    """Return the chart of a worker's answers by score; None without a leave-one-out score."""
+    """Return the chart of a worker's answers by leave-one-out score; None without a score."""
 
-    def link(question: UUID) -> str:
+    def link_question(question: UUID) -> str:
         """Return the URL of a question's page."""
         return build_question_link(run, question)
 
     if all(answer.score_leave_one_out is None for answer in report.answers.rows):
         return None
-    return build_worker_chart(report.answers.rows, report.worker.leave_one_out, link)
+    return build_worker_chart(report.answers.rows, report.worker.leave_one_out, link_question)
 
 
 @grading_page("evaluation/against.html")
 def show_run_comparison(request: HttpRequest, run: Run) -> Context:
-    """Show what changed between this run and another one, and why.
+    """Show what differs between this run and another one, and why.
 
     `with` in the address names the other run; by default it is the newest one.
     """
@@ -333,7 +333,7 @@ def show_run_comparison(request: HttpRequest, run: Run) -> Context:
     if other is None:
         done = next((entry.run for entry in runs if entry.is_done), None)
         other = None if done is None else _get_other_or_404(request, run, done)
-    report = build_run_comparison(run, other) if other and _is_done(other) else None
+    report = build_run_comparison(run, other) if other and _is_finished(other) else None
     movers = report.movers if report else []
     may_edit = rights(request.user, run.version.question_set).edit
     alarms_here, *alarms_there = count_alarms(run, *([other] if other and report else []))
@@ -351,39 +351,36 @@ def show_run_comparison(request: HttpRequest, run: Run) -> Context:
 
 
 def read_other_run(request: HttpRequest, run: Run) -> Run | None:
-    """Return the run named by the query parameter `with`, or None.
-
-    Raise 404 if the user may not see it.
-    """
+    """Return the run in the query parameter `with`; None without one, 404 if not visible."""
     run_id = parse_public_id(request.GET, "with", blank=True)
     return None if run_id is None else _get_other_or_404(request, run, run_id)
 
 
 def build_comparison(request: HttpRequest, run: Run) -> RunComparison:
-    """Return the comparison of two runs for a file; raise 404 if a run has no results."""
+    """Return the comparison of two runs for a file; raise 404 if either has no results."""
     other = read_other_run(request, run)
-    if other is None or not _is_done(other):
+    if other is None or not _is_finished(other):
         raise Http404("another run with results is needed")
     return build_run_comparison(run, other)
 
 
 def draw_grade_changes(report: RunComparison, run: Run) -> Chart | None:
-    """Return the chart of the workers' grades in both runs; None without common grades."""
+    """Return the chart of workers' grades in both runs; None without common grades."""
 
-    def link(worker: UUID) -> str:
+    def link_worker(worker: UUID) -> str:
         """Return the URL of a worker's page."""
         return build_worker_link(run, worker)
 
-    return build_run_comparison_chart(report, link)
+    return build_run_comparison_chart(report, link_worker)
 
 
 def _get_other_or_404(request: HttpRequest, run: Run, run_id: UUID) -> Run:
-    """Return another grading of the question set, or raise 404 if the user may not see it."""
+    """Return another grading of the question set; raise 404 if the user may not see it."""
     runs = Run.objects.select_related("version__question_set").exclude(pk=run.pk)
     of_set = runs.filter(version__question_set=run.version.question_set_id, kind=GRADING)
     return get_visible_or_404(request, of_set, run_id)
 
 
-def _is_done(run: Run) -> bool:
+def _is_finished(run: Run) -> bool:
     """Return whether a run has finished."""
     return run.state == Run.State.DONE

@@ -66,7 +66,7 @@ def test_scores_are_of_the_round_that_produced_raw_and_left_out_ones_of_the_fina
     assert found.scores_[:3] == pytest.approx(np.array([2, 2, 1]) / np.sqrt(5), abs=1e-15)
     assert found.leave_one_out_scores_.tolist() == [1, 1, 0] * 2
     assert found.final_scores_.tolist() == [1, 1, 0] * 2
-    assert np.asarray(found.exemplars()).tolist() == [[1, 0], [1, 0]]
+    assert np.asarray(found.compute_exemplars()).tolist() == [[1, 0], [1, 0]]
     assert found.nearest_.tolist() == [0, 3]
     assert found.dispersion_.tolist() == [0, 0]
 
@@ -208,7 +208,7 @@ def test_two_workers_are_scored_in_one_pass_and_not_ranked(n_draws, leave_one_ou
     assert found.interval_reasons_ == ["fewer_than_3_workers"] * 2
     assert found.ranks_.tolist() == [0, 0]
     assert (found.ceiling_.score, found.ceiling_.reason) == (None, "fewer_than_3_workers")
-    assert np.asarray(found.exemplars()).tolist() == [[0.5, 0.5], [1, 0]]
+    assert np.asarray(found.compute_exemplars()).tolist() == [[0.5, 0.5], [1, 0]]
 
 
 def test_two_workers_are_scored_with_equal_weights_whatever_the_initialisation():

@@ -147,7 +147,7 @@ def test_blocks_keep_no_vectors_and_refuse_a_question_in_two_of_them():
     x, workers, questions = crowd(7)
     model = AQER(n_draws=0).fit_blocks([(x, workers, questions)])
     with pytest.raises(ValueError, match="not stored"):
-        model.exemplars()
+        model.compute_exemplars()
     with pytest.raises(ValueError, match=r"\bblock\b"):
         AQER(n_draws=0).fit_blocks([(x, workers, questions)] * 2)
     with pytest.raises(ValueError, match="no answers"):

@@ -28,8 +28,8 @@ def test_a_word_is_in_by_more_than_half_of_the_weight():
 def test_exemplary_answers_are_made_with_the_final_weights():
     # Grades 0, 0, 1: z alone votes on question 1; on question 2 nobody has weight: equal, nothing.
     expected = [[1, 1, 1, 1], [0, 0, 0, 0]]
-    assert fit().exemplars().toarray().tolist() == expected
-    assert fit(sparse.csr_array(BAGS)).exemplars().toarray().tolist() == expected
+    assert fit().compute_exemplars().toarray().tolist() == expected
+    assert fit(sparse.csr_array(BAGS)).compute_exemplars().toarray().tolist() == expected
 
 
 def test_left_out_by_hand():

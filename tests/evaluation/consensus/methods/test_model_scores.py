@@ -124,7 +124,7 @@ def test_scores_agree_with_the_exemplary_answers(similarity, factor, dimension, 
     asked = model.questions_.tolist()
     y = np.random.default_rng(0).standard_normal((len(asked), dimension))
     found = model.score_models(as_given(y * factor), ["m"] * len(asked), asked)
-    sea = model.exemplars()
+    sea = model.compute_exemplars()
     sea = (sea.toarray() if packed else sea) / factor
     if similarity == "cosine":
         norms = np.linalg.norm(sea, axis=1) * np.linalg.norm(y, axis=1)
@@ -173,7 +173,7 @@ def test_intervals_of_models_follow_the_four_cases(leave_one_out):
 def test_a_better_model_ranks_first_and_equals_share_a_rank():
     x, workers, questions = crowd(4, workers=8, questions=20, answered=0.9)
     model = AQER(n_draws=0).fit(x, workers, questions)
-    sea, asked = model.exemplars(), model.questions_.tolist()
+    sea, asked = model.compute_exemplars(), model.questions_.tolist()
     rng = np.random.default_rng(0)
     y = np.vstack([sea, sea, rng.standard_normal(sea.shape)])
     names = ["good"] * 20 + ["same"] * 20 + ["noise"] * 20

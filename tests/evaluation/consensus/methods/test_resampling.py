@@ -7,7 +7,11 @@ from scipy import stats
 from evaluation.consensus import AQER
 from evaluation.consensus.methods import resampling
 from evaluation.consensus.methods.exemplary_answers import MeanVote
-from evaluation.consensus.methods.fixed_point import Rules, WorkerMeans, iterate
+from evaluation.consensus.methods.fixed_point import (
+    IterationRules,
+    WorkerMeans,
+    iterate_to_fixed_point,
+)
 from evaluation.consensus.methods.resampling import Draws, compute_score_intervals
 from evaluation.core.stats.cells import Cells, encode_labels
 from tests.evaluation.core.stats.worlds import crowd
@@ -52,9 +56,11 @@ def test_a_draw_is_a_run_on_its_questions():
     x, workers, questions = WORLD
     model = fit(n_draws=3, leave_one_out=True)
     cells = model.fitted_.crowd.vote.cells
-    rules = Rules(True, False, False, "relative", 1e-6, 100)
+    rules = IterationRules(True, False, False, "relative", 1e-6, 100)
     start = np.full(8, 1 / 8)
-    raw, _ = resampling.resample(model.fitted_.crowd.vote, start, rules, Draws(cells, 3, 0))
+    raw, _ = resampling.compute_bootstrap_draws(
+        model.fitted_.crowd.vote, start, rules, Draws(cells, 3, 0)
+    )
     _, times, _ = next(iter(Draws(cells, 3, 0)))
     for d in range(3):
         rows, names = [], []
@@ -76,9 +82,9 @@ def test_copies_of_a_worker_vote_together_and_are_left_out_together():
     worker, _ = encode_labels(["a", "b", "c"])
     cells = Cells.from_codes(worker, np.zeros(3, dtype=int), 3, 1)
     vote = MeanVote.from_vectors(x, cells, "cosine")
-    rules = Rules(True, False, False, "relative", 1e-6, 1)
+    rules = IterationRules(True, False, False, "relative", 1e-6, 1)
     copies = np.array([[2.0], [1.0], [0.0]])
-    found = iterate(vote, np.full((3, 1), 1 / 3), WorkerMeans(cells, rules), copies)
+    found = iterate_to_fixed_point(vote, np.full((3, 1), 1 / 3), WorkerMeans(cells, rules), copies)
     assert found.raw[:, 0] == pytest.approx([0, 0, 3 / np.sqrt(10)])
     # Minimum and maximum are of those who were drawn: both 0, so all count alike.
     assert found.grades[:, 0].tolist() == [1, 1, 1]
@@ -97,9 +103,9 @@ def test_another_crowd_of_the_kind_is_less_certain():
 
 def test_left_out_with_draws_is_bootstrap_t_on_the_arctanh_scale():
     model = fit(n_draws=50, leave_one_out=True)
-    rules = Rules(True, False, False, "relative", 1e-6, 100)
+    rules = IterationRules(True, False, False, "relative", 1e-6, 100)
     vote = model.fitted_.crowd.vote
-    drawn, _ = resampling.resample(
+    drawn, _ = resampling.compute_bootstrap_draws(
         vote,
         np.full(8, 1 / 8),
         rules,
@@ -129,9 +135,9 @@ def test_euclidean_scores_stay_on_their_own_scale():
 
 def test_plain_with_draws_is_the_widened_percentile_interval():
     model = fit(n_draws=60)
-    rules = Rules(False, False, False, "relative", 1e-6, 100)
+    rules = IterationRules(False, False, False, "relative", 1e-6, 100)
     vote = model.fitted_.crowd.vote
-    drawn, _ = resampling.resample(
+    drawn, _ = resampling.compute_bootstrap_draws(
         vote,
         np.full(8, 1 / 8),
         rules,

@@ -10,7 +10,7 @@ from evaluation.consensus.methods.scale import (
     compute_human_ceiling,
     compute_worker_means,
     find_supported_workers,
-    number_groups,
+    number_connected_groups,
     rank_within_groups,
 )
 from evaluation.core.stats.cells import Cells, encode_labels
@@ -63,15 +63,15 @@ def test_groups_share_no_question(pairs, groups):
     workers = encode_labels([who for who, _ in pairs])[0]
     questions = encode_labels([question for _, question in pairs])[0]
     cells = Cells.from_codes(workers, questions, workers.max() + 1, questions.max() + 1)
-    assert number_groups(cells).tolist() == groups
+    assert number_connected_groups(cells).tolist() == groups
 
 
 def test_without_the_answers_of_the_worker_who_links_them_there_are_groups():
     workers, questions = np.array([0, 1, 2, 2, 3, 4]), np.array([0, 0, 0, 1, 1, 1])
     cells = Cells.from_codes(workers, questions, 5, 2)
     among = np.array([True, True, False, True, True])
-    assert number_groups(cells).tolist() == [0] * 5
-    assert number_groups(cells, among).tolist() == [1, 1, 0, 2, 2]
+    assert number_connected_groups(cells).tolist() == [0] * 5
+    assert number_connected_groups(cells, among).tolist() == [1, 1, 0, 2, 2]
 
 
 def test_ranks_within_groups_begin_anew():

@@ -21,17 +21,21 @@ def cells_of(workers, questions):
     return Cells.from_codes(worker, question, len(names), len(asked))
 
 
-def similarity(vectors, workers, questions, weights, kind="cosine", leave_one_out=False):
+def compute_similarities(vectors, workers, questions, weights, kind="cosine", leave_one_out=False):
     """Similarities in the order of the rows."""
     cells = cells_of(workers, questions)
     vote = MeanVote.from_vectors(vectors, cells, kind)
-    found = vote.similarity(np.asarray(weights, float)[:, None], leave_one_out=leave_one_out)
+    found = vote.compute_similarities(
+        np.asarray(weights, float)[:, None], leave_one_out=leave_one_out
+    )
     return cells.to_rows(found[:, 0])
 
 
 def one_question(vectors, weights, **how):
     vectors = np.asarray(vectors, float)
-    return similarity(vectors, np.arange(len(vectors)), np.zeros(len(vectors)), weights, **how)
+    return compute_similarities(
+        vectors, np.arange(len(vectors)), np.zeros(len(vectors)), weights, **how
+    )
 
 
 # --- cosine -----------------------------------------------------------------------------------
@@ -110,10 +114,12 @@ def test_a_large_offset_does_not_change_distances():
     weights = np.linspace(0.1, 1, 7)
     for leave_one_out in (False, True):
         how = {"kind": "euclidean", "leave_one_out": leave_one_out}
-        near = similarity(x, workers, questions, weights, **how)
-        far = similarity(x + 2.0**30, workers, questions, weights, **how)
+        near = compute_similarities(x, workers, questions, weights, **how)
+        far = compute_similarities(x + 2.0**30, workers, questions, weights, **how)
         assert far == pytest.approx(near, abs=1e-6, nan_ok=True)
-        packed = similarity(sparse.csr_array(x + 2.0**30), workers, questions, weights, **how)
+        packed = compute_similarities(
+            sparse.csr_array(x + 2.0**30), workers, questions, weights, **how
+        )
         assert packed == pytest.approx(near, abs=1e-6, nan_ok=True)
 
 
@@ -135,8 +141,8 @@ def test_float32_vectors_are_accumulated_in_float64():
     workers, questions = np.tile(np.arange(4), 3), np.repeat(np.arange(3), 4)
     weights = np.array([0.1, 0.2, 0.3, 0.4])
     for kind in ("cosine", "euclidean"):
-        single = similarity(x, workers, questions, weights, kind)
-        double = similarity(x.astype(np.float64), workers, questions, weights, kind)
+        single = compute_similarities(x, workers, questions, weights, kind)
+        double = compute_similarities(x.astype(np.float64), workers, questions, weights, kind)
         assert single.tolist() == double.tolist()
 
 
@@ -148,8 +154,8 @@ def test_a_common_factor_changes_no_cosine(factor, packed, dimension):
     weights = np.linspace(0.0, 1, 7)
     as_given = sparse.csr_array if packed else np.asarray
     for leave_one_out in (False, True):
-        plain = similarity(x, workers, questions, weights, leave_one_out=leave_one_out)
-        scaled = similarity(
+        plain = compute_similarities(x, workers, questions, weights, leave_one_out=leave_one_out)
+        scaled = compute_similarities(
             as_given(x * factor), workers, questions, weights, leave_one_out=leave_one_out
         )
         assert scaled == pytest.approx(plain, abs=1e-11, nan_ok=True)
@@ -158,8 +164,8 @@ def test_a_common_factor_changes_no_cosine(factor, packed, dimension):
 @pytest.mark.parametrize("factor", [1e-150, 1e150])
 def test_distances_scale_with_the_vectors(factor):
     x, workers, questions = crowd(4)
-    plain = similarity(x, workers, questions, np.ones(7), "euclidean")
-    scaled = similarity(x * factor, workers, questions, np.ones(7), "euclidean")
+    plain = compute_similarities(x, workers, questions, np.ones(7), "euclidean")
+    scaled = compute_similarities(x * factor, workers, questions, np.ones(7), "euclidean")
     assert scaled / factor == pytest.approx(plain, rel=1e-9, abs=1e-9)
 
 
@@ -168,7 +174,7 @@ def test_one_zero_vector_leaves_the_others_as_they_are():
     x = np.array([[1.0, 0], [0, 1], [1, 1], [0, 0]])
     expected = one_question(x, [1, 1, 1, 1])
     assert expected == pytest.approx([1 / np.sqrt(2), 1 / np.sqrt(2), 1, 0])
-    packed = similarity(sparse.csr_array(x), np.arange(4), np.zeros(4), np.ones(4))
+    packed = compute_similarities(sparse.csr_array(x), np.arange(4), np.zeros(4), np.ones(4))
     assert packed == pytest.approx(expected, abs=1e-15)
 
 
@@ -185,11 +191,13 @@ def test_the_first_vector_that_is_not_finite_is_named(packed):
 
 def test_cutting_products_along_the_dimension_changes_nothing(monkeypatch):
     x, workers, questions = crowd(6, dimension=40)
-    whole = similarity(x, workers, questions, np.ones(7))
+    whole = compute_similarities(x, workers, questions, np.ones(7))
     monkeypatch.setattr("evaluation.core.stats.grams.SERIAL", 200)
     monkeypatch.setattr("evaluation.core.stats.grams.CHUNK", 300)
     monkeypatch.setattr("evaluation.core.stats.grams.BLOCK", 60)
-    assert similarity(x, workers, questions, np.ones(7)) == pytest.approx(whole, abs=1e-14)
+    assert compute_similarities(x, workers, questions, np.ones(7)) == pytest.approx(
+        whole, abs=1e-14
+    )
 
 
 # --- dispersion and exemplary answers -----------------------------------------------------------
@@ -205,7 +213,7 @@ def test_dispersion_by_hand(kind, shift):
     cells = cells_of([0, 1] * 3, [0, 0, 1, 1, 2, 2])
     vote = MeanVote.from_vectors(x, cells, kind)
     expected = [1 - np.sqrt(10) / 4, 0, 0.75]
-    assert vote.dispersion(np.array([1.0, 3.0])) == pytest.approx(expected, abs=1e-12)
+    assert vote.compute_dispersions(np.array([1.0, 3.0])) == pytest.approx(expected, abs=1e-12)
 
 
 def test_exemplary_answers_are_weighted_means_dense_and_sparse():
@@ -214,8 +222,11 @@ def test_exemplary_answers_are_weighted_means_dense_and_sparse():
     vote = MeanVote.from_vectors(x, cells, "cosine")
     # question 7: (4, 0)/4 + 3 (0, 8)/4 = (1, 6); question 8 has one answer
     weights = np.array([1.0, 3.0])
-    assert vote.exemplars(x, weights).tolist() == [[1, 6], [1, 1]]
-    assert vote.exemplars(sparse.csr_array(x), weights).toarray().tolist() == [[1, 6], [1, 1]]
+    assert vote.compute_exemplars(x, weights).tolist() == [[1, 6], [1, 1]]
+    assert vote.compute_exemplars(sparse.csr_array(x), weights).toarray().tolist() == [
+        [1, 6],
+        [1, 1],
+    ]
 
 
 def test_sparse_questions_packed_together_are_as_dense_ones():
@@ -255,9 +266,9 @@ def test_many_bags_of_words_stay_sparse_and_score_as_dense_ones(leave_one_out):
     weights[:, 1] = 0  # nobody has a weight
     weights[5, 2] = 1e9  # one outweighs the others
     how = {"leave_one_out": leave_one_out}
-    found, expected = (v.similarity(weights, **how) for v in (sparse_vote, dense_vote))
+    found, expected = (v.compute_similarities(weights, **how) for v in (sparse_vote, dense_vote))
     np.testing.assert_allclose(found, expected, atol=1e-12)
-    one, other = (v.dispersion(weights[:, 0]) for v in (sparse_vote, dense_vote))
+    one, other = (v.compute_dispersions(weights[:, 0]) for v in (sparse_vote, dense_vote))
     np.testing.assert_allclose(one, other, atol=1e-12)
 
 

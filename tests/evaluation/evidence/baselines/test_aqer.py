@@ -81,7 +81,7 @@ def test_who_does_not_vote_has_the_contrast_of_a_model():
     found = METHODS["question_contrast"].score(outsiders)
     np.testing.assert_allclose(found[plain.workers_], plain.raw_, rtol=1e-6)
     unit = x / np.linalg.norm(x, axis=1, keepdims=True)
-    e = plain.exemplars() / np.linalg.norm(plain.exemplars(), axis=1, keepdims=True)
+    e = plain.compute_exemplars() / np.linalg.norm(plain.compute_exemplars(), axis=1, keepdims=True)
     code = {label: at for at, label in enumerate(plain.questions_.tolist())}
     for worker in (5, 6):
         rows = np.flatnonzero(drawn.workers == worker)

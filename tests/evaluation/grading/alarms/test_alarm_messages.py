@@ -21,11 +21,11 @@ from evaluation.grading.alarms.run.detection import (
     COLUMNS,
     Alarm,
     GradedAnswers,
-    SideBySide,
-    choose_crowd,
+    SideBySideAnswers,
+    choose_alarm_crowd,
     detect_alarms,
 )
-from evaluation.grading.crowd import ModelColumns, OutsideInformation
+from evaluation.grading.crowd import ModelColumns, RemedyInputs
 from evaluation.grading.run.fitting import grade_vectors
 
 CROWD = simulate(build_honest_groups(12), 12, 60, 2)
@@ -70,8 +70,8 @@ def test_codes_become_ids_and_rows_of_the_caller(monkeypatch):
             Message("copies.alike", {"workers": 2, "questions": 2, "statistic": 0.7,
                                      "threshold": 0.5, "n_shared": 12}),
             (
-                SideBySide("q5", row_of["w0", "q5"], row_of["w3", "q5"]),
-                SideBySide("q7", row_of["w2", "q7"], None),
+                SideBySideAnswers("q5", row_of["w0", "q5"], row_of["w3", "q5"]),
+                SideBySideAnswers("q7", row_of["w2", "q7"], None),
             ),
         ),
     )  # fmt: skip
@@ -114,10 +114,10 @@ def test_an_answer_like_a_models_stands_beside_its_first_answer_to_the_question(
     row_of = {key: row for row, key in enumerate(zip(WHO, ASKED, strict=True))}
     (alarm,) = looked(models=spoken()).found
     assert alarm.exhibits == (
-        SideBySide("q1", row_of["w4", "q1"], None, 0),
-        SideBySide("q1", row_of["w1", "q1"], None, 0),
-        SideBySide("q3", row_of["w4", "q3"], None, 5),
-        SideBySide("q3", row_of["w1", "q3"], None, 5),
+        SideBySideAnswers("q1", row_of["w4", "q1"], None, 0),
+        SideBySideAnswers("q1", row_of["w1", "q1"], None, 0),
+        SideBySideAnswers("q3", row_of["w4", "q3"], None, 5),
+        SideBySideAnswers("q3", row_of["w1", "q3"], None, 5),
     )
     assert alarm.message.values["model"] == "a"
     (named,) = looked(models=spoken(), names={"a": "SmolLM"}).found
@@ -252,21 +252,21 @@ def answers(**changes):
 
 def test_without_remedies_it_is_the_crowd_of_the_run():
     graded, given = grade_vectors(PLAIN, CROWD.vectors, WHO, ASKED), answers()
-    aqer, found = choose_crowd(PLAIN, graded, given)
+    aqer, found = choose_alarm_crowd(PLAIN, graded, given)
     assert aqer is graded.aqer
     assert found is given
 
 
 def test_with_remedies_it_is_the_plain_crowd_of_the_texts_as_written():
     capped = replace(PLAIN, weight_cap=0.2)
-    outside = OutsideInformation(texts=texts())
+    outside = RemedyInputs(texts=texts())
     graded, given = grade_vectors(capped, CROWD.vectors, WHO, ASKED, outside=outside), answers()
-    assert choose_crowd(capped, graded, given, outside) == (graded.plain, given)
+    assert choose_alarm_crowd(capped, graded, given, outside) == (graded.plain, given)
     written = CROWD.vectors[::-1].copy()
     models = spoken()
-    outside = OutsideInformation(texts=texts(), plain_vectors=written)
+    outside = RemedyInputs(texts=texts(), plain_vectors=written)
     graded = grade_vectors(capped, CROWD.vectors, WHO, ASKED, outside=outside)
-    aqer, found = choose_crowd(capped, graded, answers(models=models), outside)
+    aqer, found = choose_alarm_crowd(capped, graded, answers(models=models), outside)
     assert aqer is graded.plain
     # Vectors of models are of another space than those of the texts as written.
     assert found.vectors is written
@@ -278,11 +278,11 @@ def test_excluded_workers_are_no_part_of_it_and_the_others_are_graded_plainly():
     crowd = simulate(build_correlated_weak_groups(0.7, n_workers=12), 12, 60, 0)
     who, asked = crowd.workers.tolist(), crowd.questions.tolist()
     options = replace(PLAIN, exclude_workers=("x",), weight_cap=0.3, bootstrap=4, init="random")
-    outside = OutsideInformation(excluded=[2, 7])
+    outside = RemedyInputs(excluded=[2, 7])
     graded = grade_vectors(options, crowd.vectors, who, asked, outside=outside)
     said = [f"text {row}" for row in range(len(who))]
     given = GradedAnswers(said, who, asked, crowd.vectors)
-    aqer, found = choose_crowd(options, graded, given, outside)
+    aqer, found = choose_alarm_crowd(options, graded, given, outside)
     kept = [row for row, worker in enumerate(who) if worker not in (2, 7)]
     assert list(found.rows) == kept
     assert found.texts == [said[row] for row in kept]

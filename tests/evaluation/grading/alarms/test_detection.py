@@ -13,7 +13,7 @@ from evaluation.core.stats.simulation import (
     simulate,
 )
 from evaluation.core.text.quality import is_dont_know
-from evaluation.grading.alarms.methods import Group
+from evaluation.grading.alarms.methods import CopierGroup
 from evaluation.grading.alarms.run.detection import GradedAnswers, detect_alarms, join_ids
 from evaluation.grading.alarms.run.texts import is_copied_group
 from evaluation.grading.crowd import ModelColumns
@@ -226,7 +226,7 @@ def test_answers_that_say_something(text):
 
 
 def group(*members):
-    return Group(np.array(members), 0.9, 0.9, 10, np.zeros((0, 3), np.int64))
+    return CopierGroup(np.array(members), 0.9, 0.9, 10, np.zeros((0, 3), np.int64))
 
 
 def test_texts_prove_copying_only_where_others_do_not_write_the_same():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-from evaluation.grading.alarms.messages import CROWDS, format_case_rates, get_title
+from evaluation.grading.alarms.messages import CROWDS, format_false_alarm_rates, get_alarm_title
 from evaluation.grading.alarms.report import find_false_alarm_rates
 from evaluation.grading.alarms.report.outcomes import FILE
 from tests.evaluation.grading.results import world
@@ -89,7 +89,9 @@ def test_the_report_holds_every_number_of_the_file():
 
 
 def test_only_leverage_rings_often_and_only_in_groups_of_ten():
-    often = {n: [case.case for case in find_false_alarm_rates(n).often] for n in (5, 10, 20, 40)}
+    often = {
+        n: [case.case for case in find_false_alarm_rates(n).frequent_cases] for n in (5, 10, 20, 40)
+    }
     assert often == {5: [], 10: ["leverage"], 20: [], 40: []}
 
 
@@ -103,7 +105,7 @@ def test_the_page_of_a_small_crowd_quotes_the_file_and_warns_of_leverage(site, r
         share, low, high = (f"{100 * float(row[name]):.1f}" for name in ("share", "low", "high"))
         assert f"{share}% ({low} to {high}) of {row['looked_at']}" in said
     (often,) = element_texts(page, "alarm_often")
-    assert often.startswith(f"{get_title('leverage')}:")
+    assert often.startswith(f"{get_alarm_title('leverage')}:")
     assert numbers(often) == [10]
     assert "none of 1,000 (at most 0.4%)" in said
 
@@ -126,7 +128,7 @@ def test_the_page_of_an_alarm_says_how_often_it_rings_falsely(site, rana):
     assert "translators: 38.4% (34.7 to 42.2) of 643" in said
     (leverage,) = (case for case in find_false_alarm_rates(10).cases if case.case == "leverage")
     rates = [(rate.name, rate.said) for rate in leverage.rates]
-    assert element_text(said, "false-rings") == format_case_rates(10, rates, often=True)
+    assert element_text(said, "false-rings") == format_false_alarm_rates(10, rates, often=True)
 
 
 def _page(site, run) -> str:

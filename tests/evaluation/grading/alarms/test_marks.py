@@ -45,6 +45,6 @@ def test_a_report_of_all_alarms_has_the_marks_and_counts_of_the_run():
     assert (
         sorted(len(found) for found in build_marks_of_report(report).values()) == [1] * 4 + [2] * 4
     )
-    few = report.select_first(2)
+    few = report.select_first_alarms(2)
     assert [(len(one.workers), one.more_workers) for one in few.alarms] == [(6, 2), (2, 0)]
     assert few.n == 6

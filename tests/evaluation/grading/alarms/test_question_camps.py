@@ -10,7 +10,7 @@ import pytest
 from annotations.models import Response
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.grading.alarms.methods.questions import clip_separation
-from evaluation.grading.results.consensus_files import write_files
+from evaluation.grading.results.consensus_files import write_consensus_files
 from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.grading.results.report.questions import build_question_report
 from evaluation.models import ExemplaryAnswer
@@ -68,7 +68,7 @@ def test_a_run_stores_the_camps_of_each_question_and_their_nearest_answers(run):
 
 
 def test_the_export_has_both_camps_or_says_why_there_are_none(run, tmp_path):
-    write_files(build_consensus_report(run), tmp_path)
+    write_consensus_files(build_consensus_report(run), tmp_path)
     text = (tmp_path / "consensus.csv").read_bytes().decode("utf-8-sig")
     table = list(csv.DictReader(io.StringIO(text, newline="")))
     records = [json.loads(line) for line in (tmp_path / "consensus.jsonl").read_text().splitlines()]

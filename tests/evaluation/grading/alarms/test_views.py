@@ -16,8 +16,8 @@ from evaluation.grading.alarms.messages import (
     OF_QUESTIONS,
     SEVERITIES,
     format_statistic,
-    get_brief,
-    get_title,
+    get_alarm_title,
+    get_short_statement,
 )
 from evaluation.grading.remedies.report import NAMES
 from evaluation.models import Run
@@ -74,7 +74,7 @@ def test_an_alarm_stands_where_those_it_names_are_shown(site, run):
     alarm(run, kind="dont_know", severity="notice", workers=["w003"], threshold=0.2)
     on_run = get(site, "results-people", run)
     cases = ("copies", OF_QUESTIONS, "dont_know")
-    titles = [escape(get_title(case)) for case in cases]
+    titles = [escape(get_alarm_title(case)) for case in cases]
     places = [on_run.index(title) for title in titles]
     assert places == sorted(places)
     # In full on the page of alarms alone; one line elsewhere.
@@ -155,7 +155,7 @@ def test_camps_are_told_apart_and_a_camp_is_never_called_copies(site, run):
     made = alarm(run, kind="clique", workers=["w001", "w002"], message=message)
     said = get(site, "results-alarm", run, place=made.place)
     main = said[said.index("<h1") :]
-    assert get_title("clique") in main
+    assert get_alarm_title("clique") in main
     assert "These two write alike." in main
     assert "copies" not in main.lower()
     camps = alarm(run, kind="two_camps", workers=["w001"], pairs=[("r1", "w001", "w002")])
@@ -236,7 +236,7 @@ def test_the_trust_page_counts_alarms(site, run):
 def test_alarms_stand_on_paper_and_beside_another_run(site, run):
     alarm(run, workers=["w001", "w002"])
     said = get(site, "results-summary", run)
-    assert f"{SEVERITIES['alarm']}: {get_title('copies')}." in said
+    assert f"{SEVERITIES['alarm']}: {get_alarm_title('copies')}." in said
     assert "<bdi>w001</bdi>" in said
     other = Run.objects.get(pk=run.pk)
     other.pk, other.public_id = None, Run().public_id
@@ -288,6 +288,6 @@ def test_a_run_with_remedies_is_compared_with_the_plain_one(site, run):
 def test_repeated_answers_are_a_mark_and_offer_a_run_without_their_votes(site, run):
     alarm(run, kind="repeated", workers=["w003"], pairs=[("r1", "w003", None)])
     said = get(site, "results-alarm", run, place=0)
-    assert get_title("repeated") in said
+    assert get_alarm_title("repeated") in said
     assert "exclude_workers=w003" in said
-    assert get_brief("repeated") in get(site, "results-run", run)
+    assert get_short_statement("repeated") in get(site, "results-run", run)

@@ -16,7 +16,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends.cross_encoder import ContradictionModel
 from evaluation.deletion.storage import erasing
 from evaluation.deletion.storage.record import find_run_dependents, list_rows_of_run
-from evaluation.grading.facts.report import read_facts, read_question_facts
+from evaluation.grading.facts.report import read_facts_of_answers, read_question_facts
 from evaluation.grading.facts.run.reading import WORKER
 from evaluation.grading.files.grading import GradingRequest
 from evaluation.grading.files.grading import grade_files as graded_file
@@ -72,7 +72,7 @@ def test_a_run_stores_row_by_row_what_the_files_of_its_own_export_have(asked, tm
     assert (len(crowd), len(said)) == (4, 24)
     assert stored(run) == [crowd, said]
     for grade in run.worker_grades.select_related("worker"):
-        found = made.agreement(WORKER, grade.worker.external_id)
+        found = made.get_agreement(WORKER, grade.worker.external_id)
         kept = (grade.facts, grade.fact_agreement, grade.fact_agreement_low)
         assert kept == (found.facts, found.agreement, found.low)
     spans = {fact.key: fact.spans for fact in made.answers if fact.kind == WORKER}
@@ -184,7 +184,7 @@ def test_what_an_entailment_model_says_is_stored_and_told_of_the_answer(by_meani
     joe = rows.get(response__submission__worker__external_id="joe", question__external_id="cable")
     (told,) = [
         one.said
-        for one in read_facts(by_meaning, [joe.response_id])[0][joe.response_id]
+        for one in read_facts_of_answers(by_meaning, [joe.response_id])[0][joe.response_id]
         if one.slot == "meaning"
     ]
     claim = fact_world.said("cable", "1858")

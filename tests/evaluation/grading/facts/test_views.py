@@ -14,7 +14,7 @@ from annotations.models import Response, Worker
 from evaluation.core.messages.message import Message
 from evaluation.core.messages.reasons import describe_reason
 from evaluation.grading.facts.report import CrowdValue, StatedFact, mark_facts, split_by_state
-from evaluation.grading.results.consensus_files import build_files
+from evaluation.grading.results.consensus_files import build_consensus_files
 from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.grading.results.report.questions import build_question_report
 from evaluation.grading.results.report.workers import build_worker_report
@@ -219,7 +219,7 @@ def test_the_tables_to_take_away_have_every_fact_and_the_counts_last(site, run):
 
 
 def test_the_consensus_has_them_in_its_last_columns(run):
-    made = build_files(build_consensus_report(run))
+    made = build_consensus_files(build_consensus_report(run))
     text = b"".join(made["consensus.csv"]()).decode("utf-8-sig")
     header, *table = csv.reader(io.StringIO(text, newline=""))
     assert header[-5:-1] == ["camps_reason", "agreed_facts", "contested_facts", "facts_reason"]

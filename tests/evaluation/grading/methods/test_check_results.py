@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.core.messages.reasons import WHY_UNCHECKED
-from evaluation.grading.alarms.messages import MEASURED, TITLES, UNITS, format_needs
+from evaluation.grading.alarms.messages import MEASURED, TITLES, UNITS, format_needed_data
 from evaluation.grading.alarms.methods.findings import KINDS
 from evaluation.grading.methods.check_results import (
     ALARM_CHECKS,
@@ -12,7 +12,7 @@ from evaluation.grading.methods.check_results import (
     NOT_APPLICABLE,
     OF_GROUPS,
     classify_check,
-    find_needed,
+    find_needed_count,
     find_raising_checks,
 )
 
@@ -33,11 +33,11 @@ def test_a_check_has_one_of_four_results(statistic, rings, reason, result):
 
 
 def test_the_number_that_is_needed_is_that_of_the_check():
-    assert find_needed("copies", "no_pair_shares_10_questions") == 10
-    assert find_needed("leverage", "too_few_ranked_workers") == 9
-    assert find_needed("grader_disagreement", "too_few_ranked_workers") == 8
-    assert find_needed("unstable_ranking", "no_draws") is None
-    assert find_needed("copies", None) is None
+    assert find_needed_count("copies", "no_pair_shares_10_questions") == 10
+    assert find_needed_count("leverage", "too_few_ranked_workers") == 9
+    assert find_needed_count("grader_disagreement", "too_few_ranked_workers") == 8
+    assert find_needed_count("unstable_ranking", "no_draws") is None
+    assert find_needed_count("copies", None) is None
 
 
 def test_every_reason_has_a_number_or_does_not_apply():
@@ -47,7 +47,7 @@ def test_every_reason_has_a_number_or_does_not_apply():
     assert numbered == UNITS.keys()
     for reason in NEEDED:
         check, code = reason if isinstance(reason, tuple) else ("copies", reason)
-        assert str(NEEDED[reason]) in format_needs(check, code)
+        assert str(NEEDED[reason]) in format_needed_data(check, code)
 
 
 def test_every_alarm_has_a_declared_check_and_every_check_a_title_and_a_measure():

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 
 from evaluation.consensus import AQER
-from evaluation.consensus.methods.fixed_point import MAX_ROWS, History
+from evaluation.consensus.methods.fixed_point import MAX_ROWS, IterationHistory
 from evaluation.core.stats.cells import Cells, encode_labels
 from evaluation.grading.methods import projection
 from evaluation.grading.methods.projection import (
@@ -124,7 +124,7 @@ def test_the_path_of_an_exemplary_answer_ends_where_its_vector_is_projected(simi
     aqer = AQER(similarity=similarity, n_draws=0).fit(x, worker, question)
     axes = compute_principal_axes(x)
     path = compute_exemplar_paths(axes(x), cells_of(worker, question), aqer.history_.weights)
-    np.testing.assert_allclose(path[:, -1], axes(aqer.exemplars()), atol=1e-6)
+    np.testing.assert_allclose(path[:, -1], axes(aqer.compute_exemplars()), atol=1e-6)
     # At the start all count equally.
     np.testing.assert_allclose(path[2, 0], axes(x)[question == 2].mean(axis=0), atol=1e-6)
 
@@ -182,9 +182,11 @@ def test_the_history_ends_with_the_voting_weights_and_begins_with_equal_ones():
 
 
 def test_of_a_long_history_the_first_iterations_and_the_last_are_kept():
-    history = History(np.array([0.5, 0.5]))
+    history = IterationHistory(np.array([0.5, 0.5]))
     for step in range(1, 301):
-        history.add(np.array([[step / 1000], [1 - step / 1000]]), np.array([[0.0], [1.0]]))
+        history.add_iteration(
+            np.array([[step / 1000], [1 - step / 1000]]), np.array([[0.0], [1.0]])
+        )
     assert history.iterations == [*range(MAX_ROWS - 1), 300]
     assert len(history.weights) == MAX_ROWS
     assert history.weights[-1, 0] == np.float32(0.3)

@@ -5,7 +5,7 @@ import pytest
 
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.stats.simulation import build_correlated_weak_groups, simulate
-from evaluation.grading.crowd import OutsideInformation
+from evaluation.grading.crowd import RemedyInputs
 from evaluation.grading.remedies.run import grade_with_remedies
 
 # Half of twelve workers share an error, on twelve questions.
@@ -19,7 +19,7 @@ def remedied(rows, excluded=(), **parameters):
         CROWD.vectors[rows],
         CROWD.workers[rows],
         CROWD.questions[rows],
-        OutsideInformation(excluded=excluded),
+        RemedyInputs(excluded=excluded),
     )
 
 

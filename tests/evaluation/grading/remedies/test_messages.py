@@ -11,7 +11,7 @@ from evaluation.grading.remedies.methods.copies import build_units
 
 def test_a_cap_below_an_equal_share_names_the_lowest_that_will_do():
     with pytest.raises(RemedyError) as error:
-        EVERYBODY.with_cap(0.1, 3)
+        EVERYBODY.set_weight_cap(0.1, 3)
     # 1/3 is .33333..., and the next number of four digits above it .3334.
     assert (error.value.code, error.value.values) == (
         "cap_too_low",

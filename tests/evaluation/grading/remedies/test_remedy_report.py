@@ -15,14 +15,14 @@ from evaluation.core.stats.simulation import (
     simulate,
 )
 from evaluation.grading.alarms.methods.camps import Camps
-from evaluation.grading.crowd import OutsideInformation
+from evaluation.grading.crowd import RemedyInputs
 from evaluation.grading.remedies.methods.camps import (
-    Candidate,
-    Candidates,
-    Choice,
+    CandidateRanking,
+    CandidateRankings,
     QuestionWithCamps,
+    RankingChoice,
 )
-from evaluation.grading.remedies.methods.copies import NamedGroup
+from evaluation.grading.remedies.methods.copies import JudgedGroup
 from evaluation.grading.remedies.run import RemedyReport, grade_with_remedies
 
 NAMES = np.array(["ada", "ben", "cy", "dee"])
@@ -37,12 +37,12 @@ def ranked(raw):
 
 def candidates(reason=None):
     found = (
-        Candidate("default", EVERYBODY, ranked([0.1, 0.2, 0.3, 0.4])),
-        Candidate("from_camp_1", EVERYBODY, ranked([0.4, 0.2, 0.3, 0.1])),
+        CandidateRanking("default", EVERYBODY, ranked([0.1, 0.2, 0.3, 0.4])),
+        CandidateRanking("from_camp_1", EVERYBODY, ranked([0.4, 0.2, 0.3, 0.1])),
     )
     alarm = Camps(7.5, (np.arange(3), np.array([3])), (0.2, 0.1), 9, 10, None, 3.0)
     same = {"only_camp_1": "default"}
-    return Candidates(found, (np.arange(3), np.array([3])), alarm, same, reason)
+    return CandidateRankings(found, (np.arange(3), np.array([3])), alarm, same, reason)
 
 
 def test_a_report_of_nothing_says_what_was_asked_for_only():
@@ -52,8 +52,8 @@ def test_a_report_of_nothing_says_what_was_asked_for_only():
 
 def test_groups_are_told_by_the_names_of_their_members():
     groups = [
-        NamedGroup(np.array([2, 0]), 0.7, 0.9, "copies"),
-        NamedGroup(np.array([1, 3]), 0.6, 0.8, "camp"),
+        JudgedGroup(np.array([2, 0]), 0.7, 0.9, "copies"),
+        JudgedGroup(np.array([1, 3]), 0.6, 0.8, "camp"),
     ]
     report = RemedyReport(("exclude_workers", "collapse_copies"), NAMES, 3, groups)
     assert report.as_dict(str.upper) == {
@@ -73,7 +73,7 @@ def test_groups_are_told_by_the_names_of_their_members():
 def test_candidates_the_choice_and_suggestions_are_told_with_their_reasons():
     report = RemedyReport(
         ("anchors", "suggest_anchors"), NAMES, candidates=candidates(),
-        choice=Choice(1, (-0.5, 0.9), None), n_anchors=6, suggested=np.array([4, 2]),
+        choice=RankingChoice(1, (-0.5, 0.9), None), n_anchors=6, suggested=np.array([4, 2]),
     )  # fmt: skip
     wanted = stats.spearmanr([0.4, 0.2, 0.3, 0.1], [0.1, 0.2, 0.3, 0.4]).statistic
     told = report.as_dict()
@@ -94,7 +94,7 @@ def test_candidates_the_choice_and_suggestions_are_told_with_their_reasons():
     unclear = replace(
         report,
         candidates=candidates("one_ranking"),
-        choice=Choice(0, (None, None), "equal_grades"),
+        choice=RankingChoice(0, (None, None), "equal_grades"),
         suggested=np.zeros(0, dtype=np.int64),
     ).as_dict()
     assert unclear["anchors"] == {"graded": 6, "chosen": "default", "reason": "equal_grades"}
@@ -133,7 +133,7 @@ def remedied(crowd, parameters, vectors=None, **outside):
         crowd.vectors if vectors is None else vectors,
         crowd.workers,
         crowd.questions,
-        OutsideInformation(**outside),
+        RemedyInputs(**outside),
     )
 
 
@@ -268,7 +268,7 @@ def test_camps_of_questions_are_told_by_their_ids_and_each_answer_meets_the_near
     asked = replace(PLAIN, camps=True)
     found = grade_with_remedies(
         asked, vectors, HONEST.workers, np.array([f"q{q}" for q in HONEST.questions]),
-        OutsideInformation(),
+        RemedyInputs(),
     )  # fmt: skip
     (camped,) = found.report.questions
     assert (camped.question, camped.sizes) == ("q3", (6, 4))
@@ -288,12 +288,12 @@ def test_draws_and_first_scores_reach_the_run_and_draws_not_its_candidates():
     columns = (HONEST.vectors, HONEST.workers, HONEST.questions)
     started = replace(kept, init="entailment", nli="m", max_iterations=1)
     found = grade_with_remedies(
-        started, *columns, OutsideInformation(), first, lambda *of: told.append(of)
+        started, *columns, RemedyInputs(), first, lambda *of: told.append(of)
     )
-    alone = started.estimator().fit(*columns, first, electorate=Electorate(cap=0.3))
+    alone = started.build_estimator().fit(*columns, first, electorate=Electorate(cap=0.3))
     np.testing.assert_allclose(found.aqer.raw_, alone.raw_)
     np.testing.assert_allclose(
         found.plain.raw_,
-        replace(started, weight_cap=None, bootstrap=0).estimator().fit(*columns, first).raw_,
+        replace(started, weight_cap=None, bootstrap=0).build_estimator().fit(*columns, first).raw_,
     )
     assert told[-1] == (6, 6)

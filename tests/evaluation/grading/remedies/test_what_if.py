@@ -45,7 +45,7 @@ def worker_of(run, name):
 def test_every_grade_and_rank_is_that_of_a_run_without_the_worker(tides, options):
     run = graded(tides, **options)
     quinn = worker_of(run, "Quinn")
-    found = running.compute_without(run, quinn)
+    found = running.compute_outcomes_without(run, quinn)
     out = (*options.get("exclude_workers", ()), "Quinn")
     real = graded(tides, **{**options, "exclude_workers": out})
     rows = WorkerGrade.objects.filter(run=real).exclude(worker__external_id__in=out)
@@ -59,7 +59,7 @@ def test_every_grade_and_rank_is_that_of_a_run_without_the_worker(tides, options
 def test_vectors_of_a_model_are_read_as_they_were_stored(tides):
     run = graded(tides, embedder="minilm")
     quinn = worker_of(run, "Quinn")
-    found = running.compute_without(run, quinn)
+    found = running.compute_outcomes_without(run, quinn)
     real = graded(tides, embedder="minilm", exclude_workers=("Quinn",))
     rows = WorkerGrade.objects.filter(run=real).exclude(worker=quinn)
     assert {row.worker.public_id: (row.grade, row.rank) for row in rows} == {

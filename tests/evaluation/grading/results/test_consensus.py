@@ -9,7 +9,11 @@ import pytest
 
 from annotations.models import Passage, QuestionSet, Response
 from evaluation.core.messages.reasons import WHY_EMPTY
-from evaluation.grading.results.consensus_files import build_files, iterate_zip, write_files
+from evaluation.grading.results.consensus_files import (
+    build_consensus_files,
+    iterate_consensus_zip,
+    write_consensus_files,
+)
 from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.models import AnswerScore, ExemplaryAnswer, WorkerGrade
 from tests.evaluation.grading.results.world import finished
@@ -35,7 +39,7 @@ def test_the_consensus_answer_is_the_nearest_real_one_and_the_next_say_something
     nearest = ExemplaryAnswer.objects.get(run=run, question__external_id="r1").nearest_response
     assert nearest.submission.worker.external_id == "w001"
     set_texts(run, "r1", "north", " north ", "south", "north", "south")
-    first, second = build_consensus_report(run).rows()
+    first, second = build_consensus_report(run).iterate_rows()
     assert (first.question, first.consensus.answer) == ("r1", "north")
     assert [near.answer for near in first.next] == ["south"]
     assert first.consensus.similarity > first.next[0].similarity
@@ -54,7 +58,7 @@ def test_a_question_nobody_answered_and_an_answer_withdrawn_have_a_reason(run):
     ExemplaryAnswer.objects.filter(run=run, question__external_id="r2").update(
         nearest_response=None
     )
-    first, second = build_consensus_report(run).rows()
+    first, second = build_consensus_report(run).iterate_rows()
     assert (first.consensus, first.reason, first.n_supported) == (None, "no_answers", 0)
     assert (second.consensus, second.reason) == (None, "withdrawn")
     assert second.why == WHY_EMPTY["withdrawn"]
@@ -68,14 +72,14 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_questions(
     with django_assert_num_queries(3):
         report = build_consensus_report(run)
     with django_assert_num_queries(3):
-        assert len(list(report.rows())) == n_questions
+        assert len(list(report.iterate_rows())) == n_questions
 
 
 def test_the_files_say_the_same_and_name_no_worker(run, tmp_path):
     set_texts(run, "r1", "=1+1", "b", "c", "d", "e")
     QuestionSet.objects.update(licence="CC-BY-4.0", language="en")
     run.version.question_set.refresh_from_db()
-    names = write_files(build_consensus_report(run), tmp_path / "out")
+    names = write_consensus_files(build_consensus_report(run), tmp_path / "out")
     assert names == ["consensus.csv", "consensus.jsonl", "datasheet.md", "datasheet.json"]
     text = (tmp_path / "out" / "consensus.csv").read_bytes().decode("utf-8-sig")
     table = list(csv.DictReader(io.StringIO(text, newline="")))
@@ -104,15 +108,15 @@ def test_the_files_say_the_same_and_name_no_worker(run, tmp_path):
 
 
 def test_a_zip_holds_the_same_files_and_the_passages(run, tmp_path):
-    assert "passages.jsonl" not in build_files(build_consensus_report(run))
+    assert "passages.jsonl" not in build_consensus_files(build_consensus_report(run))
     Passage.objects.create(version=run.version, external_id="p1", text="=body")
     report = build_consensus_report(run)
-    write_files(report, tmp_path / "out.zip")
-    (tmp_path / "streamed.zip").write_bytes(b"".join(iterate_zip(report)))
+    write_consensus_files(report, tmp_path / "out.zip")
+    (tmp_path / "streamed.zip").write_bytes(b"".join(iterate_consensus_zip(report)))
     for name in ("out.zip", "streamed.zip"):
         with zipfile.ZipFile(tmp_path / name) as archive:
             assert archive.testzip() is None
-            assert set(archive.namelist()) == set(build_files(report))
+            assert set(archive.namelist()) == set(build_consensus_files(report))
             assert json.loads(archive.read("passages.jsonl"))["text"] == "=body"
 
 

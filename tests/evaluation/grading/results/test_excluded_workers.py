@@ -58,7 +58,7 @@ def test_the_data_sheet_and_its_rows_leave_them_out(run):
     report = build_consensus_report(run)
     assert (report.datasheet.n_workers, report.datasheet.n_answers) == (7, 70)
     # Of the 7 all but the worst have enough answers.
-    assert [row.n_supported for row in report.rows()] == [6] * 10
+    assert [row.n_supported for row in report.iterate_rows()] == [6] * 10
 
 
 def test_experts_are_asked_about_the_answers_that_count(run):

@@ -11,8 +11,8 @@ from annotations.models import Response, Worker
 from evaluation.core.charts.svg import LOOKS, NAMESPACE
 from evaluation.grading.results.charts.heat_map import (
     build_block_chart,
+    build_colour_scale,
     build_overview_chart,
-    build_shades,
 )
 from evaluation.grading.results.report.maps import HeatOverview, read_heat_block
 from evaluation.models import AnswerScore, RunData, WorkerGrade
@@ -75,22 +75,22 @@ def test_an_answer_that_is_missing_is_marked(rana):
 def test_each_colour_is_for_as_many_answers_as_another_one():
     # 0 to 1 in steps of .01: sevenths at 1/7 = .14, .29, .43, .57, .71, .86
     scores = [at / 100 for at in range(101)]
-    colours = build_shades(scores)
+    colours = build_colour_scale(scores)
     assert colours.bounds == [0.14, 0.29, 0.43, 0.57, 0.71, 0.86]
     looks = [colours(score) for score in scores]
     assert sorted(set(looks)) == [f"heat-{shade}" for shade in range(7)]
     assert looks == sorted(looks)
     assert colours.words[:2] == ["below 0.14", "to 0.29"]
     # A crowd of good answers gets all colours too; fixed fifths would give it one.
-    good = build_shades([0.8 + at / 1000 for at in range(100)])
+    good = build_colour_scale([0.8 + at / 1000 for at in range(100)])
     assert len({good(0.8 + at / 1000) for at in range(100)}) == 7
 
 
 def test_hardly_any_spread_has_few_colours_that_span_the_scale():
-    two = build_shades([0.5] * 5 + [0.9] * 5)
+    two = build_colour_scale([0.5] * 5 + [0.9] * 5)
     assert (two(0.5), two(0.9)) == ("heat-0", "heat-6")
-    assert build_shades([0.7, 0.7])(0.7) == "heat-0"
-    assert build_shades([]).words == ["all alike"]
+    assert build_colour_scale([0.7, 0.7])(0.7) == "heat-0"
+    assert build_colour_scale([]).words == ["all alike"]
 
 
 def test_blocks_of_a_run_have_the_colours_of_the_whole_run(site, rana):

@@ -10,7 +10,7 @@ from evaluation.core.charts.svg import NAMESPACE
 from evaluation.grading.results.charts.answers import (
     LITTLE_HELD,
     RESULT,
-    build_captions,
+    build_iteration_captions,
     build_map_chart,
 )
 from evaluation.grading.results.report.maps import choose_iterations, read_answer_map
@@ -98,7 +98,7 @@ def test_the_slider_is_there_with_a_caption_for_each_iteration(site, rana):
     text = body(site.get(page("results-question", run, question=question_of(run))))
     (held,) = re.findall(r'data-captions="([^"]+)"', text)
     words = json.loads(held.replace("&quot;", '"'))
-    assert words == build_captions(read_answer_map(run, question_of(run)))
+    assert words == build_iteration_captions(read_answer_map(run, question_of(run)))
     assert numbers(words[0]) == []
     # Iteration 1 of 2 moved the consensus by the square root of 2.
     assert numbers(words[1]) == [1, 2, 1.414]
@@ -115,7 +115,7 @@ def test_the_picture_of_each_iteration_can_be_taken_away(site, rana):
     run = world.finished(owner=rana)
     address = page("results-question-map", run, question=question_of(run))
     start, end = body(site.get(f"{address}?iteration=0")), body(site.get(address))
-    first, *_, last = build_captions(read_answer_map(run, question_of(run)))
+    first, *_, last = build_iteration_captions(read_answer_map(run, question_of(run)))
     assert first in start
     assert last in end
     assert last.endswith(RESULT)

@@ -205,12 +205,16 @@ def test_answers_of_models_make_no_grade_of_people_old():
     run = world.finished()
     world.ask_model(run.version)
     change = read_data_change(run)
-    assert (change.of_people, change.of_models, change.has_changed) == (False, True, True)
+    assert (change.has_worker_changes, change.has_model_changes, change.has_changed) == (
+        False,
+        True,
+        True,
+    )
     # 2 models and 6 questions, and one model more.
     assert (change.n_of_models_then, change.n_of_models_now) == (12, 18)
     assert "changes" not in {fact.name for fact in build_trust_report(run).facts}
     Response.objects.filter(submission__worker__external_id="w001").delete()
-    assert read_data_change(run).of_people
+    assert read_data_change(run).has_worker_changes
     assert "changes" in {fact.name for fact in build_trust_report(run).facts}
 
 

@@ -7,7 +7,12 @@ import pytest
 
 from annotations.exchange import AnswerStatus
 from evaluation.consensus import AQER
-from evaluation.consensus.inputs import Answers, Embedded, ModelAnswers, select_graded_answers
+from evaluation.consensus.inputs import (
+    Answers,
+    EmbeddedAnswers,
+    ModelAnswers,
+    select_graded_answers,
+)
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import collect_versions
 from evaluation.core.backends import EmbedderInfo
@@ -15,9 +20,9 @@ from evaluation.core.messages.message import Message
 from evaluation.core.stats.simulation import build_correlated_weak_groups, simulate
 from evaluation.grading.crowd import build_labels
 from evaluation.grading.run import grading as flow
-from evaluation.grading.run.fitting import classify_status
+from evaluation.grading.run.fitting import classify_reply_status
 from evaluation.grading.run.grading import grade_answers
-from evaluation.grading.run.results import GradeChanges, build_standings
+from evaluation.grading.run.results import GradeChanges, build_grades_and_ranks
 
 CROWD = simulate(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0)
 ROWS = [
@@ -46,7 +51,7 @@ def given(models=True, **parameters):
 def graded(chosen=None, progress=None, kept=None, embedded=None, **parameters):
     def embed(texts, of_models):
         made = None if of_models is None else OF_MODELS
-        return Embedded(CROWD.vectors, made, INFO, [CUT])
+        return EmbeddedAnswers(CROWD.vectors, made, INFO, [CUT])
 
     chosen = given(**parameters) if chosen is None else chosen
     return grade_answers(chosen, embed, progress, kept)
@@ -96,7 +101,7 @@ def test_without_another_way_texts_are_embedded_as_the_parameters_say(monkeypatc
 
     def embed(parameters, texts, of_models, progress=None):
         asked.append((parameters.embedder, list(texts)[:1], list(of_models), progress))
-        return Embedded(CROWD.vectors, OF_MODELS, INFO)
+        return EmbeddedAnswers(CROWD.vectors, OF_MODELS, INFO)
 
     def progress(*of):
         pass
@@ -112,13 +117,13 @@ class Draws:
     def __init__(self):
         self.widths = []
 
-    def begin(self, bootstrap):
+    def begin_bootstrap(self, bootstrap):
         pass
 
-    def earlier(self):
+    def read_stored_draws(self):
         return None
 
-    def keep(self, raw, votes):
+    def store_draws(self, raw, votes):
         self.widths.append(raw.shape[1])
 
 
@@ -147,11 +152,14 @@ def test_excluded_workers_and_experts_grades_reach_the_remedies():
     named = {worker for alarm in found.alarms.found for worker in alarm.workers}
     assert "w11" not in named
     assert "w10" in named
-    before, after = build_standings(found.graded.plain), build_standings(found.graded.aqer)
-    assert found.changes() == GradeChanges.from_standings(
+    before, after = (
+        build_grades_and_ranks(found.graded.plain),
+        build_grades_and_ranks(found.graded.aqer),
+    )
+    assert found.compute_changes() == GradeChanges.from_gradings(
         [f"w{n}" for n in range(12)], before, after
     )
-    assert graded().changes() is None
+    assert graded().compute_changes() is None
 
 
 def test_models_have_their_names_in_alarms(monkeypatch):
@@ -170,7 +178,7 @@ def test_models_have_their_names_in_alarms(monkeypatch):
 
 
 def test_the_signature_has_what_was_used_and_not_what_was_asked_for():
-    text = graded().signature("ab" * 32)
+    text = graded().build_signature("ab" * 32)
     assert text.startswith("aqer|embedder:model|revision:rev|precision:bfloat16|")
     assert "|inputs:abababababab|" in text
 
@@ -198,7 +206,7 @@ def test_short_answers_are_warned_of_by_the_texts_that_were_graded():
 def test_the_summary_says_how_the_numbers_were_made():
     found = graded()
     aqer = found.graded.aqer
-    assert found.summary() == {
+    assert found.build_summary() == {
         "iterations": aqer.n_iter_,
         "converged": aqer.converged_,
         "trace": aqer.trace_,
@@ -224,7 +232,7 @@ def test_the_summary_says_how_the_numbers_were_made():
     ],
 )
 def test_what_came_instead_of_a_text_counts_nought_but_an_error_does_not_count(status, kind):
-    assert classify_status(status) == kind
+    assert classify_reply_status(status) == kind
 
 
 def test_ids_are_an_array_of_text_unless_one_is_very_long():

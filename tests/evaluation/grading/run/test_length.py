@@ -11,7 +11,7 @@ from evaluation.core.stats.cells import encode_labels
 from evaluation.core.stats.statistics.descriptive import compute_partial_correlation, pearson
 from evaluation.core.text.quality import compute_log_words, count_words
 from evaluation.evidence.data_sets import load_labelled_beetle
-from evaluation.grading.run.length import check_length, measure_length
+from evaluation.grading.run.length import build_length_warning, compute_length_effect
 from evaluation.grading.summary import LengthEffect
 from evaluation.runs.reports.judging import JudgedAnswer, compute_at_equal_length
 
@@ -49,9 +49,9 @@ def test_raw_scores_are_correlated_with_the_mean_log_words_of_each_worker():
     n_words = [(1, 3), (2, 2), (1, 1), (4, 6), (5, 5), (2, 8), (9, 7), (9, 9)]
     texts = [" ".join(["word"] * n) for pair in n_words for n in pair]
     expected = np.corrcoef(raw, np.log(n_words).mean(axis=1))[0, 1]
-    found = measure_length(fitted(raw), texts, np.repeat(np.arange(8), 2).tolist())
+    found = compute_length_effect(fitted(raw), texts, np.repeat(np.arange(8), 2).tolist())
     assert (found.correlation, found.n) == (pytest.approx(expected), 8)
-    warning = check_length(found)
+    warning = build_length_warning(found)
     assert warning.code == "length_explains"
     assert warning.values["share"] == pytest.approx(expected**2)
 
@@ -60,7 +60,7 @@ def test_with_question_contrast_the_raw_scores_are_the_contrasts():
     contrast = np.array([0.4, 0.1, 0.3, 0.2, 0.0, 0.6, 0.5, 0.7])
     texts = [" ".join(["word"] * (n // 2 + 1)) for n in range(16)]
     fit = fitted(np.linspace(0, 1, 8), contrast=contrast)
-    found = measure_length(fit, texts, np.repeat(np.arange(8), 2).tolist())
+    found = compute_length_effect(fit, texts, np.repeat(np.arange(8), 2).tolist())
     expected = np.corrcoef(contrast, np.log(np.arange(8) + 1))[0, 1]
     assert found.correlation == pytest.approx(expected)
 
@@ -69,19 +69,19 @@ def test_workers_without_a_rank_do_not_count_and_eight_are_needed():
     fit = fitted(np.linspace(0, 1, 8))
     texts = ["a b c"] * 15 + ["a"]
     workers = np.repeat(np.arange(8), 2).tolist()
-    assert measure_length(fit, texts, workers).n == 8
+    assert compute_length_effect(fit, texts, workers).n == 8
     fit.ranks_[3] = 0
-    found = measure_length(fit, texts, workers)
+    found = compute_length_effect(fit, texts, workers)
     assert (found.correlation, found.n, found.reason) == (None, 7, "too_few_ranked_workers")
     fit.ranks_[3] = 1
-    assert measure_length(fit, ["a b"] * 16, workers).reason == "no_spread"
+    assert compute_length_effect(fit, ["a b"] * 16, workers).reason == "no_spread"
 
 
 @pytest.mark.parametrize(
     ("correlation", "is_warned"), [(0.7, False), (0.71, True), (-0.71, True), (None, False)]
 )
 def test_a_warning_is_given_above_a_correlation_of_7(correlation, is_warned):
-    assert (check_length(LengthEffect(correlation, 20)) is not None) == is_warned
+    assert (build_length_warning(LengthEffect(correlation, 20)) is not None) == is_warned
 
 
 def test_a_partial_correlation_is_that_of_the_residuals():
@@ -122,7 +122,7 @@ def test_length_explains_most_of_the_ranking_of_beetle(data_folder):
     worker = encode_labels(students.workers)[0]
     vectors = LexicalEmbedder("tfidf-char").fit_embed(students.texts)
     aqer = AQER(n_draws=0).fit(vectors, worker, students.questions)
-    found = measure_length(aqer, students.texts, worker.tolist())
+    found = compute_length_effect(aqer, students.texts, worker.tolist())
     assert found.n == 73
     correct = np.bincount(worker, students.labels == "correct") / np.bincount(worker)
     log_words = compute_log_words(students.texts)

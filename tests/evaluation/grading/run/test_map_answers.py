@@ -4,15 +4,20 @@ import numpy as np
 import pytest
 
 from annotations.exchange import AnswerStatus
-from evaluation.consensus.inputs import Answers, Embedded, ModelAnswers, select_graded_answers
+from evaluation.consensus.inputs import (
+    Answers,
+    EmbeddedAnswers,
+    ModelAnswers,
+    select_graded_answers,
+)
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends import EmbedderInfo
 from evaluation.grading.run.grading import grade_answers
 from evaluation.grading.run.maps import (
     build_heat_map,
+    compute_answer_maps,
     compute_question_means,
     convert_to_bytes,
-    map_answers,
 )
 
 RNG = np.random.default_rng(0)
@@ -45,13 +50,13 @@ def graded(models=True, answers=ANSWERS, vectors=VECTORS, **parameters):
         asked, Answers.from_rows(answers), ModelAnswers.from_rows(MODELS) if models else None
     )
     return grade_answers(
-        given, lambda texts, spoken: Embedded(vectors, OF_MODELS if models else None, INFO)
+        given, lambda texts, spoken: EmbeddedAnswers(vectors, OF_MODELS if models else None, INFO)
     )
 
 
 def mapped(grading):
     told = []
-    found = map_answers(grading, lambda *of: told.append(of))
+    found = compute_answer_maps(grading, lambda *of: told.append(of))
     assert told == [("map", 0, 1)]
     return found
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.consensus.inputs import Answers, Embedded, select_graded_answers
+from evaluation.consensus.inputs import Answers, EmbeddedAnswers, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.simulation import (
@@ -15,7 +15,7 @@ from evaluation.core.stats.simulation import (
 )
 from evaluation.grading.alarms.run.detection import Alarm
 from evaluation.grading.run.grading import grade_answers
-from evaluation.grading.run.outcomes import is_same
+from evaluation.grading.run.outcomes import is_same_alarm
 from tests.evaluation.grading.run.test_grading import INFO
 
 N_WORKERS, N_QUESTIONS = 14, 20
@@ -47,7 +47,7 @@ def graded(crowd, vectors, *, times=None, excluded=(), collapsed=(), experts=(),
     ]
     given = select_graded_answers(parameters, Answers.from_rows(rows))
     given = replace(given, excluded=excluded, collapsed=collapsed, anchors=list(experts))
-    return grade_answers(given, lambda answers, models: Embedded(vectors, None, INFO))
+    return grade_answers(given, lambda answers, models: EmbeddedAnswers(vectors, None, INFO))
 
 
 def told(alarms):
@@ -197,4 +197,4 @@ def alarm(kind="copies", workers=(), severity="alarm", **values):
     ],
 )
 def test_alarms_are_the_same_by_kind_and_by_whom_they_are_about(one, other, same):
-    assert is_same(one, other) is is_same(other, one) is same
+    assert is_same_alarm(one, other) is is_same_alarm(other, one) is same

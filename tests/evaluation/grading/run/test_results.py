@@ -7,9 +7,9 @@ from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import Answers, ModelAnswers, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.grading import crowd
-from evaluation.grading.crowd import Undefined
+from evaluation.grading.crowd import EmptyCellReasons
 from evaluation.grading.run.grading import grade_answers
-from evaluation.grading.run.results import compute_left_out_means, find_rank_bounds
+from evaluation.grading.run.results import compute_leave_one_out_means, find_rank_bounds
 
 WORDS = ["red", "green", "blue", "black", "white", "brown", "grey", "pink"]
 TEXT, EMPTY = AnswerStatus.TEXT, AnswerStatus.EMPTY
@@ -48,7 +48,7 @@ def graded(given=None, models=None, **parameters):
 def reasons(of, table):
     """Why cells of a table are empty: the rows by column and reason, each counted."""
     found = {}
-    for entry in of.undefined.as_list():
+    for entry in of.undefined.list_reasons():
         if entry["file"] == f"{table}.csv":
             assert entry["count"] == len(entry["rows"])
             found.setdefault(entry["column"], {})[entry["reason"]] = entry["rows"]
@@ -68,8 +68,8 @@ INTERVALS = ("raw_low", "raw_high", "grade_low", "grade_high")
 )
 def test_every_worker_has_a_row_and_every_empty_cell_its_reason(draws, why, without):
     grading = graded(bootstrap=draws)
-    of = grading.results()
-    rows = {row.worker: row for row in of.workers()}
+    of = grading.build_results()
+    rows = {row.worker: row for row in of.iterate_workers()}
     assert list(rows) == [*FOUR, "one", "mute", "alone"]
     aqer = grading.graded.aqer
     for at, worker in enumerate(aqer.workers_.tolist()):
@@ -95,8 +95,8 @@ def test_every_worker_has_a_row_and_every_empty_cell_its_reason(draws, why, with
 
 def test_every_answer_has_a_row_with_the_scores_of_its_own():
     grading = graded()
-    of = grading.results()
-    rows = list(of.answers())
+    of = grading.build_results()
+    rows = list(of.iterate_answers())
     given = grading.inputs.all_answers
     assert [row[:2] for row in rows] == list(zip(given.workers, given.questions, strict=True))
     scores = [row.score for row in rows if row.worker != "mute"]
@@ -118,9 +118,12 @@ def test_every_answer_has_a_row_with_the_scores_of_its_own():
 
 def test_every_worker_and_model_has_a_question_contrast_or_a_reason():
     grading = graded()
-    of = grading.results()
-    workers, models = of.worker_contrasts(), of.model_contrasts()
-    answers = {(row.worker, row.question): row.contrast for row in grading.results().answers()}
+    of = grading.build_results()
+    workers, models = of.build_worker_contrasts(), of.build_model_contrasts()
+    answers = {
+        (row.worker, row.question): row.contrast
+        for row in grading.build_results().iterate_answers()
+    }
     for worker in FOUR:
         mean = np.mean([answers[worker, f"q{q}"] for q in range(1, 6)])
         assert workers[worker].contrast == pytest.approx(mean)
@@ -149,8 +152,8 @@ def test_every_worker_and_model_has_a_question_contrast_or_a_reason():
 
 def test_every_question_has_a_row_also_one_that_nobody_answered():
     grading = graded()
-    of = grading.results()
-    rows = {row.question: row for row in of.exemplars()}
+    of = grading.build_results()
+    rows = {row.question: row for row in of.iterate_exemplars()}
     assert [(name, row.n_answers) for name, row in rows.items()] == [
         ("q1", 5), ("q2", 4), ("q3", 4), ("q4", 4), ("q5", 4), ("only", 1), ("nobody", 0),
     ]  # fmt: skip
@@ -167,8 +170,8 @@ def test_every_question_has_a_row_also_one_that_nobody_answered():
 
 @pytest.mark.parametrize("draws", [0, 4])
 def test_every_model_has_a_row_and_every_empty_cell_its_reason(draws):
-    of = graded(bootstrap=draws).results()
-    rows = {row.model: row for row in of.model_scores()}
+    of = graded(bootstrap=draws).build_results()
+    rows = {row.model: row for row in of.iterate_models()}
     assert [(name, row.n, row.n_answered) for name, row in rows.items()] == [
         ("good", 5, 5), ("bad", 2, 1), ("silent", 2, 0),
     ]  # fmt: skip
@@ -196,8 +199,8 @@ def test_every_model_has_a_row_and_every_empty_cell_its_reason(draws):
 
 
 def test_an_answer_of_a_model_without_a_score_says_what_came_instead():
-    of = graded().results()
-    told = [(row.model, row.question, row.score, row.reason) for row in of.model_answers()]
+    of = graded().build_results()
+    told = [(row.model, row.question, row.score, row.reason) for row in of.iterate_model_answers()]
     assert all(score is not None for _, _, score, _ in told[:5])
     assert [reason for *_, reason in told[:5]] == [None] * 5
     assert told[5:8] == [
@@ -213,18 +216,18 @@ def test_an_answer_of_a_model_without_a_score_says_what_came_instead():
 
 @pytest.mark.parametrize(("model", "n"), [("good", 5), ("silent", 2)])
 def test_the_contrast_of_a_model_is_the_mean_of_its_answers_contrasts(model, n):
-    of = graded().results()
-    rows = [row for row in of.model_answers() if row.model == model]
+    of = graded().build_results()
+    rows = [row for row in of.iterate_model_answers() if row.model == model]
     contrasts = [row.contrast for row in rows if row.contrast is not None]
     assert len(contrasts) == n
-    assert of.model_contrasts()[model].contrast == pytest.approx(np.mean(contrasts))
+    assert of.build_model_contrasts()[model].contrast == pytest.approx(np.mean(contrasts))
 
 
 def test_without_models_there_are_no_rows_of_theirs():
     of = grade_answers(
         select_graded_answers(AqerParameters(embedder="bow", bootstrap=0), answers())
-    ).results()
-    assert list(of.model_scores()) == list(of.model_answers()) == []
+    ).build_results()
+    assert list(of.iterate_models()) == list(of.iterate_model_answers()) == []
 
 
 def test_two_workers_are_not_graded_and_every_cell_says_so():
@@ -232,8 +235,8 @@ def test_two_workers_are_not_graded_and_every_cell_says_so():
     few = Answers.from_rows((key, worker, q, f"{text} river", False) for key, (worker, q, text) in
                      enumerate(rows))  # fmt: skip
     models = ModelAnswers.from_rows([(0, "m", "q1", "red river", TEXT, 0)])
-    of = graded(few, models, bootstrap=4).results()
-    (ada, ben), (model,) = of.workers(), of.model_scores()
+    of = graded(few, models, bootstrap=4).build_results()
+    (ada, ben), (model,) = of.iterate_workers(), of.iterate_models()
     assert (ada.grade, ada.weight, ada.rank, ben.rank) == (None, None, None, None)
     assert ada.raw is not None
     fewer = {"fewer_than_3_workers": ["ada", "ben"]}
@@ -247,8 +250,8 @@ def test_two_workers_are_not_graded_and_every_cell_says_so():
 
 
 def test_whoever_shares_no_question_has_no_raw_score_under_leave_one_out():
-    of = graded(leave_one_out=True).results()
-    rows = {row.worker: row for row in of.workers()}
+    of = graded(leave_one_out=True).build_results()
+    rows = {row.worker: row for row in of.iterate_workers()}
     assert (rows["alone"].raw, rows["alone"].grade, rows["alone"].weight) == (None, None, 0.0)
     found = reasons(of, "workers")
     assert found["raw"] == {"no_shared_question": ["alone"], "no_answers": ["mute"]}
@@ -257,14 +260,14 @@ def test_whoever_shares_no_question_has_no_raw_score_under_leave_one_out():
 
 def test_empty_cells_are_counted_all_and_named_up_to_a_thousand(monkeypatch):
     monkeypatch.setattr(crowd, "NAMED", 2)
-    cells = Undefined()
+    cells = EmptyCellReasons()
     for row in ("a", "b", "c"):
-        assert cells.value(float("nan"), "t.csv", "x", row, "why") is None
-    assert cells.value(0.0, "t.csv", "x", "d", "why") == 0.0
-    assert type(cells.value(np.float64(2), "t.csv", "x", "e", "why")) is float
-    cells.note("t.csv", "x", "f", "else")
-    cells.note("t.csv", "y", "g", "why")
-    assert cells.as_list() == [
+        assert cells.convert_number(float("nan"), "t.csv", "x", row, "why") is None
+    assert cells.convert_number(0.0, "t.csv", "x", "d", "why") == 0.0
+    assert type(cells.convert_number(np.float64(2), "t.csv", "x", "e", "why")) is float
+    cells.add_reason("t.csv", "x", "f", "else")
+    cells.add_reason("t.csv", "y", "g", "why")
+    assert cells.list_reasons() == [
         {"file": "t.csv", "column": "x", "reason": "why", "count": 3, "rows": ["a", "b"]},
         {"file": "t.csv", "column": "x", "reason": "else", "count": 1, "rows": ["f"]},
         {"file": "t.csv", "column": "y", "reason": "why", "count": 1, "rows": ["g"]},
@@ -285,7 +288,7 @@ def test_bounds_of_ranks_are_those_of_the_workers_that_have_one():
 def test_a_left_out_mean_is_that_of_a_workers_answers_with_a_score():
     grading = graded()
     aqer, given = grading.graded.aqer, grading.inputs.answered
-    found = compute_left_out_means(aqer, given.workers)
+    found = compute_leave_one_out_means(aqer, given.workers)
     scores = aqer.leave_one_out_scores_
     for worker in (*FOUR, "one"):
         mine = [s for s, w in zip(scores, given.workers, strict=True) if w == worker]

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from evaluation.consensus.methods.scale import EVERYBODY
-from evaluation.grading.remedies.methods.camps import Candidate, Candidates, Choice
+from evaluation.grading.remedies.methods.camps import (
+    CandidateRanking,
+    CandidateRankings,
+    RankingChoice,
+)
 from evaluation.grading.remedies.run import RemedyReport
 from evaluation.grading.run.grading import build_grading_warnings, build_remedy_warnings
 
@@ -103,8 +107,8 @@ def report(**changes):
 
 
 def candidates(n, reason=None):
-    found = tuple(Candidate(f"c{at}", EVERYBODY, None) for at in range(n))
-    return Candidates(found, (), None, {}, reason)
+    found = tuple(CandidateRanking(f"c{at}", EVERYBODY, None) for at in range(n))
+    return CandidateRankings(found, (), None, {}, reason)
 
 
 NONE = np.zeros(0, dtype=np.int64)
@@ -114,9 +118,9 @@ NONE = np.zeros(0, dtype=np.int64)
     ("changes", "wanted"),
     [
         ({}, []),
-        ({"choice": Choice(1, (0.1, 0.9), None), "candidates": candidates(2)}, []),
+        ({"choice": RankingChoice(1, (0.1, 0.9), None), "candidates": candidates(2)}, []),
         (
-            {"choice": Choice(0, (None,), "equal_grades"), "candidates": candidates(2)},
+            {"choice": RankingChoice(0, (None,), "equal_grades"), "candidates": candidates(2)},
             [("anchors_changed_nothing", {"reason": "equal_grades"})],
         ),
         (
@@ -129,7 +133,7 @@ NONE = np.zeros(0, dtype=np.int64)
         ),
         (
             {"suggested": np.array([3]), "candidates": candidates(3),
-             "choice": Choice(2, (0.1, 0.2, 0.3), None)},
+             "choice": RankingChoice(2, (0.1, 0.2, 0.3), None)},
             [],
         ),
         (

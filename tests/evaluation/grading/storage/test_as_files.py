@@ -16,7 +16,7 @@ from annotations.exchange.importing import import_answers
 from annotations.models import QuestionSet, Response, Worker
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.options import TERMINAL
-from evaluation.grading.alarms.report import iterate_alarms
+from evaluation.grading.alarms.report import iterate_alarms_with_ids
 from evaluation.grading.alarms.run.detection import join_ids
 from evaluation.grading.files.tables import AGREEMENT
 from evaluation.grading.remedies.report import read_suggested_anchors
@@ -133,7 +133,7 @@ def stored(run):
                 *(join_ids(workers), join_ids(questions), TERMINAL.format(alarm.message)),
                 *(alarm.state, "" if alarm.outcome is None else TERMINAL.format(alarm.outcome)),
             ]
-            for alarm, workers, questions in iterate_alarms(run)
+            for alarm, workers, questions in iterate_alarms_with_ids(run)
         ],
     }
 

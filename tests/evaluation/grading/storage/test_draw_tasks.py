@@ -148,13 +148,13 @@ def test_chunks_in_any_order_have_the_same_draws(run):
         RunTask.objects.get(pk=claim.task_id).payload["input_hash"],
         RunTask.objects.get(pk=claim.task_id).payload["embedder_version"],
     )
-    ahead = [bootstrap.compute(number) for number in range(N_CHUNKS)]
+    ahead = [bootstrap.compute_chunk(number) for number in range(N_CHUNKS)]
     stream, _ = np.random.default_rng(OPTIONS["seed"]).spawn(2)
     wanted = stream.multinomial(6, np.full(6, 1 / 6), size=N_DRAWS).T
     np.testing.assert_array_equal(np.hstack([times for _, times, _ in bootstrap.draws]), wanted)
     back = Bootstrap(bootstrap.vote, bootstrap.start, bootstrap.rules, bootstrap.draws)
     for number in (3, 0, 4, 2, 1, 3):
-        for one, other in zip(back.compute(number), ahead[number], strict=True):
+        for one, other in zip(back.compute_chunk(number), ahead[number], strict=True):
             np.testing.assert_array_equal(one, other)
 
 
@@ -206,14 +206,14 @@ def begin_again(run):
 
 def act_while_computing(monkeypatch, act) -> None:
     """Call `act` once, in the middle of the next chunk."""
-    compute = Bootstrap.compute
+    compute = Bootstrap.compute_chunk
 
     def act_and_compute(self, number):
-        monkeypatch.setattr(Bootstrap, "compute", compute)
+        monkeypatch.setattr(Bootstrap, "compute_chunk", compute)
         act()
         return compute(self, number)
 
-    monkeypatch.setattr(Bootstrap, "compute", act_and_compute)
+    monkeypatch.setattr(Bootstrap, "compute_chunk", act_and_compute)
 
 
 @pytest.mark.parametrize(("change", "parts"), [(cancel, 0), (pause, 1), (begin_again, 2)])

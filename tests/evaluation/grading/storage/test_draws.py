@@ -40,7 +40,7 @@ def parts_of(run, deadline=float("inf"), key=HASH):
 def kept(run, upto, key=HASH):
     """Put the first draws aside, as at the end of a turn."""
     with pytest.raises(OutOfTimeError):
-        parts_of(run, deadline=0, key=key).keep(RAW[:, :upto], VOTES[:, :upto])
+        parts_of(run, deadline=0, key=key).store_draws(RAW[:, :upto], VOTES[:, :upto])
 
 
 def bounds(run):
@@ -48,9 +48,9 @@ def bounds(run):
 
 
 def test_what_was_put_aside_comes_back_bit_by_bit(run):
-    assert parts_of(run).earlier() is None
+    assert parts_of(run).read_stored_draws() is None
     kept(run, 10)
-    raw, votes = parts_of(run).earlier()
+    raw, votes = parts_of(run).read_stored_draws()
     np.testing.assert_array_equal(raw, RAW)
     np.testing.assert_array_equal(votes, VOTES)
     assert bounds(run) == [(0, 10, 3)]
@@ -58,8 +58,8 @@ def test_what_was_put_aside_comes_back_bit_by_bit(run):
 
 def test_single_precision_and_other_orders_of_bytes_are_stored_as_double(run):
     with pytest.raises(OutOfTimeError):
-        parts_of(run, deadline=0).keep(RAW.astype(">f8"), VOTES.astype("f4"))
-    raw, votes = parts_of(run).earlier()
+        parts_of(run, deadline=0).store_draws(RAW.astype(">f8"), VOTES.astype("f4"))
+    raw, votes = parts_of(run).read_stored_draws()
     np.testing.assert_array_equal(raw, RAW)
     np.testing.assert_array_equal(votes, VOTES.astype("f4").astype(float))
 
@@ -67,18 +67,18 @@ def test_single_precision_and_other_orders_of_bytes_are_stored_as_double(run):
 def test_draws_are_put_aside_every_half_minute_and_each_once(run):
     parts = parts_of(run)
     parts.turn.clock.now = SECONDS_BETWEEN_PARTS - 1
-    parts.keep(RAW[:, :2], VOTES[:, :2])
+    parts.store_draws(RAW[:, :2], VOTES[:, :2])
     assert bounds(run) == []
     parts.turn.clock.now = SECONDS_BETWEEN_PARTS
-    parts.keep(RAW[:, :4], VOTES[:, :4])
+    parts.store_draws(RAW[:, :4], VOTES[:, :4])
     assert bounds(run) == [(0, 4, 3)]
     parts.turn.clock.now += SECONDS_BETWEEN_PARTS - 1
-    parts.keep(RAW[:, :6], VOTES[:, :6])
+    parts.store_draws(RAW[:, :6], VOTES[:, :6])
     assert bounds(run) == [(0, 4, 3)]
     parts.turn.clock.now += 1
-    parts.keep(RAW[:, :9], VOTES[:, :9])
+    parts.store_draws(RAW[:, :9], VOTES[:, :9])
     assert bounds(run) == [(0, 4, 3), (4, 5, 3)]
-    raw, _ = parts_of(run).earlier()
+    raw, _ = parts_of(run).read_stored_draws()
     np.testing.assert_array_equal(raw, RAW[:, :9])
 
 
@@ -86,18 +86,18 @@ def test_the_half_minute_begins_with_the_turn(run):
     turn = parts_of(run).turn
     turn.clock.now = 1000.0
     parts = DrawParts(turn, run.pk, HASH)
-    parts.keep(RAW[:, :2], VOTES[:, :2])
+    parts.store_draws(RAW[:, :2], VOTES[:, :2])
     assert bounds(run) == []
 
 
 def test_a_turn_that_goes_on_from_earlier_draws_puts_only_new_ones_aside(run):
     kept(run, 4)
     parts = parts_of(run, deadline=0)
-    parts.earlier()
+    parts.read_stored_draws()
     with pytest.raises(OutOfTimeError):
-        parts.keep(RAW, VOTES)
+        parts.store_draws(RAW, VOTES)
     assert bounds(run) == [(0, 4, 3), (4, 6, 3)]
-    raw, votes = parts_of(run).earlier()
+    raw, votes = parts_of(run).read_stored_draws()
     np.testing.assert_array_equal(raw, RAW)
     np.testing.assert_array_equal(votes, VOTES)
 
@@ -108,7 +108,7 @@ def test_draws_are_taken_up_to_the_first_part_that_is_missing(run, monkeypatch, 
     kept(run, 10)
     assert bounds(run) == [(0, 4, 3), (4, 4, 3), (8, 2, 3)]
     DrawPart.objects.filter(run=run, first=lost).delete()
-    found = parts_of(run).earlier()
+    found = parts_of(run).read_stored_draws()
     if left is None:
         assert found is None
     else:
@@ -119,10 +119,10 @@ def test_draws_of_other_answers_are_not_taken_and_make_room_for_new_ones(run):
     other = Run.objects.create(owner=run.owner, version=run.version, parameters={})
     kept(other, 3)
     kept(run, 6, key="cd" * 32)
-    assert parts_of(run).earlier() is None
+    assert parts_of(run).read_stored_draws() is None
     kept(run, 4)
     assert bounds(run) == [(0, 4, 3)]
-    assert parts_of(run, key="cd" * 32).earlier() is None
+    assert parts_of(run, key="cd" * 32).read_stored_draws() is None
     # Those of another run stay.
     assert bounds(other) == [(0, 3, 3)]
 

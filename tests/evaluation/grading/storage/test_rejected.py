@@ -73,9 +73,9 @@ def test_they_are_left_out_unless_the_run_includes_them(version):
 
 def test_flagging_an_answer_changes_the_hash_of_the_input(version):
     run = graded(version, BOW)
-    before = load_inputs(run.pk).hash()
+    before = load_inputs(run.pk).compute_hash()
     Response.objects.filter(submission__worker__external_id="cy").update(rejected=True)
-    assert load_inputs(run.pk).hash() != before
+    assert load_inputs(run.pk).compute_hash() != before
     assert load_inputs(run.pk).n_rejected == 4
 
 

@@ -12,13 +12,13 @@ import pytest
 from django.urls import reverse
 
 from annotations.models import Question, Response, Worker
-from evaluation.consensus.inputs import Embedded
+from evaluation.consensus.inputs import EmbeddedAnswers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends import EmbedderInfo
 from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.grading.alarms.methods.questions import FEWEST_ANSWERS, SEPARATED
 from evaluation.grading.run.grading import grade_answers
-from evaluation.grading.run.maps import map_answers
+from evaluation.grading.run.maps import compute_answer_maps
 from evaluation.grading.storage import save
 from evaluation.grading.storage.inputs import load_inputs
 from evaluation.grading.summary import read_summary
@@ -104,10 +104,10 @@ def computed(run):
 
     def embedded(answers, of_models):
         made = None if of_models is None else OfWords().embed(of_models)
-        return Embedded(OfWords().embed(answers), made, INFO)
+        return EmbeddedAnswers(OfWords().embed(answers), made, INFO)
 
     grading = grade_answers(load_inputs(run.pk), embedded)
-    return grading, map_answers(grading, lambda *_: None)
+    return grading, compute_answer_maps(grading, lambda *_: None)
 
 
 def floats(stored):
@@ -188,7 +188,9 @@ def test_a_question_has_its_exemplary_answer_its_place_and_its_camps(both):
         assert row.nearest_response_id == grading.inputs.answered.keys[aqer.nearest_[at]]
         assert row.dispersion == aqer.dispersion_[at]
         assert row.dimension == 24
-        np.testing.assert_array_equal(floats(row.vector), aqer.exemplars()[at].astype("<f4"))
+        np.testing.assert_array_equal(
+            floats(row.vector), aqer.compute_exemplars()[at].astype("<f4")
+        )
         np.testing.assert_array_equal(floats(row.path).reshape(-1, 4), maps.paths[at])
         shares = (maps.own_share[at], maps.run_share[at])
         for stored, share in zip((row.own_share, row.run_share), shares, strict=True):
@@ -314,11 +316,12 @@ def test_the_summary_counts_what_went_in_and_says_how_far_the_draws_agree(both):
 @pytest.mark.medium
 def test_reasons_say_how_many_cells_are_empty_and_name_none(both):
     run, grading, _ = both
-    results = grading.results()
+    results = grading.build_results()
     for rows in (
-        results.workers(), results.exemplars(), results.answered(), results.model_scores(),
-        results.model_answers(), results.worker_contrasts(), results.model_contrasts(),
-        results.worker_rank_bounds(),
+        results.iterate_workers(), results.iterate_exemplars(), results.iterate_answered(),
+        results.iterate_models(), results.iterate_model_answers(),
+        results.build_worker_contrasts(), results.build_model_contrasts(),
+        results.build_rank_cells(),
     ):  # fmt: skip
         list(rows)
     whole = results.undefined.as_list()
@@ -420,7 +423,7 @@ def test_what_remedies_did_is_told_by_public_ids(version):
 def test_suggested_answers_are_kept_by_their_keys(version, suggest, monkeypatch):
     found = partial(np.array, dtype=np.int64)
     monkeypatch.setattr(
-        "evaluation.grading.remedies.run._RemedyFlow.suggest_rows",
+        "evaluation.grading.remedies.run._RemedySteps.suggest_answers",
         lambda self, candidates: found([4, 0, 9]),
     )
     run = graded(version, bootstrap=0, suggest_anchors=suggest)

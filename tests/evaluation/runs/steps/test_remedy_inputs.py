@@ -102,10 +102,10 @@ def test_experts_grades_go_into_a_run_only_if_it_asks_for_them(version):
     HumanJudgement.objects.create(response=judged, expert=expert, grade=3)
     assert list(load_inputs(queued(version, anchors=True).pk).anchors) == [(3, 3.0)]
     assert list(load_inputs(queued(version).pk).anchors) == []
-    plain = load_inputs(queued(version).pk).hash()
+    plain = load_inputs(queued(version).pk).compute_hash()
     HumanJudgement.objects.update(grade=4)
-    assert load_inputs(queued(version).pk).hash() == plain
-    assert load_inputs(queued(version, anchors=True).pk).hash() != plain
+    assert load_inputs(queued(version).pk).compute_hash() == plain
+    assert load_inputs(queued(version, anchors=True).pk).compute_hash() != plain
 
 
 def test_answers_that_are_drafts_or_of_another_version_are_not_read(version):

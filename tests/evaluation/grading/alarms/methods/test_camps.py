@@ -93,14 +93,14 @@ def test_a_run_restarted_from_equal_weights_is_the_run():
     crowd = simulate(build_honest_groups(9), 6, 20, 0)
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions, leave_one_out=True)
     equal = np.full((9, 1), 1 / 9)
-    assert aqer.restarted(equal)[:, 0] == pytest.approx(aqer.raw_, abs=1e-15)
+    assert aqer.compute_restarted_raw(equal)[:, 0] == pytest.approx(aqer.raw_, abs=1e-15)
 
 
 def test_started_from_each_camp_a_run_ends_in_that_camp():
     crowd = simulate(build_correlated_weak_groups(0.7), 10, 300, 0)
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions)
     weak = (np.arange(20) < 10).astype(float)
-    raw = aqer.restarted(np.stack([weak, 1 - weak], axis=1) / 10)
+    raw = aqer.compute_restarted_raw(np.stack([weak, 1 - weak], axis=1) / 10)
     assert raw[:10, 0].min() > raw[10:, 0].max()
     assert raw[:10, 1].max() < raw[10:, 1].min()
 
@@ -117,7 +117,7 @@ def test_of_a_large_crowd_too_the_halves_are_the_signs_of_the_leading_eigenvecto
     values = np.where(camp[left] == camp[right], 0.6 - 0.2 * camp[left], -0.3)
     values += 0.05 * rng.standard_normal(len(left))
     pairs = Pairs(left, right, np.zeros(0, int), np.zeros(0, int), np.zeros(0), n, 1)
-    wanted = eigsh(pairs.build_symmetric(values).toarray(), k=1, which="LA")[1][:, 0]
+    wanted = eigsh(pairs.build_symmetric_matrix(values).toarray(), k=1, which="LA")[1][:, 0]
     found = _compute_leading_vector(pairs, values)
     assert np.linalg.norm(found) == pytest.approx(1.0, abs=1e-9)
     assert found * np.sign(found @ wanted) == pytest.approx(wanted, abs=1e-6)

@@ -12,9 +12,9 @@ from evaluation.core.stats.simulation import (
     build_honest_groups,
     simulate,
 )
-from evaluation.grading.alarms.methods import KINDS, Group, build_findings, compute_run_checks
+from evaluation.grading.alarms.methods import KINDS, CopierGroup, build_findings, compute_run_checks
 from evaluation.grading.alarms.methods.copies import PARTLY_THRESHOLD
-from evaluation.grading.alarms.methods.findings import IDENTICAL, find_equal_camp, is_copying
+from evaluation.grading.alarms.methods.findings import IDENTICAL, find_equal_camp, is_copier_group
 from evaluation.grading.alarms.methods.survey import ModelSimilarity, RankingStatistic
 from tests.evaluation.grading.alarms.methods.crowds import fitted, pasted
 
@@ -149,8 +149,8 @@ def codes(*values):
     return np.array(values, dtype=np.int64)
 
 
-GROUP = Group(codes(1, 4), 0.7, 0.9, 12, codes(1, 4, 0).reshape(1, 3))
-PART = Group(codes(5, 6), 0.4, 0.6, 8, codes(5, 6, 2).reshape(1, 3))
+GROUP = CopierGroup(codes(1, 4), 0.7, 0.9, 12, codes(1, 4, 0).reshape(1, 3))
+PART = CopierGroup(codes(5, 6), 0.4, 0.6, 8, codes(5, 6, 2).reshape(1, 3))
 
 
 @pytest.fixture(scope="module")
@@ -260,10 +260,10 @@ def test_a_group_is_a_camp_if_it_shares_four_fifths_of_both(silent, members, cam
     group = replace(GROUP, members=codes(*members))
     assert find_equal_camp(group, seen.camps) == camp
     assert find_equal_camp(group, silent.camps) is None
-    assert is_copying(seen, group, by_texts=False) is (camp is None)
-    assert is_copying(seen, group, by_texts=True)
-    assert is_copying(seen, replace(group, mean_cosine=IDENTICAL), by_texts=False)
-    assert is_copying(silent, group, by_texts=False)
+    assert is_copier_group(seen, group, by_texts=False) is (camp is None)
+    assert is_copier_group(seen, group, by_texts=True)
+    assert is_copier_group(seen, replace(group, mean_cosine=IDENTICAL), by_texts=False)
+    assert is_copier_group(silent, group, by_texts=False)
 
 
 @pytest.mark.parametrize(

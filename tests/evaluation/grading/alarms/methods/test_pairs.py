@@ -54,7 +54,7 @@ def test_sums_and_the_symmetric_matrix_by_hand():
     pairs = pairs_of(vectors, ["a", "b", "a", "b", "b", "c"], [1, 1, 2, 2, 3, 3])
     assert pairs.shared.tolist() == [2, 1]
     assert pairs.total == pytest.approx([1.0, 0.6])
-    assert pairs.build_symmetric(pairs.shared).toarray().tolist() == [
+    assert pairs.build_symmetric_matrix(pairs.shared).toarray().tolist() == [
         [0, 2, 0],
         [2, 0, 1],
         [0, 1, 0],
@@ -65,7 +65,7 @@ def test_sums_and_the_symmetric_matrix_by_hand():
 def test_nobody_shares_a_question_and_there_are_no_pairs():
     pairs = pairs_of(np.eye(3), ["a", "b", "c"], [1, 2, 3])
     assert len(pairs) == len(pairs.pair) == 0
-    assert pairs.build_symmetric(pairs.shared).upper.nnz == 0
+    assert pairs.build_symmetric_matrix(pairs.shared).upper.nnz == 0
 
 
 @pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
@@ -117,7 +117,7 @@ def test_additive_effects_and_one_factor_are_found_again(workers):
     who, asked = np.repeat(np.arange(workers), 3), rng.integers(0, workers // 2, workers * 3)
     _, once = np.unique(np.stack([who, asked]), axis=1, return_index=True)
     pairs = pairs_of(vectors[once], who[once], asked[once])
-    met = pairs.build_symmetric(pairs.shared) @ np.ones(workers) > 0
+    met = pairs.build_symmetric_matrix(pairs.shared) @ np.ones(workers) > 0
     effect = rng.uniform(0.2, 0.9, workers)
     sums = effect[pairs.left] + effect[pairs.right]
     found = fit_worker_effects(pairs, sums, pairs.shared)

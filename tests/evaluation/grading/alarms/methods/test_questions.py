@@ -159,8 +159,8 @@ def test_rows_multiply_as_the_whole_matrix_does():
     whole = rows @ rows.transpose(0, 2, 1) - np.eye(9)
     one, other = FullSimilarityMatrices(whole), FactoredSimilarityMatrices(rows)
     v = rng.normal(size=(2, 9))
-    np.testing.assert_allclose(other.multiply(v), one.multiply(v), atol=1e-12)
-    np.testing.assert_allclose(other.sums, whole.sum(axis=2), atol=1e-12)
+    np.testing.assert_allclose(other.multiply_vectors(v), one.multiply_vectors(v), atol=1e-12)
+    np.testing.assert_allclose(other.cosine_sums, whole.sum(axis=2), atol=1e-12)
     np.testing.assert_allclose(
         other.iterate_power_method(v, 64), one.iterate_power_method(v, 64), atol=1e-9
     )

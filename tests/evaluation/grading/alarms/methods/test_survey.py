@@ -11,7 +11,7 @@ from evaluation.grading.alarms.methods import Pairs
 from evaluation.grading.alarms.methods.camps import find_camps
 from evaluation.grading.alarms.methods.survey import (
     NO_OTHER_GRADER,
-    ModelAnswersInSpace,
+    ModelAnswerVectors,
     _find_heaviest,
     compute_model_cosines,
     compute_run_checks,
@@ -48,8 +48,8 @@ def test_each_model_is_compared_with_the_workers_by_the_vectors_of_both():
     vectors[mine] = spoken[np.searchsorted(aqer.questions_, crowd.questions[mine])]
     aqer = fitted(vectors, crowd.workers, crowd.questions)
     models = [
-        ModelAnswersInSpace("another", rng.standard_normal((12, 50)), asked),
-        ModelAnswersInSpace("pasted", spoken, asked),
+        ModelAnswerVectors("another", rng.standard_normal((12, 50)), asked),
+        ModelAnswerVectors("pasted", spoken, asked),
     ]
     found = compute_run_checks(aqer, models=models, vectors=vectors).models
     assert [(one.model, aqer.workers_[one.workers].tolist()) for one in found] == [

@@ -7,7 +7,7 @@ from scipy import stats
 from evaluation.core.stats.statistics.descriptive import wilson_interval
 from evaluation.grading.facts.methods import (
     Mentions,
-    State,
+    ValueState,
     Verdict,
     compute_agreement,
     compute_consensus,
@@ -38,25 +38,25 @@ def test_wilsons_interval_is_that_of_scipy_to_the_last_digit():
 
 def test_three_of_three_agree_and_four_of_five_do_not():
     # Wilson lower bounds: 3 of 3 .438, 4 of 5 .376, 5 of 6 .436.
-    assert crowd([7, 7, 7]).states == (State.AGREED,)
-    assert crowd([7, 7, 7, 7, 8]).states == (State.CONTESTED, State.OPEN)
-    assert crowd([7, 7, 7, 7, 7, 8]).states[0] == State.AGREED
+    assert crowd([7, 7, 7]).states == (ValueState.AGREED,)
+    assert crowd([7, 7, 7, 7, 8]).states == (ValueState.CONTESTED, ValueState.OPEN)
+    assert crowd([7, 7, 7, 7, 7, 8]).states[0] == ValueState.AGREED
 
 
 def test_under_three_mentions_are_too_few():
-    assert crowd([7, 7]).states == (State.TOO_FEW,)
+    assert crowd([7, 7]).states == (ValueState.TOO_FEW,)
 
 
 def test_a_value_is_contested_from_two_and_a_quarter_on():
     # 2 of 8 are a quarter, 2 of 9 are less.
-    assert crowd([7] * 6 + [8] * 2).states[1] == State.CONTESTED
-    assert crowd([7] * 7 + [8] * 2).states[1] == State.OPEN
+    assert crowd([7] * 6 + [8] * 2).states[1] == ValueState.CONTESTED
+    assert crowd([7] * 7 + [8] * 2).states[1] == ValueState.OPEN
 
 
 def test_weights_can_take_an_agreement_away_but_not_make_one():
     # Five of six heads, but 5 of 15 weights: the smaller share counts.
-    assert crowd([7] * 5 + [8], weights=[1] * 5 + [10]).states[0] != State.AGREED
-    assert crowd([7] + [8] * 5, weights=[10] + [1] * 5).states[0] != State.AGREED
+    assert crowd([7] * 5 + [8], weights=[1] * 5 + [10]).states[0] != ValueState.AGREED
+    assert crowd([7] + [8] * 5, weights=[10] + [1] * 5).states[0] != ValueState.AGREED
 
 
 def test_nobody_is_judged_by_the_own_vote():

@@ -8,7 +8,7 @@ import pytest
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import Answers, ModelAnswers
 from evaluation.grading.facts.messages import FACTS
-from evaluation.grading.facts.run import add_meaning, find_crowd_facts
+from evaluation.grading.facts.run import add_entailment_verdicts, find_crowd_facts
 from evaluation.runs.flow.stored import MEANING
 from tests.contracts.replay import facts_of
 
@@ -57,7 +57,9 @@ def judged(texts, script, scores=None, models=(), excluded=(), question="q", **m
     scores = np.linspace(0.9, 0.1, n) if scores is None else np.array(scores)
     facts = find_crowd_facts({}, answers, spoken, excluded=excluded)
     nearest = {question: int(np.argmax(scores))}
-    found = add_meaning(facts, answers, spoken, scores, nearest, script, None, excluded, **more)
+    found = add_entailment_verdicts(
+        facts, answers, spoken, scores, nearest, script, None, excluded, **more
+    )
     rows = {one.name: one for one in found.answers if one.slot == MEANING}
     return found, rows
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.grading.facts.texts import Reader
+from evaluation.grading.facts.texts import FactReader
 from evaluation.grading.facts.texts.numbers import tokenise
 
 PARTS = (
@@ -14,7 +14,7 @@ PARTS = (
 
 
 def read(text, question="", others=()):
-    return Reader([text, *others]).read(question, [text])[0]
+    return FactReader([text, *others]).read_facts(question, [text])[0]
 
 
 def values(text, question="", others=()):
@@ -113,7 +113,7 @@ def test_names_are_learnt_from_capitals_inside_sentences_and_found_in_any_spelli
 
 def test_capitals_tell_no_names_where_most_words_have_one():
     german = ["Der Hund und die Katze im Haus am Berg vor Wien"] * 3
-    assert Reader(german).names.is_off
+    assert FactReader(german).names.is_off
 
 
 def test_one_misspelling_of_a_short_name_is_another_name():
@@ -136,7 +136,7 @@ def test_one_misspelling_of_a_short_name_is_another_name():
     )
 )
 def test_no_text_breaks_it_and_spans_lie_inside_the_text(texts):
-    for text, facts in zip(texts, Reader(texts).read(texts[0], texts), strict=True):
+    for text, facts in zip(texts, FactReader(texts).read_facts(texts[0], texts), strict=True):
         for one in facts:
             assert one.low <= one.high
             for start, end in one.spans:

@@ -121,7 +121,7 @@ def test_the_heaviest_camp_stands_for_its_question():
     heavier = [0, 1] if votes[0] > votes[1] else [2, 3, 4]
     assert aqer.nearest_[0] in heavier
     w = aqer.weights_[heavier]
-    assert aqer.exemplars()[0] == pytest.approx(w @ x[heavier] / w.sum())
+    assert aqer.compute_exemplars()[0] == pytest.approx(w @ x[heavier] / w.sum())
 
 
 def test_a_cap_cuts_the_heaviest_and_keeps_the_others_in_proportion():

@@ -128,7 +128,7 @@ def test_a_question_that_only_the_excluded_answered_has_no_exemplary_answer():
     x, workers, questions = x[kept], workers[kept], questions[kept]
     found = fitted(x, workers, questions, {"excluded": ["worker 2"]}, n_draws=0)
     at = found.questions_.tolist().index("question 0")
-    assert np.isnan(found.exemplars()[at]).all()
+    assert np.isnan(found.compute_exemplars()[at]).all()
     assert np.isnan(found.dispersion_[at])
     assert (found.nearest_[at], found.n_workers_of_question_[at]) == (-1, 0)
     assert np.isnan(found.scores_[questions == "question 0"]).all()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.grading.remedies.methods.copies import Source, build_units, find_source
+from evaluation.grading.remedies.methods.copies import CopySource, build_units, find_copy_source
 
 NONE = np.nan
 # Workers 0, 1 and 2 copy; 3, 4 and 5 do not. Four questions, which everybody answered.
@@ -21,35 +21,35 @@ def times(*of_questions):
     ("when", "wanted"),
     [
         # Worker 1 is first on all four.
-        ([(5, 1, 9)] * 4, Source(1, 4, 4)),
+        ([(5, 1, 9)] * 4, CopySource(1, 4, 4)),
         # On three of four, which are more than half.
-        ([(5, 1, 9)] * 3 + [(1, 5, 9)], Source(1, 3, 4)),
+        ([(5, 1, 9)] * 3 + [(1, 5, 9)], CopySource(1, 3, 4)),
         # On two of four, which are not.
         ([(5, 1, 9)] * 2 + [(1, 5, 9)] * 2, None),
         # Two first ones at the same time tell nothing: 2 of 4 is not more than half.
         ([(5, 1, 9)] * 2 + [(1, 1, 9)] * 2, None),
-        ([(5, 1, 9)] * 3 + [(1, 1, 9)], Source(1, 3, 4)),
+        ([(5, 1, 9)] * 3 + [(1, 1, 9)], CopySource(1, 3, 4)),
         ([(1, 1, 1)] * 4, None),
         # One time of three is missing, so that two questions of four tell: just enough.
-        ([(5, 1, 9)] * 2 + [(5, 1, NONE)] * 2, Source(1, 2, 2)),
+        ([(5, 1, 9)] * 2 + [(5, 1, NONE)] * 2, CopySource(1, 2, 2)),
         # One of four is too little, whatever it says.
         ([(5, 1, 9)] + [(NONE, 1, 9)] * 3, None),
         ([(NONE, NONE, NONE)] * 4, None),
     ],
 )
 def test_the_source_was_first_on_most_of_the_questions_whose_times_tell(when, wanted):
-    assert find_source(GROUP, WORKER, QUESTION, times(*when)) == wanted
+    assert find_copy_source(GROUP, WORKER, QUESTION, times(*when)) == wanted
 
 
 def test_nobody_took_times_and_nobody_is_the_source():
-    assert find_source(GROUP, WORKER, QUESTION, np.empty(0)) is None
+    assert find_copy_source(GROUP, WORKER, QUESTION, np.empty(0)) is None
 
 
 def test_a_question_that_one_member_answered_tells_nothing():
     # On question 0 worker 1 stands alone, on the others worker 2 is first.
     kept = np.flatnonzero(~((QUESTION == 0) & np.isin(WORKER, [0, 2])))
     when = times((5, 1, 9), (5, 3, 1), (5, 3, 1), (5, 3, 1))[kept]
-    assert find_source(GROUP, WORKER[kept], QUESTION[kept], when) == Source(2, 3, 3)
+    assert find_copy_source(GROUP, WORKER[kept], QUESTION[kept], when) == CopySource(2, 3, 3)
 
 
 def vectors():
