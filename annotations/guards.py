@@ -95,16 +95,16 @@ _NO_REJECTION = (
 )
 
 
-def _append_only(model: str) -> Iterator[Guard]:
+def _build_append_only_guards(model: str) -> Iterator[Guard]:
     for event in ("UPDATE", "DELETE"):
         yield Guard(f"{model}_no_{event.lower()}", f"annotations_{model}", event, "", APPEND_ONLY)
 
 
 GUARDS: tuple[Guard, ...] = (
-    *_append_only("decision"),
-    *_append_only("bonuspayment"),
-    *_append_only("writingevent"),
-    *_append_only("auditentry"),
+    *_build_append_only_guards("decision"),
+    *_build_append_only_guards("bonuspayment"),
+    *_build_append_only_guards("writingevent"),
+    *_build_append_only_guards("auditentry"),
     # It goes with its submission, and is never another.
     Guard("panelstatus_no_update", "annotations_panelstatus", "UPDATE", "", APPEND_ONLY),
     # They go with all that the worker wrote, and are never others.
@@ -225,33 +225,35 @@ GUARDS: tuple[Guard, ...] = (
 )
 
 
-def install(connection: BaseDatabaseWrapper) -> None:
+def create_triggers(connection: BaseDatabaseWrapper) -> None:
     """Create all triggers of this module; existing ones are replaced."""
-    remove(connection)
-    _run(
+    drop_triggers(connection)
+    _execute_statements(
         connection,
         (sql for guard in GUARDS for sql in _build_create_statements(connection.vendor, guard)),
     )
 
 
-def remove(connection: BaseDatabaseWrapper) -> None:
+def drop_triggers(connection: BaseDatabaseWrapper) -> None:
     """Drop the triggers of this module on existing tables."""
     tables = set(connection.introspection.table_names())
     guards = [guard for guard in GUARDS if guard.table in tables]
-    _run(connection, (_build_drop_statement(connection.vendor, guard) for guard in guards))
+    _execute_statements(
+        connection, (_build_drop_statement(connection.vendor, guard) for guard in guards)
+    )
 
 
-def before_migrate(using: str, plan: list[Any], **kwargs: Any) -> None:
+def drop_triggers_before_migrations(using: str, plan: list[Any], **kwargs: Any) -> None:
     """Drop the triggers before migrations run (signal receiver)."""
     if plan:
-        remove(connections[using])
+        drop_triggers(connections[using])
 
 
-def after_migrate(using: str, **kwargs: Any) -> None:
+def create_triggers_after_migrations(using: str, **kwargs: Any) -> None:
     """Create the triggers after migrations if all their tables exist (signal receiver)."""
     tables = set(connections[using].introspection.table_names())
     if all(guard.table in tables for guard in GUARDS):  # else migrated back to nothing
-        install(connections[using])
+        create_triggers(connections[using])
 
 
 def _build_create_statements(vendor: str, guard: Guard) -> Iterator[str]:
@@ -281,7 +283,7 @@ def _build_drop_statement(vendor: str, guard: Guard) -> str:
     return f"DROP TRIGGER IF EXISTS guard_{guard.name}{on_table}"
 
 
-def _run(connection: BaseDatabaseWrapper, statements: Iterator[str]) -> None:
+def _execute_statements(connection: BaseDatabaseWrapper, statements: Iterator[str]) -> None:
     with connection.cursor() as cursor:
         for statement in statements:
             cursor.execute(statement)

@@ -10,7 +10,7 @@ LOOKED_AT = 1000
 APPS = ("annotations", "evaluation")
 
 
-def refresh_statistics() -> None:
+def refresh_table_statistics() -> None:
     """Update the statistics (ANALYZE); call it after many rows were written, outside a transaction.
 
     PostgreSQL does so by itself, but minutes later; SQLite never does, and without it reads all

@@ -16,7 +16,7 @@ from django.utils.translation.trans_real import (
 )
 
 from annotations.answering.sentences import FRAME
-from annotations.languages import name_of
+from annotations.languages import get_english_language_name
 from annotations.models import QuestionSetVersion, Submission
 
 
@@ -88,7 +88,9 @@ def choose_interface_language(version: QuestionSetVersion) -> str:
 
 def list_interface_languages() -> str:
     """Return the interface languages as text, such as "Arabic (ar), English (en)"."""
-    return ", ".join(sorted(f"{name_of(code)} ({code})" for code in settings.WORKER_LANGUAGES))
+    return ", ".join(
+        sorted(f"{get_english_language_name(code)} ({code})" for code in settings.WORKER_LANGUAGES)
+    )
 
 
 def describe_interface_language(version: QuestionSetVersion) -> str:
@@ -96,7 +98,7 @@ def describe_interface_language(version: QuestionSetVersion) -> str:
     if version.languages:
         return _describe_several_languages(version)
     language = choose_interface_language(version)
-    frame = name_of(language)
+    frame = get_english_language_name(language)
     if not version.spoken:
         return FRAME.text("language_missing", frame=frame)
     if version.spoken.lower().partition("-")[0] != language.partition("-")[0]:
@@ -114,10 +116,10 @@ def _describe_several_languages(version: QuestionSetVersion) -> str:
         if resolve_interface_language(language).partition("-")[0]
         != language.lower().partition("-")[0]
     ]
-    names = ", ".join(name_of(language) for language in languages)
+    names = ", ".join(get_english_language_name(language) for language in languages)
     if not untranslated:
         return FRAME.text("several", names=names)
-    without = ", ".join(name_of(language) for language in untranslated)
+    without = ", ".join(get_english_language_name(language) for language in untranslated)
     return FRAME.text("several_not_translated", names=names, without=without)
 
 

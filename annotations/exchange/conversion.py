@@ -9,8 +9,8 @@ from pathlib import Path
 from annotations.exchange.facts import ASKING, FACTS
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
 from annotations.exchange.importing.mturk import StagedBatch
-from annotations.exchange.importing.stage import read_extra
-from annotations.exchange.importing.survey_exports import stage_mapped
+from annotations.exchange.importing.stage import decode_extra_cells
+from annotations.exchange.importing.survey_exports import stage_survey_export
 from annotations.exchange.markup import shorten_example
 from annotations.exchange.presets import Mapping, Preset
 from annotations.exchange.presets.demographics import DemographicFile, StatusRule
@@ -22,7 +22,7 @@ from annotations.exchange.reading.duplicates import (
 )
 from annotations.exchange.reading.mturk import MturkQuestion
 from annotations.exchange.reading.source import Readable
-from annotations.exchange.records import ModelAsking
+from annotations.exchange.records import ModelRequest
 from annotations.exchange.writing.formats import find_format, write_table
 
 ANSWERS = ("worker", "question", "answer", *FACTS, OF_ANSWERS)
@@ -34,7 +34,7 @@ EXAMPLES = 3
 QUESTIONS_SHOWN = 10
 
 
-def convert(
+def convert_survey_export(
     path: Readable,
     output: Path,
     *,
@@ -54,7 +54,7 @@ def convert(
     """
     # Before the file is read, so that a wrong ending fails at once.
     kinds = [(file, find_format(file)) for file in (output, questions) if file is not None]
-    with stage_mapped(
+    with stage_survey_export(
         path,
         preset=preset,
         mapping=mapping,
@@ -62,13 +62,14 @@ def convert(
         demographics=demographics,
         statuses=statuses,
     ) as stage:
-        is_graded = _build_condition(stage)
+        is_graded = _build_graded_condition(stage)
         n_answers, n_empty = stage.count(is_graded), stage.count(f"text = '' AND {is_graded}")
-        n_checks, n_questions = stage.count() - n_answers, len(_select_graded(stage))
-        write_table(*kinds[0], ANSWERS, _build_rows(stage))
+        n_checks, n_questions = stage.count() - n_answers, len(_select_graded_questions(stage))
+        write_table(*kinds[0], ANSWERS, _iterate_answer_rows(stage))
         if questions is not None:
             question_rows = (
-                (name, question.text or None) for name, question in _select_graded(stage).items()
+                (name, question.text or None)
+                for name, question in _select_graded_questions(stage).items()
             )
             write_table(*kinds[1], QUESTIONS, question_rows)
         empty = f"; {n_empty:,} of them empty" if n_empty else ""
@@ -79,7 +80,7 @@ def convert(
         return [
             f"{stage.file.n_rows:,} answers in the file = {n_answers:,} written{repeated}{replaced}"
             f"{empty}, of {len(stage.workers):,} workers to {n_questions:,} questions",
-            *_write_examples(stage),
+            *_describe_examples(stage),
             *([f"Rejected where they were collected, and flagged: {rejected:,}"] * bool(rejected)),
             *stage.file.notes,
             *describe_superseded(stage.n_superseded, duplicates),
@@ -120,7 +121,7 @@ def convert_model_log(
             FORMAT,
         )
         for record in file.records
-        for asking in [record.asking or ModelAsking()]
+        for asking in [record.asking or ModelRequest()]
     )
     write_table(output, kind, MODEL_ANSWERS, rows)
     n_questions = len({record.question for record in file.records})
@@ -133,23 +134,23 @@ def convert_model_log(
     ]
 
 
-def _select_graded(stage: StagedBatch) -> dict[str, MturkQuestion]:
+def _select_graded_questions(stage: StagedBatch) -> dict[str, MturkQuestion]:
     """Return the questions that are not attention checks, by their ids."""
     return {name: question for name, question in stage.asked.items() if not question.right}
 
 
-def _build_condition(stage: StagedBatch) -> str:
+def _build_graded_condition(stage: StagedBatch) -> str:
     """Return the SQL condition that selects answers to graded questions, not to checks."""
     checks = [at for at, name in enumerate(stage.questions) if stage.asked[name].right]
     return f"question NOT IN ({', '.join(map(str, checks))})"
 
 
-def _write_examples(stage: StagedBatch) -> Iterator[str]:
+def _describe_examples(stage: StagedBatch) -> Iterator[str]:
     """Yield a line for each of the first questions: its wording and three of its stored answers.
 
     They show the user whether a wrong column was taken.
     """
-    names, graded = list(stage.questions), _select_graded(stage)
+    names, graded = list(stage.questions), _select_graded_questions(stage)
     shown: dict[str, list[str]] = {name: [] for name in list(graded)[:QUESTIONS_SHOWN]}
     missing = EXAMPLES * len(shown)
     for answer in stage.iterate_new():
@@ -169,15 +170,15 @@ def _write_examples(stage: StagedBatch) -> Iterator[str]:
         yield f"... and {len(graded) - len(shown):,} more questions"
 
 
-def _build_rows(stage: StagedBatch) -> Iterator[Sequence[object]]:
+def _iterate_answer_rows(stage: StagedBatch) -> Iterator[Sequence[object]]:
     """Yield the rows of the table of answers, one per answer, with the columns of `ANSWERS`."""
     names = list(stage.questions)
-    graded = _select_graded(stage)
+    graded = _select_graded_questions(stage)
     for answer in stage.iterate_new():
         if names[answer.question] not in graded:
             continue  # a run would grade an attention check as any other question
         worker = stage.workers[answer.worker]
-        extra = read_extra(answer.extra, stage.file.kept_aside)
+        extra = decode_extra_cells(answer.extra, stage.file.kept_aside)
         times = (worker.started_at, worker.last_seen_at, worker.submitted_at)
         yield (
             worker.name,

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from annotations.exchange.column_names import normalise_name
 from annotations.exchange.defusing import MARK as DEFUSED
-from annotations.exchange.defusing import restore
+from annotations.exchange.defusing import restore_text
 from annotations.exchange.ids import BLANKS, INVISIBLE
 from annotations.exchange.problems import InputError, Problem
 
@@ -75,7 +75,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ColumnLayout:
     """Positions of a file's columns: wanted and further ones; and names that mark an export.
 
     `wanted` holds the position of each wanted column (None for an absent optional one), `others`
@@ -159,7 +159,7 @@ def parse_column_names(text: str, known: Sequence[str]) -> dict[str, str]:
         raise ValueError(f"expected the column names as {known[0]}=NAME,{known[1]}=NAME,...")
     for entry in rows[0]:
         key, equals, name = entry.partition("=")
-        key, name = key.strip(), clean_name(name)
+        key, name = key.strip(), clean_column_name(name)
         if not equals:
             raise ValueError(
                 f"{entry.strip()!r} has no '=': expected {'=NAME, '.join(known)}=NAME; "
@@ -175,13 +175,13 @@ def parse_column_names(text: str, known: Sequence[str]) -> dict[str, str]:
     return names_by_key
 
 
-def refuse_columns(file: str, n: int) -> None:
+def refuse_too_many_columns(file: str, n: int) -> None:
     """Raise `InputError` if a file has more than 4,096 columns."""
     if n > MOST_COLUMNS:
         raise InputError.from_code(file, "too_many_columns", n=n, most=MOST_COLUMNS)
 
 
-def clean_name(name: str) -> str:
+def clean_column_name(name: str) -> str:
     """Return a column name in the form in which names are compared: trimmed, in Unicode's NFC.
 
     Invisible characters at its ends, such as a second byte order mark, are removed too.
@@ -214,7 +214,7 @@ def fill_empty_headings(names: Sequence[str]) -> Sequence[str]:
 
 
 @lru_cache(maxsize=64)
-def number_repeated(names: tuple[str, ...]) -> tuple[str, ...]:
+def number_repeated_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of columns, with a number at each that occurred before: note, note [2]."""
     counts: Counter[str] = Counter()
     numbered = []
@@ -224,18 +224,20 @@ def number_repeated(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(numbered)
 
 
-def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: int) -> Layout:
+def locate_columns(
+    names: Iterable[str], columns: Sequence[Column], file: str, line: int
+) -> ColumnLayout:
     """Return the positions of a reader's columns in a file's header.
 
     Raises `InputError`, a problem for each required column that is missing and for each wanted
     one that occurs twice. Columns without a name are left out; names that are not wanted
     may repeat.
     """
-    headings = [clean_name(name) for name in names]
+    headings = [clean_column_name(name) for name in names]
     marks = MARKS.intersection(headings)
     # In such a file the names of columns are escaped like the cells.
     if DEFUSED in marks:
-        headings = [clean_name(restore(name)) for name in headings]
+        headings = [clean_column_name(restore_text(name)) for name in headings]
     problems: list[Problem] = []
     wanted: list[int | None] = []
     for column in columns:
@@ -243,7 +245,7 @@ def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: in
         wanted.append(positions[0] if positions else None)
         # All missing columns are collected, so that the user corrects the file once.
         if not positions and column.required:
-            problems.append(_build_missing_problem(column, headings, file, line))
+            problems.append(_build_missing_column_problem(column, headings, file, line))
         if len(positions) > 1:
             first, again = positions[0], positions[1] + 1
             problems.append(
@@ -258,10 +260,10 @@ def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: in
         for i, name in enumerate(headings)
         if name and i not in wanted and name not in marks
     )
-    return Layout(tuple(wanted), others, marks)
+    return ColumnLayout(tuple(wanted), others, marks)
 
 
-def _build_missing_problem(
+def _build_missing_column_problem(
     column: Column, headings: Sequence[str], file: str, line: int
 ) -> Problem:
     """Return the problem of a missing column, suggesting a heading that may be meant."""

@@ -70,7 +70,7 @@ def clean_id(text: str) -> str:
     return seen
 
 
-def read_prolific_mail(worker: str) -> str:
+def extract_prolific_id(worker: str) -> str:
     """Return the id in an e-mail address that Prolific gives a participant; "" for others."""
     found = _PROLIFIC_MAIL.fullmatch(worker)
     return found.group(1).lower() if found else ""
@@ -84,19 +84,19 @@ def is_blank(text: str) -> bool:
     return _NOTHING.fullmatch(text) is not None
 
 
-def read_as_wording(question: str) -> str:
+def extract_wording(question: str) -> str:
     """Return a question id if it reads like a text (3 words or a final "?"), else ""."""
     words = [word for word in question.split() if any(c.isalpha() for c in word)]
     is_text = len(words) >= FEWEST_WORDS or question.endswith(QUESTION_MARKS)
     return question if is_text else ""
 
 
-def find_damage(text: str) -> str:
+def find_id_damage(text: str) -> str:
     """Return how a spreadsheet damaged an id, as a phrase; "" if the id looks undamaged."""
     return next((cause for pattern, cause in DAMAGED if pattern.fullmatch(text)), "")
 
 
-class IdNotes:
+class IdCleaner:
     """Cleans the ids of one file and collects the ids that were changed or look damaged."""
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class IdNotes:
             written = unicodedata.normalize("NFC", raw).strip()
             if cleaned and written != cleaned:
                 self._cleaned[raw] = cleaned
-        if cleaned not in self._damaged and (cause := find_damage(cleaned)):
+        if cleaned not in self._damaged and (cause := find_id_damage(cleaned)):
             self._damaged[cleaned] = cause
         return cleaned
 
@@ -138,7 +138,7 @@ class IdNotes:
                 max(len(raw.strip()) - len(clean), 1) for raw, clean in self._cleaned.items()
             )
             sentences.append(
-                _write_sentence(
+                _format_problem_text(
                     "ids_cleaned",
                     n_characters=n_characters,
                     n_ids=len(self._cleaned),
@@ -147,12 +147,12 @@ class IdNotes:
             )
         if self._damaged:
             sentences.append(
-                _write_sentence("ids_damaged", n_ids=self.n_damaged, examples=self.damaged)
+                _format_problem_text("ids_damaged", n_ids=self.n_damaged, examples=self.damaged)
             )
         return sentences
 
 
-def _write_sentence(code: str, **values: object) -> str:
+def _format_problem_text(code: str, **values: object) -> str:
     """Return reason and remedy of a problem code as one text."""
     reason, remedy, _ = PROBLEM_MESSAGES[code].texts(values)
     return f"{reason}. {remedy}".strip()

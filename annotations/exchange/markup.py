@@ -29,11 +29,11 @@ def strip_markup(text: str) -> str:
     """Return a text without formatting tags, its entities decoded; other tags stay."""
     if "<" not in text and "&" not in text:
         return text
-    lines = _decode(_TAG.sub(_replace_tag, text)).split("\n")
+    lines = _decode_entities(_TAG.sub(_replace_tag, text)).split("\n")
     return "\n".join(line.strip() for line in lines if line.strip())
 
 
-def read_formatted(text: str) -> str:
+def remove_formatting(text: str) -> str:
     """Return an answer of a rich-text field as plain text; any other answer unchanged.
 
     A block or `<br>` is a line of its own. Unchanged are answers with an unknown tag or an unclosed
@@ -43,16 +43,16 @@ def read_formatted(text: str) -> str:
         return text
     tags = list(_TAG.finditer(text))
     if not tags:
-        return _decode(text).strip() if _ENTITY.search(text) else text
+        return _decode_entities(text).strip() if _ENTITY.search(text) else text
     names = [tag["name"].lower() for tag in tags]
-    if not FORMATTING.issuperset(names) or not _are_closed(tags):
+    if not FORMATTING.issuperset(names) or not _are_tags_closed(tags):
         return text
     if BREAKS.issuperset(names) and not _TAG.sub("", text).strip():
         return text
     return strip_markup(text)
 
 
-def _are_closed(tags: list[re.Match[str]]) -> bool:
+def _are_tags_closed(tags: list[re.Match[str]]) -> bool:
     """Return whether each tag except `<br>` has as many closing as opening tags."""
     counts = Counter[str]()
     for tag in tags:
@@ -70,7 +70,7 @@ def _replace_tag(tag: re.Match[str]) -> str:
     return "" if name in INLINE else "\n"
 
 
-def _decode(text: str) -> str:
+def _decode_entities(text: str) -> str:
     """Return a text with its known entities decoded; a no-break space is a space."""
     return _ENTITY.sub(_decode_entity, text)
 
@@ -103,7 +103,7 @@ class FormattingReader:
         if (word := text.strip()) in MISSING:
             self.missing[word] += 1
             return text
-        plain = read_formatted(text)
+        plain = remove_formatting(text)
         if plain == text:
             return text
         self.n_formatted += 1
@@ -137,7 +137,7 @@ class FormattingReader:
         ]
 
 
-def add_keep_html(parser: ArgumentParser) -> None:
+def add_keep_html_option(parser: ArgumentParser) -> None:
     """Add the option --keep-html to a command line parser."""
     parser.add_argument(
         "--keep-html",

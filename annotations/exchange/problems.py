@@ -56,7 +56,7 @@ class Problem:
     def __str__(self) -> str:
         place = self.file
         if self.line is not None:
-            place += f", {describe_place(self.line, self.row)}"
+            place += f", {describe_line(self.line, self.row)}"
         if self.column is not None:
             place += f", column {self.column}"
         sentence = f"{place}: {self.reason}."
@@ -64,7 +64,7 @@ class Problem:
         return f"{sentence} {remedy}" if remedy else sentence
 
 
-def describe_place(line: int, row: int | None) -> str:
+def describe_line(line: int, row: int | None) -> str:
     """Return a line number as text, with the row of a spreadsheet if that is another number."""
     return f"line {line}" if row in (None, line) else f"line {line} (row {row} of the sheet)"
 

@@ -89,7 +89,7 @@ class DecisionFault(NamedTuple):
         return cls(field, REASONS.text(code, **values), remedy, code)
 
 
-def find_status(text: str) -> str | None:
+def recognise_status(text: str) -> str | None:
     """Return a submission status in Prolific's spelling, in any case; None if unknown."""
     return _STATUS_BY_KEY.get(simplify_status(text))
 
@@ -105,7 +105,7 @@ def normalise_category(text: str) -> str:
     return "_".join(text.upper().replace("-", " ").replace("_", " ").split())
 
 
-def count_visible(text: str) -> int:
+def count_visible_characters(text: str) -> int:
     """Return the number of visible characters of a message; a run of blanks counts as one.
 
     The smallest length is checked with this count: blanks and characters without a width are no
@@ -138,7 +138,7 @@ def find_decision_faults(decision: str, category: str, reason: str) -> Iterator[
         code = "category_unknown" if category else "category_missing"
         remedy = f"Write one of {', '.join(CATEGORIES)}."
         yield DecisionFault.from_code("category", code, remedy, text=category[:40])
-    if (length := count_visible(reason)) < LEAST_MESSAGE:
+    if (length := count_visible_characters(reason)) < LEAST_MESSAGE:
         remedy = "Write what was wrong, in words that the worker can answer to."
         yield DecisionFault.from_code(
             "reason", "reason_too_short", remedy, least=LEAST_MESSAGE, n=length

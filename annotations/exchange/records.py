@@ -96,7 +96,7 @@ class AnswerRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelAsking:
+class ModelRequest:
     """Request that a model answered: its sample, prompt and parameters, from an export."""
 
     sample: int = 0
@@ -121,5 +121,5 @@ class ModelAnswerRecord:
     text: str
     status: AnswerStatus
     extra: tuple[str, ...] = ()
-    asking: ModelAsking | None = None
+    asking: ModelRequest | None = None
     thinking: str = ""

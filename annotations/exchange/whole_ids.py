@@ -22,13 +22,13 @@ _DECIMAL = re.compile(rf"({_WHOLE.pattern})[.,]0")
 Cells = Sequence[str]
 
 
-def is_decimal(typed: str) -> bool:
+def is_decimal_id(typed: str) -> bool:
     """Return whether an id is a whole number with “.0” at its end."""
     # Most ids end otherwise, and need no search.
     return typed[-2:] in (".0", ",0") and _DECIMAL.fullmatch(typed) is not None
 
 
-def add_keep_ids(parser: ArgumentParser) -> None:
+def add_keep_ids_option(parser: ArgumentParser) -> None:
     """Add the option --keep-ids to a command line parser."""
     parser.add_argument(
         "--keep-ids",
@@ -39,7 +39,7 @@ def add_keep_ids(parser: ArgumentParser) -> None:
 
 
 @dataclass
-class _Column:
+class _IdColumn:
     """Counts of the rows of one column of ids, by how the id is typed."""
 
     n_decimal: int = 0
@@ -49,7 +49,7 @@ class _Column:
 
     def add(self, cell: str) -> None:
         """Count the id of one row."""
-        if is_decimal(cell):
+        if is_decimal_id(cell):
             self.n_decimal += 1
             self.example = self.example or cell
         elif _WHOLE.fullmatch(cell):
@@ -63,7 +63,7 @@ class _Column:
         return bool(self.n_decimal and self.n_whole)
 
 
-class WholeIds:
+class WholeIdReader:
     """Reads the ids of columns that hold only whole numbers without the ending “.0”.
 
     `columns` are the positions of the columns of ids, by name. `read_rows` reads all rows of the
@@ -81,12 +81,12 @@ class WholeIds:
     ) -> None:
         self._names = {position: name for name, position in columns.items()}
         self._read_rows, self._is_skipped, self._keeps = read_rows, is_skipped, keeps
-        self._columns: dict[int, _Column] = {}
+        self._columns: dict[int, _IdColumn] = {}
         self._read: dict[int, dict[str, str]] = {}
 
     def _count(self) -> None:
         """Count the ids of all rows, and find the columns whose ids are read as whole numbers."""
-        self._columns = {position: _Column() for position in self._names}
+        self._columns = {position: _IdColumn() for position in self._names}
         for cells in self._read_rows():
             if not self._is_skipped(cells):
                 for position, column in self._columns.items():
@@ -102,7 +102,7 @@ class WholeIds:
     def read(self, cells: Cells, position: int) -> str:
         """Return the id in a cell of a row, without “.0” if its column holds whole numbers."""
         cell = cells[position]
-        if position not in self._names or not is_decimal(typed := cell.strip()):
+        if position not in self._names or not is_decimal_id(typed := cell.strip()):
             return cell
         if not self._columns:
             self._count()
@@ -122,7 +122,7 @@ class WholeIds:
             if column.is_mixed or self._read.get(position)
         ]
 
-    def _describe(self, position: int, column: _Column) -> str:
+    def _describe(self, position: int, column: _IdColumn) -> str:
         """Return a sentence on how a column's ids were read and, if mixed, how to change that."""
         name, typed = self._names[position], column.example
         if not column.is_mixed:
@@ -147,7 +147,7 @@ class WholeIds:
             if column.is_mixed:
                 problems.put_first_code("ids_mixed", **self._collect_values(position, column))
 
-    def _collect_values(self, position: int, column: _Column) -> dict[str, Any]:
+    def _collect_values(self, position: int, column: _IdColumn) -> dict[str, Any]:
         return {
             "column": self._names[position],
             "n_decimal": column.n_decimal,
@@ -158,7 +158,7 @@ class WholeIds:
         }
 
 
-class KnownIds:
+class KnownIdReader:
     """Reads ids such as 101.0 in a file in the spelling of the answers to which it is joined.
 
     `pairs` are the workers and questions of the answers. An id such as 101.0 that is there only
@@ -174,11 +174,11 @@ class KnownIds:
 
     def read_worker(self, typed: str) -> str:
         """Return a worker's id as the answers have it; unchanged if they have no such id."""
-        return _read_known(typed, self._workers)
+        return _read_known_id(typed, self._workers)
 
     def read_question(self, typed: str) -> str:
         """Return a question's id as the answers have it; unchanged if they have no such id."""
-        return _read_known(typed, self._questions)
+        return _read_known_id(typed, self._questions)
 
     def match(self, records: Iterable[RecordT]) -> list[RecordT]:
         """Return records in which question and worker ids are as the answers have them."""
@@ -191,9 +191,9 @@ class KnownIds:
         return matched
 
 
-def _read_known(typed: str, known: Collection[str]) -> str:
+def _read_known_id(typed: str, known: Collection[str]) -> str:
     """Return an id without “.0” if only this form is known; else unchanged."""
     cleaned = typed.strip()
-    if is_decimal(cleaned) and cleaned not in known and cleaned[:-2] in known:
+    if is_decimal_id(cleaned) and cleaned not in known and cleaned[:-2] in known:
         return cleaned[:-2]
     return typed

@@ -12,11 +12,11 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.ledger.bonuses import ROUND, validate_bonus_round
 from annotations.ledger.decisions import find_answered_version, may_decide
 from annotations.ledger.errors import RoundError
-from annotations.management.importing import USAGE, SetCommand
+from annotations.management.importing import USAGE, QuestionSetCommand
 from annotations.models import QuestionSet, QuestionSetVersion
 
 
-class DeskCommand(SetCommand):
+class DecisionCommand(QuestionSetCommand):
     """Base class of commands about the decisions on workers of one version."""
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -74,11 +74,11 @@ class DeskCommand(SetCommand):
         return user
 
 
-def add_round(parser: argparse.ArgumentParser, default: str | None = ROUND) -> None:
+def add_round_option(parser: argparse.ArgumentParser, default: str | None = ROUND) -> None:
     """Add the option --round: the name of the bonus round (one bonus per worker and round)."""
     parser.add_argument(
         "--round",
-        type=_parse_round,
+        type=_parse_round_name,
         default=default,
         metavar="NAME",
         help="what bonuses are paid for; of a round everybody has one"
@@ -86,7 +86,7 @@ def add_round(parser: argparse.ArgumentParser, default: str | None = ROUND) -> N
     )
 
 
-def add_study(parser: argparse.ArgumentParser) -> None:
+def add_study_option(parser: argparse.ArgumentParser) -> None:
     """Add the option --study, the panel's id of a study."""
     parser.add_argument(
         "--study",
@@ -96,7 +96,7 @@ def add_study(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _parse_round(text: str) -> str:
+def _parse_round_name(text: str) -> str:
     """Return the validated name of a bonus round, for argparse."""
     try:
         return validate_bonus_round(text)

@@ -27,10 +27,10 @@ SET_ERRORS = {
     "users_missing": "there is no user yet (`manage.py createsuperuser` makes one)",
     "users_several": "there are several users: name the set's owner with --owner USERNAME",
 }
-"""The sentence of each code of a `SetError`."""
+"""The sentence of each code of a `QuestionSetError`."""
 
 
-class SetError(CommandError):
+class QuestionSetError(CommandError):
     """Error: the question set or its owner is unknown or invalid.
 
     `code` is a key of `SET_ERRORS`.
@@ -41,7 +41,7 @@ class SetError(CommandError):
         self.code, self.values = code, values
 
 
-class SetCommand(BaseCommand):
+class QuestionSetCommand(BaseCommand):
     """Base class of commands on one question set, which is given by name or id."""
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -72,9 +72,9 @@ class SetCommand(BaseCommand):
             theirs = QuestionSet.objects.filter(owner=owner.pk).order_by("name")
             names = ", ".join(theirs.values_list("name", flat=True))
             values = {"owner": owner.get_username(), "name": name, "names": names or "none"}
-            raise SetError("set_unknown", **values)
+            raise QuestionSetError("set_unknown", **values)
         if not name or len(name) > LONGEST_NAME:
-            raise SetError("set_name_length", most=LONGEST_NAME)
+            raise QuestionSetError("set_name_length", most=LONGEST_NAME)
         return QuestionSet(owner_id=owner.pk, name=name)
 
     def _find_owner(self, username: str | None) -> AbstractBaseUser:
@@ -86,8 +86,8 @@ class SetCommand(BaseCommand):
         if len(owners) == 1:
             return owners[0]
         if username is not None:
-            raise SetError("user_unknown", username=username)
-        raise SetError("users_several" if owners else "users_missing")
+            raise QuestionSetError("user_unknown", username=username)
+        raise QuestionSetError("users_several" if owners else "users_missing")
 
 
 def _find_set_by_id(text: str) -> QuestionSet | None:
@@ -98,7 +98,7 @@ def _find_set_by_id(text: str) -> QuestionSet | None:
         return None
 
 
-class ImportCommand(SetCommand):
+class ImportCommand(QuestionSetCommand):
     """Base class of import commands: runs the import and prints its reports."""
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -81,7 +81,7 @@ def _can_see_any_set(user: AnyUser, readers: frozenset[str]) -> bool:
         return True
     if not user.is_authenticated or not user.is_active:
         return False
-    return _get_rows("QuestionSet").filter(match_visible_sets(user, readers)).exists()
+    return _get_model_rows("QuestionSet").filter(match_visible_sets(user, readers)).exists()
 
 
 def _is_invited(user: AnyUser) -> bool:
@@ -90,7 +90,7 @@ def _is_invited(user: AnyUser) -> bool:
         user.is_authenticated
         and user.is_active
         and any(
-            _get_rows(name).filter(user=user.pk, pending=True).exists()
+            _get_model_rows(name).filter(user=user.pk, pending=True).exists()
             for name in INVITATION_MODELS
         )
     )
@@ -98,7 +98,9 @@ def _is_invited(user: AnyUser) -> bool:
 
 def is_writing_member(user: AnyUser) -> bool:
     """Return whether the user writes or checks problems in any writing project."""
-    return bool(user.is_authenticated and user.is_active and ties.has_writing_role(_get_key(user)))
+    return bool(
+        user.is_authenticated and user.is_active and ties.has_writing_role(_get_user_key(user))
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +149,7 @@ class Access:
             # Rows of the user's own sets are matched by their owner already. Listing those sets
             # here again would cost a query and a long parameter list on every page.
             seen_sets = ties.load_set_keys(
-                sets, _get_key(user) if self.owned_where_answered else None
+                sets, _get_user_key(user) if self.owned_where_answered else None
             )
             if seen_sets != []:
                 rows_with_answers = model._base_manager.filter(
@@ -195,14 +197,14 @@ def match_editable_sets(user: AnyUser) -> Q:
     """Return the condition that the user owns a question set or is a requester in its team."""
     if not is_requester(user):
         return match_owned_sets(user)
-    return match_owned_sets(user) | _match_keys("team", ties.load_team_keys(_get_key(user)))
+    return match_owned_sets(user) | _match_keys("team", ties.load_team_keys(_get_user_key(user)))
 
 
 def match_visible_sets(user: AnyUser, readers: frozenset[str]) -> Q:
     """Return the condition that the user may see what the roles `readers` see of a question set."""
     condition = match_editable_sets(user)
     if readers:
-        condition |= _match_keys("pk", ties.load_shared_set_keys(_get_key(user), readers))
+        condition |= _match_keys("pk", ties.load_shared_set_keys(_get_user_key(user), readers))
     return condition
 
 
@@ -212,11 +214,11 @@ def _match_keys(path: str, keys: ties.Keys) -> Q:
     return Q() if keys == [] else Q(**{f"{path}__in": keys})
 
 
-def _get_key(user: AnyUser) -> int:
+def _get_user_key(user: AnyUser) -> int:
     """Return the user's primary key; 0 for a user who is not stored."""
     return int(user.pk or 0)
 
 
-def _get_rows(name: str) -> models.QuerySet[Any, Any]:
+def _get_model_rows(name: str) -> models.QuerySet[Any, Any]:
     """Return all rows of the model `name`; it is looked up late to avoid a circular import."""
     return apps.get_model("annotations", name)._default_manager.order_by()

@@ -19,7 +19,7 @@ from annotations.models.base import Record, ScopedQuerySet
 M = TypeVar("M", bound=models.Model, covariant=True)
 
 
-def is_only_invited(user: User) -> bool:
+def has_never_signed_in(user: User) -> bool:
     """Return whether a user has never signed in, so that invitations need acceptance."""
     return user.last_login is None
 

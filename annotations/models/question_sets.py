@@ -213,7 +213,7 @@ class QuestionSetVersion(Record):
         passages = {old.pk: old.copy_unsaved(draft) for old in self.passages.order_by(*order)}
         is_other_set = question_set.pk != self.question_set_id
         if is_other_set:
-            _copy_images(list(passages.values()), question_set)
+            _copy_passage_images(list(passages.values()), question_set)
         # Before the questions, which need the keys of their passages.
         draft.passages.bulk_create(passages.values(), batch_size=1000)
         questions = {}
@@ -247,7 +247,7 @@ class QuestionSetVersion(Record):
         return draft
 
 
-def _copy_images(passages: list[Any], question_set: QuestionSet) -> None:
+def _copy_passage_images(passages: list[Any], question_set: QuestionSet) -> None:
     """Copy the images of passages into another question set, and link the passages to them."""
     # Each image is copied once, although several passages may show it.
     images = apps.get_model("annotations", "Image")._default_manager

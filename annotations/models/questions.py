@@ -229,7 +229,11 @@ class Question(Item):
         Ignores case, extra spaces and the composition of characters.
         """
         accepted = self.accepted_texts
-        return normalize_text(answer) in map(normalize_text, accepted) if accepted else None
+        return (
+            normalise_for_matching(answer) in map(normalise_for_matching, accepted)
+            if accepted
+            else None
+        )
 
     def copy_unsaved(self, version: QuestionSetVersion) -> Question:
         """Return an unsaved copy for another version; the caller replaces its passage."""
@@ -242,7 +246,7 @@ GRADED = (Question.Role.GRADED, Question.Role.GOLD)
 """Roles whose answers are graded."""
 
 
-def normalize_text(text: str) -> str:
+def normalise_for_matching(text: str) -> str:
     """Return a text normalized for comparison: NFKC, case-folded, with single spaces."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 

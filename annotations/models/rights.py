@@ -47,10 +47,10 @@ def rights(user: AnyUser, question_set: QuestionSet) -> Rights:
     row = (
         QuestionSet.objects.filter(pk=question_set.pk)
         .values_list(
-            _annotate(match_visible_sets(user, VIEWERS_AND_EXPERTS)),
-            _annotate(match_visible_sets(user, VIEWERS)),
-            _annotate(match_editable_sets(user)),
-            _annotate(match_owned_sets(user)),
+            _build_annotation(match_visible_sets(user, VIEWERS_AND_EXPERTS)),
+            _build_annotation(match_visible_sets(user, VIEWERS)),
+            _build_annotation(match_editable_sets(user)),
+            _build_annotation(match_owned_sets(user)),
         )
         .first()
     )
@@ -80,6 +80,6 @@ def _find_cached_rights(
     )
 
 
-def _annotate(condition: Q) -> ExpressionWrapper[Q]:
+def _build_annotation(condition: Q) -> ExpressionWrapper[Q]:
     """Return a condition as a Boolean query annotation."""
     return ExpressionWrapper(condition, output_field=BooleanField())

@@ -98,21 +98,21 @@ class Translation(Scoped):
         )
 
 
-def list_translatable_texts(row: Row, language: str) -> dict[str, Any]:
+def collect_translatable_texts(row: Row, language: str) -> dict[str, Any]:
     """Return the texts of a version, passage or question to translate, by field name.
 
     An item that is written in that language needs none. Choices are translated but never compared
     (the stored answer is the original choice), so their right answers need no translation.
     """
     if isinstance(row, QuestionSetVersion):
-        return _drop_empty({"guidelines": row.guidelines, "consent_text": row.consent_text})
+        return _drop_empty_texts({"guidelines": row.guidelines, "consent_text": row.consent_text})
     if row.language and row.language.lower() == language.lower():
         return {}
     if isinstance(row, Passage):
         alt = row.image_alt if row.image_id else ""
-        return _drop_empty({"title": row.title, "text": row.text, "image_alt": alt})
+        return _drop_empty_texts({"title": row.title, "text": row.text, "image_alt": alt})
     is_choice = row.kind == Question.Kind.CHOICE
-    return _drop_empty(
+    return _drop_empty_texts(
         {
             "text": row.text,
             "choices": row.choices if is_choice else [],
@@ -129,7 +129,7 @@ def is_fully_translated(name: str, original: Any, translated: Any) -> bool:
     return bool(translated.strip() if isinstance(translated, str) else translated)
 
 
-def is_list(name: str) -> bool:
+def is_list_field(name: str) -> bool:
     """Return whether the field `name` holds a list of texts."""
     return name in LISTS
 
@@ -139,7 +139,7 @@ def hash_original(original: Any) -> str:
     return hashlib.sha256(json.dumps(original, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
-def _drop_empty(texts: dict[str, Any]) -> dict[str, Any]:
+def _drop_empty_texts(texts: dict[str, Any]) -> dict[str, Any]:
     """Return the texts that are not empty, by name."""
     return {
         name: text

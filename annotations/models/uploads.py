@@ -151,7 +151,7 @@ def select_open_uploads(question_set: QuestionSet, owner_id: int) -> QuerySet[Up
 
 
 @receiver(post_delete, sender=Upload, dispatch_uid="annotations.uploads")
-def drop_files(instance: Upload, **kwargs: Any) -> None:
+def delete_files_of_upload(instance: Upload, **kwargs: Any) -> None:
     """Delete the files of a deleted upload (a signal receiver)."""
     instance.drop_files()
 

@@ -34,7 +34,7 @@ def build_network_check(networks: Sequence[str]) -> Vet:
     """
     allowed = [ip_network(network) for network in networks]
 
-    def vet(address: IPv4Address | IPv6Address) -> bool:
+    def is_permitted(address: IPv4Address | IPv6Address) -> bool:
         """Return whether connecting to the address is permitted."""
         meant = extract_ipv4(address)
         if any(meant in network for network in allowed if network.version == meant.version):
@@ -45,7 +45,7 @@ def build_network_check(networks: Sequence[str]) -> Vet:
             return False
         return meant.is_global and not meant.is_multicast
 
-    return vet
+    return is_permitted
 
 
 def extract_ipv4(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:

@@ -59,7 +59,7 @@ class SpreadTransport(httpx.AsyncBaseTransport):
             self._under_way[place] -= 1
             raise
         assert isinstance(response.stream, httpx.AsyncByteStream)
-        response.stream = _UntilClosed(response.stream, partial(self._release_pool, place))
+        response.stream = _NotifyingStream(response.stream, partial(self._release_pool, place))
         return response
 
     async def aclose(self) -> None:
@@ -72,7 +72,7 @@ class SpreadTransport(httpx.AsyncBaseTransport):
         self._under_way[place] -= 1
 
 
-class _UntilClosed(httpx.AsyncByteStream):
+class _NotifyingStream(httpx.AsyncByteStream):
     """Response stream that calls `closed` once when it is closed."""
 
     def __init__(self, stream: httpx.AsyncByteStream, closed: Callable[[], None]) -> None:
@@ -101,7 +101,7 @@ class VettedTransport(httpx.AsyncHTTPTransport):
     def __init__(self, vet: Vet, limits: httpx.Limits) -> None:
         super().__init__(verify=load_tls_context(trust_env=False), limits=limits, trust_env=False)
         # httpx offers no door of its own to the library below it.
-        self._pool._network_backend = _Vetting(vet)
+        self._pool._network_backend = _VettingBackend(vet)
 
 
 MOST_LOOKUPS = 32
@@ -109,7 +109,7 @@ MOST_LOOKUPS = 32
 
 
 @cache
-def _load_resolver() -> ThreadPoolExecutor:
+def _get_lookup_threads() -> ThreadPoolExecutor:
     """Return the threads that look up names, made once a process.
 
     Not those of the event loop: `asyncio.run` waits for them, however long a name server takes.
@@ -119,15 +119,15 @@ def _load_resolver() -> ThreadPoolExecutor:
 
 if hasattr(os, "register_at_fork"):
     # A forked process has the pool, but none of its threads.
-    os.register_at_fork(after_in_child=_load_resolver.cache_clear)
+    os.register_at_fork(after_in_child=_get_lookup_threads.cache_clear)
 
 
-async def _look_up(host: str, port: int, timeout: float | None) -> list[str]:
+async def _look_up_addresses(host: str, port: int, timeout: float | None) -> list[str]:
     """Return the IP addresses of a host; httpcore's ConnectError or ConnectTimeout without any."""
     look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
     try:
         async with asyncio.timeout(timeout):
-            found = await asyncio.get_running_loop().run_in_executor(_load_resolver(), look_up)
+            found = await asyncio.get_running_loop().run_in_executor(_get_lookup_threads(), look_up)
     except TimeoutError as error:
         raise httpcore.ConnectTimeout(f"no name server answered about {host}") from error
     except OSError as error:
@@ -135,7 +135,7 @@ async def _look_up(host: str, port: int, timeout: float | None) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
 
 
-class _Vetting(httpcore.AnyIOBackend):
+class _VettingBackend(httpcore.AnyIOBackend):
     """Network backend that checks the IP addresses of a host before connecting."""
 
     def __init__(self, vet: Vet) -> None:
@@ -150,7 +150,7 @@ class _Vetting(httpcore.AnyIOBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         """Return a connection to the host's first reachable address, if all are permitted."""
-        addresses = await _look_up(host, port, timeout)
+        addresses = await _look_up_addresses(host, port, timeout)
         for address in addresses:
             if not self._vet(ip_address(address)):
                 raise AddressRefusedError(f"the address {address} of {host} is not allowed here")

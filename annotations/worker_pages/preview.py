@@ -23,7 +23,7 @@ from annotations.answering.languages import find_language
 from annotations.answering.practice import grade_practice_answer
 from annotations.answering.progress import FEEDBACK, PAGE, REVIEW, TEXT
 from annotations.answering.wording import wording
-from annotations.languages import name_of, own_name
+from annotations.languages import get_english_language_name, get_native_language_name
 from annotations.models import (
     Collection,
     QuestionSet,
@@ -223,7 +223,7 @@ def _build_banner(state: PreviewState, preview: PreviewPages, *, edits: bool) ->
         "protocol": collection.protocol,
         "other_protocol": with_other.address,
         "languages": [
-            (name_of(tag), replace(state.go_to_step(step), language=tag).address)
+            (get_english_language_name(tag), replace(state.go_to_step(step), language=tag).address)
             for tag in collection.version.every_language
             if tag != collection.version.shown_in
         ],
@@ -275,7 +275,8 @@ def _render_step(
         context["n_questions"] = preview.n_graded
         languages = collection.version.every_language
         context["languages"] = len(languages) > 1 and [
-            (tag, own_name(tag), replace(state, language=tag).address) for tag in languages
+            (tag, get_native_language_name(tag), replace(state, language=tag).address)
+            for tag in languages
         ]
         return render_page(request, "consent.html", collection, context)
     if preview_page.kind == REVIEW:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from annotations.answering.collecting import CODE
 from annotations.answering.languages import choose_interface_language, find_language
 from annotations.answering.wording import wording
-from annotations.languages import own_name
+from annotations.languages import get_native_language_name
 from annotations.models import Collection, QuestionSetVersion
 
 
@@ -53,7 +53,7 @@ def render_page(
         "direction": "rtl" if translation.get_language_bidi() else "ltr",
         "content_language": content,
         "other_languages": [
-            (tag, own_name(tag)) for tag in version.every_language if tag != content
+            (tag, get_native_language_name(tag)) for tag in version.every_language if tag != content
         ],
     }
     response = render(request, f"worker/{template}", base | (context or {}), status=status)

@@ -12,7 +12,7 @@ from annotations.models import (
     Team,
     WritingMember,
     WritingProject,
-    is_only_invited,
+    has_never_signed_in,
     rights,
 )
 from annotations.models.access import AnyUser
@@ -81,7 +81,7 @@ def invite(project: WritingProject, person: User, role: str) -> WritingMember:
         user=person,
         defaults={"role": role},
         # Only a new member is pending: a changed role needs no new invitation.
-        create_defaults={"role": role, "pending": is_only_invited(person)},
+        create_defaults={"role": role, "pending": has_never_signed_in(person)},
     )[0]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser, OutputWrapper
 
 from annotations.exchange.writing.formats import FORMATS, find_format
-from annotations.management.importing import SetCommand
+from annotations.management.importing import QuestionSetCommand
 from annotations.models import QuestionSet, QuestionSetVersion
 from evaluation.core.messages.console import (
     BAD_INPUT,
@@ -24,7 +24,7 @@ from evaluation.runs.exports import ChoiceError, Export, find_run, find_version
 KILOBYTE = 1000
 
 
-class ExportCommand(SetCommand):
+class ExportCommand(QuestionSetCommand):
     """Base class of export commands; `answered` is whether the export contains answers."""
 
     answered = True

@@ -36,7 +36,7 @@ class Labels:
         """Return the numeric grade of a mark: its label's grade, else its number, else None."""
         # A label such as "1" may have a value of its own, so the table precedes the number.
         value = self.values.get(normalise_label(mark))
-        return parse_number(mark) if value is None else value
+        return parse_finite_number(mark) if value is None else value
 
 
 def normalise_label(label: str) -> str:
@@ -44,7 +44,7 @@ def normalise_label(label: str) -> str:
     return normalise_text(label).casefold()
 
 
-def parse_number(mark: str) -> float | None:
+def parse_finite_number(mark: str) -> float | None:
     """Parse a mark as a finite number; None for any other text."""
     try:
         number = float(mark)
@@ -67,7 +67,7 @@ def _parse_entries(text: str) -> Iterator[tuple[str, float]]:
         label = normalise_label(raw)
         if not equals or not label:
             raise ValueError(f"{entry.strip()!r} is not LABEL=VALUE, such as correct=1")
-        number = parse_number(value)
+        number = parse_finite_number(value)
         if number is None:
             raise ValueError(f"the value of the label {raw.strip()!r} is no number: {value!r}")
         if label in seen:

@@ -36,7 +36,7 @@ def read_semeval(handle: BinaryIO, problems: Problems, marked: MarkedFile) -> No
     """
     name = problems.file
     parser = make_parser()  # type: ignore[no-untyped-call]
-    handler = _Handler(parser.getLineNumber, problems, marked)
+    handler = _SemevalHandler(parser.getLineNumber, problems, marked)
     parser.setContentHandler(handler)
     size = 0
     try:
@@ -60,7 +60,7 @@ def read_semeval(handle: BinaryIO, problems: Problems, marked: MarkedFile) -> No
         raise InputError.from_code(name, "no_question_element")
 
 
-class _Handler(ContentHandler):
+class _SemevalHandler(ContentHandler):
     """SAX handler that adds the graded answers of each question element to a `MarkedFile`."""
 
     def __init__(self, line: Callable[[], int], problems: Problems, found: MarkedFile) -> None:

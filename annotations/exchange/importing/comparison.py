@@ -14,7 +14,7 @@ from annotations.models import COUNTERS, Response, Submission, Worker
 NOT_COUNTED = (None,) * len(COUNTERS)
 
 
-def refuse_erased(
+def refuse_withdrawn_workers(
     stage: Stage, workers: list[int], submissions: list[int], problems: Problems
 ) -> None:
     """Raise `InputError` for each worker who withdrew, from all question sets or this version."""
@@ -37,7 +37,7 @@ def refuse_erased(
     problems.raise_if_any()
 
 
-def compare(
+def compare_with_stored_answers(
     stage: Stage,
     keys: list[int],
     old_numbers: dict[int, int],
@@ -100,9 +100,9 @@ def _find_difference(
     if not is_same_text(text, staged.text):
         return "text"
     times = (
-        parse_time(staged.started),
-        parse_time(staged.submitted),
-        parse_time(staged.first_draft),
+        parse_staged_time(staged.started),
+        parse_staged_time(staged.submitted),
+        parse_staged_time(staged.first_draft),
     )
     staged_facts = (*times, staged.seconds)
     if any(
@@ -111,7 +111,7 @@ def _find_difference(
         return "time"
     if staged.language is not None and staged.language != stored[4]:
         return "language"
-    if staged.signals is not None and [*list_signals(staged)] != stored[5:]:
+    if staged.signals is not None and [*list_signal_values(staged)] != stored[5:]:
         return "count of how it was written"
     # An ordinary file says nothing about flags, and then nothing is rejected in it.
     if staged.rejected is not None and bool(staged.rejected) != rejected:
@@ -119,12 +119,12 @@ def _find_difference(
     return ""
 
 
-def parse_time(text: str | None) -> datetime | None:
+def parse_staged_time(text: str | None) -> datetime | None:
     """Parse the ISO 8601 time of a file's answer; None if it has none."""
     return None if text is None else datetime.fromisoformat(text)
 
 
-def list_signals(staged: StagedAnswer) -> tuple[str | int | None, ...]:
+def list_signal_values(staged: StagedAnswer) -> tuple[str | int | None, ...]:
     """Return state and counts of the writing signals of a file's answer; None if not counted."""
     if staged.signals is None:
         return ("", *NOT_COUNTED)

@@ -17,18 +17,18 @@ from annotations.exchange.importing.report import DRY_RUN, NOTHING_CHANGED
 from annotations.exchange.importing.target import (
     BATCH,
     IDS,
-    lock_set,
+    lock_question_set,
     open_transaction,
     split_in_chunks,
 )
-from annotations.exchange.presets import Arranged
+from annotations.exchange.presets import LocatedTable
 from annotations.exchange.presets.demographics import (
     DemographicFile,
     DemographicMapping,
     StatusRule,
     read_demographics,
 )
-from annotations.exchange.presets.joining import Join, note_join_problems
+from annotations.exchange.presets.joining import DemographicJoin, record_join_problems
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.mturk import PANEL as MTURK
 from annotations.exchange.reading.source import Readable, make_source
@@ -51,7 +51,7 @@ class DemographicReport:
     nothing changed or nothing was stored.
     """
 
-    join: Join
+    join: DemographicJoin
     version: int
     question_set: str
     n_new: int
@@ -121,26 +121,30 @@ def import_demographics(
     numbers are read as 101, unless `keep_ids`. Raises `InputError` for bad rows, for a
     file without a worker of the answers, and for statuses without a decision.
     """
-    source = Arranged.from_dict(make_source(given), arrangement or {}).source
+    source = LocatedTable.from_dict(make_source(given), arrangement or {}).source
     roles = DemographicMapping.from_dict(dict(mapping))
     file = read_demographics(source, roles, keep_ids=keep_ids)
     rule = StatusRule(statuses)
     with open_transaction(dry_run):
-        target = find_answered_version(question_set if dry_run else lock_set(question_set))
+        target = find_answered_version(question_set if dry_run else lock_question_set(question_set))
         submissions = load_submissions(target)
-        stored = _load_extra(submissions, file)
-        join = Join.from_workers(file, submissions, _count_replaced(stored, file))
+        stored = _load_answer_keys(submissions, file)
+        join = DemographicJoin.from_workers(file, submissions, _count_replaced(stored, file))
         problems = Problems(file.name)
-        note_join_problems(problems, join, rule, file.mapping.worker)
+        record_join_problems(problems, join, rule, file.mapping.worker)
         problems.raise_if_any()
         changes = _collect_changes(stored, file)
         rejected = join.affected if rule == StatusRule.APPLY else ()
-        n_flagged = _mark_rejected(changes, [key for name in rejected for key in submissions[name]])
+        n_flagged = _mark_answers_rejected(
+            changes, [key for name in rejected for key in submissions[name]]
+        )
         n_new = len({change.worker for change in changes.values() if change.changes_cells})
         brought_by = None
         if target is not None and not dry_run and (n_new or n_flagged):
             _store_changes(changes)
-            brought_by = _record_changes(changes, target, file, join, imported_by).public_id
+            brought_by = _store_import_of_changes(
+                changes, target, file, join, imported_by
+            ).public_id
     return DemographicReport(
         join,
         target.number if target else 0,
@@ -154,11 +158,11 @@ def import_demographics(
     )
 
 
-def preview_join(question_set: QuestionSet, file: DemographicFile) -> Join:
+def preview_join(question_set: QuestionSet, file: DemographicFile) -> DemographicJoin:
     """Return the join of a demographic export with the stored answers; reads only."""
     submissions = load_submissions(find_answered_version(question_set))
-    stored = _load_extra(submissions, file)
-    return Join.from_workers(file, submissions, _count_replaced(stored, file))
+    stored = _load_answer_keys(submissions, file)
+    return DemographicJoin.from_workers(file, submissions, _count_replaced(stored, file))
 
 
 def find_answered_version(question_set: QuestionSet) -> QuestionSetVersion | None:
@@ -177,7 +181,7 @@ def load_submissions(version: QuestionSetVersion | None) -> dict[str, list[int]]
     return found
 
 
-def find_other_sets(
+def find_sets_of_workers(
     sets: QuerySet[QuestionSet], workers: Sequence[str], most: int = 5
 ) -> list[tuple[QuestionSet, int]]:
     """Return the question sets in which most of the workers answered, each with their number."""
@@ -198,7 +202,7 @@ _Stored = dict[tuple[str, str], list[int]]
 """Keys of answers by their worker and their extra information as JSON."""
 
 
-def _load_extra(submissions: Mapping[str, Sequence[int]], file: DemographicFile) -> _Stored:
+def _load_answer_keys(submissions: Mapping[str, Sequence[int]], file: DemographicFile) -> _Stored:
     """Return the participants' answer keys, by (worker, extra information as JSON)."""
     names = {key: name for name in file.rows for key in submissions.get(name, ())}
     found: _Stored = {}
@@ -221,7 +225,7 @@ def _count_replaced(stored: _Stored, file: DemographicFile) -> dict[str, int]:
 
 
 @dataclass(slots=True)
-class _Change:
+class _AnswerChange:
     """Changes that a file makes to one answer: its extra cells and whether it is rejected."""
 
     worker: str
@@ -236,16 +240,16 @@ class _Change:
         return any(self.before.get(name) != cell for name, cell in self.cells.items())
 
 
-def _collect_changes(stored: _Stored, file: DemographicFile) -> dict[int, _Change]:
+def _collect_changes(stored: _Stored, file: DemographicFile) -> dict[int, _AnswerChange]:
     """Return the changes that the file's cells make to the participants' answers, by answer key."""
     return {
-        key: _Change(name, json.loads(text), file.rows[name].cells)
+        key: _AnswerChange(name, json.loads(text), file.rows[name].cells)
         for (name, text), keys in stored.items()
         for key in keys
     }
 
 
-def _mark_rejected(changes: Mapping[int, _Change], submissions: Sequence[int]) -> int:
+def _mark_answers_rejected(changes: Mapping[int, _AnswerChange], submissions: Sequence[int]) -> int:
     """Mark submitted answers as rejected in `changes`; return how many were not rejected before."""
     n_flagged = 0
     for chunk in split_in_chunks(submissions, IDS):
@@ -256,7 +260,7 @@ def _mark_rejected(changes: Mapping[int, _Change], submissions: Sequence[int]) -
     return n_flagged
 
 
-def _store_changes(changes: Mapping[int, _Change]) -> None:
+def _store_changes(changes: Mapping[int, _AnswerChange]) -> None:
     """Store the cells and flags of a file at the answers.
 
     The time of the change is set for flags only: runs do not read the cells, so grades stay
@@ -275,11 +279,11 @@ def _store_changes(changes: Mapping[int, _Change]) -> None:
         Response.objects.filter(pk__in=chunk).update(rejected=True, updated_at=timezone.now())
 
 
-def _record_changes(
-    changes: Mapping[int, _Change],
+def _store_import_of_changes(
+    changes: Mapping[int, _AnswerChange],
     target: QuestionSetVersion,
     file: DemographicFile,
-    join: Join,
+    join: DemographicJoin,
     imported_by: int | None,
 ) -> Import:
     """Store the import with the earlier values of every answer, and return it."""

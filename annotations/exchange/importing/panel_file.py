@@ -32,7 +32,7 @@ def store_panel_file(
 ) -> None:
     """Store the rows of a panel's file after its answers; rows of unknown workers are left out."""
     file = PanelFile.objects.create(version=version, name=name[:LONGEST_NAME], header=list(header))
-    for start, chunk in _number_chunks(rows):
+    for start, chunk in _split_rows_in_chunks(rows):
         submissions = dict(
             Submission.objects.filter(
                 version=version,
@@ -56,7 +56,7 @@ def store_panel_file(
     PanelFile.objects.filter(version=version, rows=None).delete()
 
 
-def _number_chunks(rows: Iterable[PanelFileRow]) -> Iterator[tuple[int, list[PanelFileRow]]]:
+def _split_rows_in_chunks(rows: Iterable[PanelFileRow]) -> Iterator[tuple[int, list[PanelFileRow]]]:
     """Yield (position of the first row, rows) in chunks of at most 2,000 rows."""
     start, remaining = 0, iter(rows)
     while chunk := list(islice(remaining, BATCH)):

@@ -6,15 +6,15 @@ from typing import Any
 
 from annotations.exchange.importing.import_records import (
     create_import,
-    mark_items,
-    record_questions,
+    mark_imported_items,
+    record_question_import,
 )
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
     find_next_position,
-    get_version,
-    lock_set,
+    get_or_create_version,
+    lock_question_set,
     open_transaction,
 )
 from annotations.exchange.importing.translations import add_translations
@@ -51,7 +51,7 @@ def import_passages(
     file = read_passages(path, columns)
     problems = Problems(file.name)
     with open_transaction(dry_run):
-        version = get_version(lock_set(question_set), None, file.name)
+        version = get_or_create_version(lock_question_set(question_set), None, file.name)
         stored = {row.external_id: row for row in version.passages.all()}
         new_records: list[PassageRecord] = []
         for record in file.records:
@@ -59,7 +59,7 @@ def import_passages(
             if row is None:
                 new_records.append(record)
             else:
-                _compare(
+                _compare_with_stored_row(
                     record, record.passage, build_passage_fields(record), row, version, problems
                 )
         problems.raise_if_any()
@@ -89,8 +89,8 @@ def import_passages(
             n_passages=len(new_ids),
         )
         if new_import:
-            mark_items(Passage, new_import, new_ids)
-    return _build_report(
+            mark_imported_items(Passage, new_import, new_ids)
+    return _build_import_report(
         "passages", file, version, len(new_records) + n_translated, dry_run, n_translated
     )
 
@@ -113,7 +113,7 @@ def import_questions(
     file = read_questions(path, columns)
     problems = Problems(file.name)
     with open_transaction(dry_run):
-        version = get_version(lock_set(question_set), None, file.name)
+        version = get_or_create_version(lock_question_set(question_set), None, file.name)
         passages = {row.external_id: row.pk for row in version.passages.all()}
         # All at once, not a query for each row of the file.
         stored = {row.external_id: row for row in version.questions.all()}
@@ -133,10 +133,12 @@ def import_questions(
             if row is None:
                 new_records.append(record)
             elif not row.text:
-                completed.append(_complete(row, record, passages))
+                completed.append(_complete_question(row, record, passages))
             else:
                 record_fields = build_question_fields(record, passages)
-                _compare(record, record.question, record_fields, row, version, problems)
+                _compare_with_stored_row(
+                    record, record.question, record_fields, row, version, problems
+                )
         problems.raise_if_any()
         names = [*build_question_fields(file.records[0], passages)]
         # A question that an import of answers created without a text now belongs to both imports.
@@ -167,7 +169,7 @@ def import_questions(
         new_ids = [record.question for record in new_records]
         counted_ids = {*new_ids, *(row.external_id for row in completed)}
         n_completed = len(completed) + len(translated_ids - counted_ids)
-        record_questions(
+        record_question_import(
             version,
             file,
             new_ids,
@@ -175,7 +177,7 @@ def import_questions(
             n_completed=n_completed,
             imported_by=imported_by,
         )
-    return _build_report(
+    return _build_import_report(
         "questions", file, version, len(new_records) + n_completed, dry_run, n_completed, notes
     )
 
@@ -230,7 +232,7 @@ def build_question_fields(record: QuestionRecord, passages: dict[str, int]) -> d
     }
 
 
-def _complete(row: Question, record: QuestionRecord, passages: dict[str, int]) -> Question:
+def _complete_question(row: Question, record: QuestionRecord, passages: dict[str, int]) -> Question:
     """Fill a stored question that has no text with the values of a file record; return it."""
     for name, value in build_question_fields(record, passages).items():
         setattr(row, name, value)
@@ -239,7 +241,7 @@ def _complete(row: Question, record: QuestionRecord, passages: dict[str, int]) -
     return row
 
 
-def _compare(
+def _compare_with_stored_row(
     record: Record,
     name: str,
     record_fields: dict[str, Any],
@@ -264,7 +266,7 @@ def _compare(
         )
 
 
-def _build_report(
+def _build_import_report(
     what: str,
     file: ItemFile[Any],
     version: QuestionSetVersion,

@@ -17,7 +17,7 @@ AS_THEY_ARE = {"TextField", "CharField", "ForeignKey", "BooleanField", "FloatFie
 """Field types whose Python values every database takes unchanged."""
 
 
-def add_rows(
+def insert_rows(
     model: type[models.Model],
     names: Sequence[str],
     rows: Iterable[Sequence[Any]],
@@ -34,7 +34,7 @@ def add_rows(
     ]  # not the proxy `connection`, which looks it up at each use
     fields = _require_all_fields(model, (*names, *same))
     prepare = _build_converters(fields, names, connection)
-    fixed = _convert_same(fields, same, connection)
+    fixed = _convert_shared_values(fields, same, connection)
     columns, table = (
         _quote_columns(fields, (*names, *same), connection),
         _quote_table(model, connection),
@@ -104,7 +104,7 @@ class PreparedRows:
     def insert(self, keys: Mapping[str, Sequence[int]], same: Mapping[str, Any]) -> None:
         """Insert all rows into the model's table; `keys` maps a field's numbers to primary keys.
 
-        `same` are fields with one value for all rows; as in `add_rows`, every field is named.
+        `same` are fields with one value for all rows; as in `insert_rows`, every field is named.
         """
         connection = connections[DEFAULT_DB_ALIAS]
         fields = _require_all_fields(self.model, (*self.names, *same))
@@ -130,7 +130,7 @@ class PreparedRows:
                 f"INSERT INTO {_quote_table(self.model, connection)} ({columns}) "  # noqa: S608
                 f"SELECT {', '.join(select_items)} FROM {self._table} ahead {' '.join(joins)} "
                 "ORDER BY ahead.number",
-                _convert_same(fields, same, connection),
+                _convert_shared_values(fields, same, connection),
             )
 
     def close(self) -> None:
@@ -209,7 +209,7 @@ def _convert_row(converters: list[Callable[[Any], Any] | None], row: Sequence[An
     ]
 
 
-def _convert_same(
+def _convert_shared_values(
     fields: Mapping[str, Any], same: Mapping[str, Any], connection: BaseDatabaseWrapper
 ) -> list[Any]:
     """Return the values that all rows share, converted for the database."""

@@ -20,13 +20,13 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from annotations.exchange.importing.rows import PreparedRows
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import is_same_text, name_extra_cells
+from annotations.exchange.reading.answers import is_same_text, map_extra_cells
 from annotations.exchange.reading.duplicates import (
     DuplicateRule,
     Duplicates,
     DuplicatesByWorker,
-    read_rule,
-    replaces,
+    parse_duplicate_rule,
+    should_replace,
 )
 from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
@@ -218,7 +218,7 @@ class Stage:
         self.questions = about["questions"]
         self.n_repeated = about["n_repeated"]
         self.n_superseded = about["n_superseded"]
-        self.duplicates = about["duplicates"] and read_rule(about["duplicates"])
+        self.duplicates = about["duplicates"] and parse_duplicate_rule(about["duplicates"])
         self._numbers = {(w.panel, w.name): number for number, w in enumerate(self.workers)}
         self._places = {name: number for number, name in enumerate(self.questions)}
 
@@ -256,7 +256,7 @@ class Stage:
             if facts is not None:
                 self.workers[worker].add_facts(facts)
                 self._note_attempt(worker, record.line, facts)
-            extra = _encode_extra(record, kept_aside)
+            extra = _encode_extra_cells(record, kept_aside)
             values: tuple[Any, ...] = (None, None, None, None)
             end_values: tuple[Any, ...] = (None, None, None)
             if facts is not None:
@@ -312,7 +312,7 @@ class Stage:
             source.record_conflict(record, line, of_flag=is_same)
         else:
             self.n_superseded += 1
-            if replaces(record.text, text, rule):
+            if should_replace(record.text, text, rule):
                 self._db.execute("DELETE FROM answer WHERE worker = ? AND question = ?", pair)
                 self._db.execute(_INSERT, row)
 
@@ -443,15 +443,15 @@ class Stage:
 _COLUMNS = ", ".join(StagedAnswer._fields)
 
 
-def read_extra(cells: str, kept_aside: Sequence[str]) -> dict[str, Any]:
+def decode_extra_cells(cells: str, kept_aside: Sequence[str]) -> dict[str, Any]:
     """Return the further cells of an answer in the stage, by column name."""
     if not cells:
-        return name_extra_cells((), kept_aside)
+        return map_extra_cells((), kept_aside)
     values = json.loads(cells)
-    return values if isinstance(values, dict) else name_extra_cells(tuple(values), kept_aside)
+    return values if isinstance(values, dict) else map_extra_cells(tuple(values), kept_aside)
 
 
-def _encode_extra(record: AnswerRecord, kept_aside: Sequence[str]) -> str:
+def _encode_extra_cells(record: AnswerRecord, kept_aside: Sequence[str]) -> str:
     """Return the further cells of a record as JSON: a list, or an object by column name."""
     if record.facts is not None:
         aside = dict(zip(kept_aside, record.extra, strict=False))

@@ -8,7 +8,7 @@ from typing import Any
 from annotations.exchange.importing.target import BATCH
 from annotations.exchange.problems import Problems
 from annotations.models import Passage, Question, QuestionSetVersion, Translation
-from annotations.models.translations import hash_original, list_translatable_texts
+from annotations.models.translations import collect_translatable_texts, hash_original
 
 TranslatedRow = tuple[int, Passage | Question, dict[str, dict[str, Any]]]
 """The line, the row as it is stored, and its texts by language and field."""
@@ -38,7 +38,7 @@ def add_translations(
             translation = stored.get((language, *key_pair)) or Translation(
                 version=version, language=language, passage_id=key_pair[0], question_id=key_pair[1]
             )
-            originals = list_translatable_texts(row, language)
+            originals = collect_translatable_texts(row, language)
             for name, text in texts.items():
                 if translation.texts.get(name, text) != text:
                     problems.add_code(line, f"{name}.{language}", "translation_differs")

@@ -15,8 +15,8 @@ from typing import Any
 
 from annotations.exchange.header import fill_empty_headings
 from annotations.exchange.presets.cells import compute_mean_words, is_number, is_time
-from annotations.exchange.presets.columns import is_question
-from annotations.exchange.presets.declared import is_list_of_submissions, recognise_preset
+from annotations.exchange.presets.columns import is_question_text
+from annotations.exchange.presets.declared import is_submission_list, recognise_preset
 from annotations.exchange.presets.header_rows import find_second_header
 from annotations.exchange.presets.table import COMPARED, Head
 from annotations.exchange.problems import InputError
@@ -38,7 +38,7 @@ Row = tuple[int, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Arrangement:
+class TableChoice:
     """User's choice of sheet and header row; "" and 0 mean that they are detected."""
 
     sheet: str = ""
@@ -47,7 +47,7 @@ class Arrangement:
 
 
 @dataclass(frozen=True, slots=True)
-class Arranged:
+class LocatedTable:
     """A file with the located table (sheet and header row) and the names of its sheets.
 
     `sheet` is the name of the one that is read, "" where there are none, and `header_row` is 0
@@ -70,7 +70,7 @@ class Arranged:
         }
 
     @classmethod
-    def from_dict(cls, source: Source, values: Mapping[str, Any]) -> Arranged:
+    def from_dict(cls, source: Source, values: Mapping[str, Any]) -> LocatedTable:
         """Return a file whose table location is that in a dict made by `as_dict`."""
         of_source = {name: inner for name, inner in values.items() if name != "sheets"}
         placed = replace(source, **of_source)
@@ -87,13 +87,13 @@ class Arranged:
         return f"Read: {place}"
 
 
-def locate_table(given: Readable, chosen: Arrangement | None = None) -> Arranged:
+def locate_table(given: Readable, chosen: TableChoice | None = None) -> LocatedTable:
     """Locate the table of a file, at the chosen sheet and row or at the detected ones.
 
     Raises `InputError` for a choice that the file does not have, and for a workbook that cannot be
     read.
     """
-    chosen, source = chosen or Arrangement(), make_source(given)
+    chosen, source = chosen or TableChoice(), make_source(given)
     source = replace(source, is_turned=chosen.is_turned, names_corner=chosen.is_turned)
     if source.suffix == ".xlsx":
         return _locate_workbook_table(source, chosen)
@@ -102,14 +102,14 @@ def locate_table(given: Readable, chosen: Arrangement | None = None) -> Arranged
     if source.suffix not in OF_TEXT:
         if chosen.header_row or chosen.is_turned:
             raise InputError.from_code(source.name, "header_of_objects")
-        return Arranged(source)
+        return LocatedTable(source)
     rows = _read_text_rows(source)
-    row = chosen.header_row or _find_text_header(rows)
-    named = source.names_corner or _lacks_names(rows, row)
-    return Arranged(replace(source, header_row=row, names_corner=named), header_row=row)
+    row = chosen.header_row or _find_header_line(rows)
+    named = source.names_corner or _lacks_needed_headings(rows, row)
+    return LocatedTable(replace(source, header_row=row, names_corner=named), header_row=row)
 
 
-def _locate_workbook_table(source: Source, chosen: Arrangement) -> Arranged:
+def _locate_workbook_table(source: Source, chosen: TableChoice) -> LocatedTable:
     """Return the located table of a workbook, on the chosen or the detected sheet."""
     sheets = read_first_rows(source, LOOKED_AT)
     titles = tuple(sheet.title or "" for sheet, _ in sheets)
@@ -128,11 +128,11 @@ def _locate_workbook_table(source: Source, chosen: Arrangement) -> Arranged:
         at = next((place for place in best if place is not None), 0)
     # A workbook without a sheet is refused when its rows are read.
     if not titles:
-        return Arranged(source)
+        return LocatedTable(source)
     row = chosen.header_row or find_header_row(rows[at])
-    named = source.names_corner or _lacks_names(rows[at], row)
+    named = source.names_corner or _lacks_needed_headings(rows[at], row)
     placed = replace(source, sheet=titles[at], header_row=row, names_corner=named)
-    return Arranged(placed, titles, titles[at], row)
+    return LocatedTable(placed, titles, titles[at], row)
 
 
 def _find_chosen_sheet(name: str, titles: Sequence[str]) -> int | None:
@@ -162,7 +162,7 @@ def _count_answer_words(name: str, rows: Sequence[Row]) -> float:
     header = [" ".join(cell.split()) for cell in padded[0]]
     labels = find_second_header(header, padded[1:COMPARED])
     head = Head(name, header, padded[1 + labels.n_rows :], labels.wordings, is_delimited=True)
-    if is_list_of_submissions(head):
+    if is_submission_list(head):
         return 0
     mapping = recognise_preset(head).propose(head)
     if not mapping.worker or not mapping.answers:
@@ -184,7 +184,7 @@ def find_header_row(rows: Sequence[Row]) -> int:
     least = max(FULL * fullest, min(FEWEST_TEXTS, fullest))
     for at, (number, cells) in enumerate(rows[:-1]):
         if counts[at] >= least:
-            return number if at and _are_names(cells) else 0
+            return number if at and _are_column_names(cells) else 0
     return 0
 
 
@@ -194,19 +194,19 @@ def _count_filled(cells: Sequence[str]) -> int:
     return sum(filled) + (len(filled) > FEWEST_TEXTS - 1 and not filled[0] and all(filled[1:]))
 
 
-def _are_names(cells: Sequence[str]) -> bool:
+def _are_column_names(cells: Sequence[str]) -> bool:
     """Return whether most filled cells are texts, as column names are."""
     filled = [cell.strip() for cell in cells if cell.strip()]
     n_texts = sum(not is_number(cell) and not is_time(cell) for cell in filled)
     return 2 * n_texts > len(filled)
 
 
-def _lacks_names(rows: Sequence[Row], header_row: int) -> bool:
+def _lacks_needed_headings(rows: Sequence[Row], header_row: int) -> bool:
     """Return whether columns without a heading hold questions or have a second-row label."""
-    return _lacks_corner(rows, header_row) or _lacks_headings(rows, header_row)
+    return _lacks_question_heading(rows, header_row) or _lacks_labelled_headings(rows, header_row)
 
 
-def _lacks_headings(rows: Sequence[Row], header_row: int) -> bool:
+def _lacks_labelled_headings(rows: Sequence[Row], header_row: int) -> bool:
     """Return whether a second header row labels columns that have no heading.
 
     Survey tools write a question with several fields this way: only the first field has a heading.
@@ -222,13 +222,13 @@ def _lacks_headings(rows: Sequence[Row], header_row: int) -> bool:
     return find_second_header(fill_empty_headings(header), others).n_rows > 0
 
 
-def _lacks_corner(rows: Sequence[Row], header_row: int) -> bool:
+def _lacks_question_heading(rows: Sequence[Row], header_row: int) -> bool:
     """Return whether the first column holds questions but has no heading."""
     table = [cells for number, cells in rows if number >= header_row and any(cells)]
     if len(table) <= FEWEST_TEXTS or table[0][0].strip():
         return False
     first = [cells[0].strip() for cells in table[1:]]
-    return sum(map(is_question, first)) * 2 >= len(first)
+    return sum(map(is_question_text, first)) * 2 >= len(first)
 
 
 def _read_text_rows(source: Source) -> Sequence[Row]:
@@ -245,7 +245,7 @@ def _measure_evenness(records: Sequence[Row]) -> int:
     return max(widths.values(), default=0)
 
 
-def _find_text_header(records: Sequence[Row]) -> int:
+def _find_header_line(records: Sequence[Row]) -> int:
     """Return the line number of the header of a CSV or TSV file; 0 if it is the first line."""
     widths = Counter(len(cells) for _, cells in records)
     if not widths or _measure_evenness(records) < FEWEST_TEXTS:

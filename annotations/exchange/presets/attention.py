@@ -81,9 +81,9 @@ def _contains_phrase(wording: str, value: str) -> bool:
     return bool(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", wording))
 
 
-def is_right(answer: str, right: str) -> bool:
+def is_right_answer(answer: str, right: str) -> bool:
     """Return whether an answer to an attention check is right, ignoring case, blanks and signs."""
     return normalise_name(answer) == normalise_name(right)
 
 
-__all__: Sequence[str] = ("find_attention_checks", "find_unresolved_checks", "is_right")
+__all__: Sequence[str] = ("find_attention_checks", "find_unresolved_checks", "is_right_answer")

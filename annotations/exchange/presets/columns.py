@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from annotations.exchange.column_names import (
-    is_bookkeeping,
-    is_demographic,
-    is_personal,
-    is_remark,
+    is_bookkeeping_heading,
+    is_demographic_heading,
+    is_personal_heading,
+    is_remark_heading,
     normalise_name,
 )
-from annotations.exchange.ids import find_damage
+from annotations.exchange.ids import find_id_damage
 from annotations.exchange.presets.cells import (
     WORDS,
     are_sentences,
@@ -23,7 +23,7 @@ from annotations.exchange.presets.cells import (
     is_number,
     is_time,
 )
-from annotations.exchange.presets.header_rows import is_heading
+from annotations.exchange.presets.header_rows import is_common_heading
 from annotations.exchange.presets.known_names import (
     ANSWERS,
     OTHER_IDS,
@@ -84,7 +84,7 @@ def find_worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str
     """
     cells = head.cells(column)
     values = [cell for cell in cells if cell]
-    rank = min(_rank_worker_column(head, column), default=BY_CELLS)
+    rank = min(_list_worker_ranks(head, column), default=BY_CELLS)
     different = len(set(values))
     if not values:
         return "empty"
@@ -96,19 +96,19 @@ def find_worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str
     if holds_for_most(is_time, values) or (rank >= CERTAIN and holds_for_most(is_epoch, values)):
         return "time"
     if different == 1 and len(cells) > 1 and (is_wide or rank > CERTAIN):
-        return "damaged" if holds_for_most(find_damage, values) else "constant"
+        return "damaged" if holds_for_most(find_id_damage, values) else "constant"
     if are_sentences(values):
         return "sentences"
     # A worker may answer twice, so a named column need not differ in every row.
     least = LEAST_DIFFERENT if rank < BY_CELLS else LEAST_DIFFERENT_UNNAMED
     if is_wide and different < least * len(values):
-        return "damaged" if holds_for_most(find_damage, values) else "few_values"
+        return "damaged" if holds_for_most(find_id_damage, values) else "few_values"
     n_blank = len(cells) - len(values)
     if n_blank and (rank >= PRIVATE or n_blank > MOST_BLANK * len(cells)):
         return "blanks"
     if not is_wide and rank >= OF_RESPONSE and len(values) > 2 and different == len(values):
         return "repeated"
-    if rank == BY_CELLS and not _are_ids(head, column, values):
+    if rank == BY_CELLS and not _are_id_cells(head, column, values):
         return "name"
     return ""
 
@@ -120,32 +120,34 @@ def find_worker_column(head: Head, *, is_wide: bool = True, first: Iterable[str]
     """
     given = list(first)
     found = [
-        (_rank_candidate(head, column, given), column)
+        (_build_candidate_key(head, column, given), column)
         for column in dict.fromkeys(head.header)
         if column and not find_worker_problem(head, column, is_wide=is_wide)
     ]
     return min(found)[1] if found else ""
 
 
-def _rank_candidate(head: Head, column: str, given: Sequence[str]) -> tuple[int, bool, str]:
+def _build_candidate_key(head: Head, column: str, given: Sequence[str]) -> tuple[int, bool, str]:
     """Return the sort key of a column as a candidate for the worker column."""
-    rank = min(_rank_worker_column(head, column), default=BY_CELLS)
+    rank = min(_list_worker_ranks(head, column), default=BY_CELLS)
     place = given.index(column) - len(given) if column in given else rank
     # The name decides last, so that the result does not depend on the order of the columns.
     return place, not all(head.cells(column)), normalise_name(column)
 
 
-def _rank_worker_column(head: Head, column: str) -> list[int]:
+def _list_worker_ranks(head: Head, column: str) -> list[int]:
     """Return the ranks of a column's names as names of the worker column."""
     ranks = (rank_worker_name(title) for title in head.titles(column))
     return [rank for rank in ranks if rank is not None]
 
 
-def _are_ids(head: Head, column: str, values: Sequence[str]) -> bool:
+def _are_id_cells(head: Head, column: str, values: Sequence[str]) -> bool:
     """Return whether cells look like ids, unlike any answer or measurement."""
     titles = head.titles(column)
     if any(
-        is_bookkeeping(title) or is_demographic(title) or normalise_name(title) in OTHER_IDS
+        is_bookkeeping_heading(title)
+        or is_demographic_heading(title)
+        or normalise_name(title) in OTHER_IDS
         for title in titles
     ):
         return False
@@ -165,25 +167,25 @@ def find_answer_problem(head: Head, column: str, cell: Callable[[str], str] = st
         return "json"
     if holds_for_most(is_time, values):
         return "time"
-    if any(map(is_demographic, titles)):
+    if any(map(is_demographic_heading, titles)):
         return "demographic"
-    if any(map(is_personal, titles)) or find_common_shape(values) in ("e-mail", "ip"):
+    if any(map(is_personal_heading, titles)) or find_common_shape(values) in ("e-mail", "ip"):
         return "personal"
-    if any(map(is_bookkeeping, titles)):
+    if any(map(is_bookkeeping_heading, titles)):
         return "bookkeeping"
     if find_common_shape(values) in UNIQUE_SHAPES:
         return "id"
     return ""
 
 
-def find_text_columns(
+def find_answer_columns(
     head: Head, columns: Sequence[str], cell: Callable[[str], str] = str
 ) -> tuple[str, ...]:
     """Return the columns of free text; if there are none, those that may hold other answers."""
     usable = [column for column in columns if not find_answer_problem(head, column, cell)]
     # In a survey whose only text field is a remark, the remarks are the answers.
-    if any(not _is_remark(head, column) for column in usable):
-        usable = [column for column in usable if not _is_remark(head, column)]
+    if any(not _is_remark_column(head, column) for column in usable):
+        usable = [column for column in usable if not _is_remark_column(head, column)]
     found, short = [], []
     for column in usable:
         values = [cell(value) for value in head.values(column)]
@@ -191,31 +193,31 @@ def find_text_columns(
         if len(set(values)) == 1 and len(values) > 1:
             continue
         short.append(column)
-        if compute_mean_words(values) >= WORDS and not is_choice(values):
+        if compute_mean_words(values) >= WORDS and not are_ticked_options(values):
             found.append(column)
     if found:
         return tuple(found)
     return tuple(
         column
         for column in short
-        if not _is_measure(head, column) and not _rank_worker_column(head, column)
+        if not _is_numeric_column(head, column) and not _list_worker_ranks(head, column)
     )
 
 
-def _is_remark(head: Head, column: str) -> bool:
+def _is_remark_column(head: Head, column: str) -> bool:
     """Return whether a column asks for remarks on the study."""
-    return any(map(is_remark, head.titles(column)))
+    return any(map(is_remark_heading, head.titles(column)))
 
 
-def is_choice(values: Sequence[str]) -> bool:
+def are_ticked_options(values: Sequence[str]) -> bool:
     """Return whether values are ticked options: many cells with few different values."""
     most = max(2, MOST_CHOICES * len(values))
     return len(values) >= FEWEST_OF_CHOICE and len(set(values)) <= most
 
 
-def _is_measure(head: Head, column: str) -> bool:
+def _is_numeric_column(head: Head, column: str) -> bool:
     """Return whether a column holds numbers and no heading of it is a question."""
-    asks = any(map(is_question, head.titles(column)))
+    asks = any(map(is_question_text, head.titles(column)))
     return holds_for_most(is_number, head.values(column)) and not asks
 
 
@@ -232,7 +234,7 @@ def is_constant_by_question(head: Head, question: str, column: str) -> bool:
     return len(first) < len(head.rows)
 
 
-def find_wording_column(head: Head, columns: Sequence[str]) -> str:
+def find_question_text_column(head: Head, columns: Sequence[str]) -> str:
     """Return the column with the questions' texts: by its name, else the longest texts.
 
     Columns of texts with several words are preferred to columns of ids regardless of their names.
@@ -242,17 +244,17 @@ def find_wording_column(head: Head, columns: Sequence[str]) -> str:
         return ""
     order = [normalise_name(name) for name in WORDINGS]
 
-    def build_sort_key(name: str) -> tuple[bool, int, float, str]:
+    def build_text_column_key(name: str) -> tuple[bool, int, float, str]:
         """Return the sort key of a column as a candidate for the questions' texts."""
         words = compute_mean_words(head.values(name))
         plain = normalise_name(name)
         place = order.index(plain) if plain in order else len(order)
         return words < WORDS, place, -words, plain
 
-    return min(filled, key=build_sort_key)
+    return min(filled, key=build_text_column_key)
 
 
-def find_long_columns(head: Head) -> tuple[str, str, str, str]:
+def find_columns_of_long_table(head: Head) -> tuple[str, str, str, str]:
     """Return columns of worker, question, answer and question text, for one answer per row."""
     worker = find_worker_column(head, is_wide=False)
     question = _find_question_column(head, worker)
@@ -265,20 +267,22 @@ def find_long_columns(head: Head) -> tuple[str, str, str, str]:
     usable = [name for name in named if not find_answer_problem(head, name)]
     # Few people who agree on everything are no reason to look further.
     agree = (
-        [] if _has_repeated_values(head, question) or find_text_columns(head, others) else usable
+        []
+        if _has_enough_repeated_cells(head, question) or find_answer_columns(head, others)
+        else usable
     )
     usable = [name for name in usable if name in others] or agree
-    answer = next(iter(usable), "") or next(iter(find_text_columns(head, others)), "")
+    answer = next(iter(usable), "") or next(iter(find_answer_columns(head, others)), "")
     texts = [name for name in of_question if name != answer and not find_answer_problem(head, name)]
     if not texts:
         texts = [name for name in rest if name != answer and normalise_name(name) in _WORDINGS]
-    wording = find_wording_column(
+    wording = find_question_text_column(
         head, [n for n in texts if compute_mean_words(head.values(n)) >= WORDS]
     )
     return worker, question, answer, wording
 
 
-def _has_repeated_values(head: Head, question: str) -> bool:
+def _has_enough_repeated_cells(head: Head, question: str) -> bool:
     """Return whether at least `FEWEST_AGREEING` cells of a column repeat an earlier cell."""
     values = head.values(question)
     return len(values) - len(set(values)) >= FEWEST_AGREEING
@@ -336,7 +340,7 @@ def describe_answer_search(
             code = "task"
         if not code and len(set(head.values(column))) == 1:
             code = "constant"
-        if not code and _is_measure(head, column):
+        if not code and _is_numeric_column(head, column):
             code = "number"
         reason = f" ({PROBLEMS_OF_ANSWERS[code]})" if code else ""
         found.append(f"{column[:40]}{reason}")
@@ -357,9 +361,9 @@ def are_people_columns(head: Head) -> bool:
     shape = find_common_shape(people)
     if shape in UNIQUE_SHAPES or shape.startswith("code of"):
         return compute_mean_words(texts) >= WORDS or holds_for_most(
-            is_question, head.cells(head.header[0])
+            is_question_text, head.cells(head.header[0])
         )
-    if any(is_question(name) or len(name.split()) > 2 for name in people):
+    if any(is_question_text(name) or len(name.split()) > 2 for name in people):
         return False
     asked = head.cells(head.header[0])
     if len(set(asked)) < len(asked) or len(asked) < 2 or not texts:
@@ -370,11 +374,11 @@ def are_people_columns(head: Head) -> bool:
         and compute_mean_words(texts) >= WORDS
     ):
         return True
-    are_named = [name for name in people if is_heading(name)]
-    return sum(map(is_question, asked)) * 2 >= len(asked) and not are_named
+    are_named = [name for name in people if is_common_heading(name)]
+    return sum(map(is_question_text, asked)) * 2 >= len(asked) and not are_named
 
 
-def is_question(text: str) -> bool:
+def is_question_text(text: str) -> bool:
     """Return whether a text ends with a question mark."""
     return text.rstrip().endswith(("?", "？"))
 
@@ -383,17 +387,17 @@ def is_personal_column(head: Head, column: str) -> bool:
     """Return whether a column identifies or locates a person, by its headings or its cells."""
     values = head.values(column)
     shape = find_common_shape(values) if values else ""
-    return any(map(is_personal, head.titles(column))) or shape in ("e-mail", "ip")
+    return any(map(is_personal_heading, head.titles(column))) or shape in ("e-mail", "ip")
 
 
 __all__ = [
     "are_people_columns",
     "describe_answer_search",
     "describe_worker_search",
+    "find_answer_columns",
     "find_answer_problem",
-    "find_long_columns",
-    "find_text_columns",
-    "find_wording_column",
+    "find_columns_of_long_table",
+    "find_question_text_column",
     "find_worker_column",
     "find_worker_problem",
     "is_constant_by_question",

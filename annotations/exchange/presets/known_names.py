@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 
-from annotations.exchange.column_names import PERSONAL, is_personal, normalise_name, normalise_names
+from annotations.exchange.column_names import (
+    PERSONAL,
+    is_personal_heading,
+    normalise_name,
+    normalise_names,
+)
 
 OF_PANEL = ("PROLIFIC_PID", "Prolific ID", "prolific_id", "prolific_participant_id")
 WORKERS = (
@@ -97,7 +102,7 @@ def rank_worker_name(name: str) -> int | None:
         return 100 if "prolific" in plain else 200
     if plain in _RESPONSES:
         return 300 + _RESPONSES.index(plain)
-    if is_personal(name):
+    if is_personal_heading(name):
         if _EMAIL.search(plain) or _EMAIL.search(name.casefold()):
             return 400
         return 500 if "name" in plain or plain in _NAMES else None

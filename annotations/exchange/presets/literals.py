@@ -90,7 +90,7 @@ class _LiteralParser:
         if depth > DEEPEST:
             raise _NoLiteralError
         if kind == "string":
-            return _evaluate_text(part)
+            return _evaluate_string(part)
         if kind == "number":
             return float(part) if re.search("[.eE]", part) else _parse_whole_number(part)
         if kind == "enum":
@@ -159,7 +159,7 @@ class _LiteralParser:
         return self._text[start : self._at]
 
 
-def _evaluate_text(part: str) -> str:
+def _evaluate_string(part: str) -> str:
     """Return the text of a quoted string."""
     if "\\" not in part:
         return part[1:-1]

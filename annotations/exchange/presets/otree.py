@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from annotations.exchange.column_names import is_remark, normalise_name
+from annotations.exchange.column_names import is_remark_heading, normalise_name
 from annotations.exchange.presets.columns import is_constant_by_question
-from annotations.exchange.presets.experiments import find_written_columns
+from annotations.exchange.presets.experiments import find_free_text_columns
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.preset import Row
 from annotations.exchange.presets.table import Head
@@ -15,12 +15,12 @@ NEVER_BEGAN = "participants who never began"
 BOTS = "participants who are bots"
 
 
-def is_otree(head: Head) -> bool:
+def is_otree_export(head: Head) -> bool:
     """Return whether the columns are those of an oTree export, of all apps or of one."""
     return "participant.code" in head.header
 
 
-def propose_otree(head: Head) -> Mapping:
+def propose_otree_mapping(head: Head) -> Mapping:
     """Return the column mapping of an oTree export; it has no answers if no player field has text.
 
     In the file of one app each round is a row: the text that is shown in it is the wording, or,
@@ -34,11 +34,11 @@ def propose_otree(head: Head) -> Mapping:
         for name in head.header
         if re.search(r"(^|\.\d+\.)player\.", name)
         and not name.endswith((".id_in_group", ".role", ".payoff"))
-        and not is_remark(name)
+        and not is_remark_heading(name)
     ]
     rounds = "subsession.round_number"
     question = rounds if len(set(head.values(rounds))) > 1 else ""
-    written = find_written_columns(head, fields)
+    written = find_free_text_columns(head, fields)
     if not question:
         shown = [name for name in written if len(set(head.values(name))) == 1]
         return Mapping(worker, "", tuple(name for name in written if name not in shown) or written)
@@ -57,7 +57,7 @@ def _identifies_rounds(head: Head, worker: str, column: str) -> bool:
     return "" not in texts and len(set(pairs)) == len(pairs) and 2 * len(texts) <= len(pairs)
 
 
-def find_otree_exclusion(row: Row) -> str:
+def find_otree_exclusion_reason(row: Row) -> str:
     """Return why an oTree row is not read (bot, or place without participant), or ""."""
     if row.get(normalise_name("participant._is_bot"), "").strip().casefold() in ("1", "true"):
         return BOTS

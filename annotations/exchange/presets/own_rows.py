@@ -7,7 +7,7 @@ from dataclasses import replace
 from io import BytesIO
 
 from annotations.exchange.header import ColumnNames
-from annotations.exchange.ids import read_as_wording
+from annotations.exchange.ids import extract_wording
 from annotations.exchange.markup import FormattingReader
 from annotations.exchange.presets.laying_flat import iterate_json_lines
 from annotations.exchange.presets.mapping import Mapping
@@ -63,6 +63,6 @@ class OwnRows(AnswerRows):
                 extra = tuple("" if name in self._ignored else cell for name, cell in cells)
                 record = replace(record, extra=extra)
             if record.question not in self.questions:
-                text = read_as_wording(record.question)
+                text = extract_wording(record.question)
                 self.questions[record.question] = MturkQuestion(text, {}, record.line)
             yield record, key

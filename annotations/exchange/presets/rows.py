@@ -13,13 +13,13 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from annotations.exchange.facts import read_seconds
-from annotations.exchange.header import number_repeated
-from annotations.exchange.ids import IdNotes, is_blank, read_as_wording, read_prolific_mail
-from annotations.exchange.markup import FormattingReader, read_formatted, strip_markup
+from annotations.exchange.header import number_repeated_names
+from annotations.exchange.ids import IdCleaner, extract_prolific_id, extract_wording, is_blank
+from annotations.exchange.markup import FormattingReader, remove_formatting, strip_markup
 from annotations.exchange.presets.attention import (
     find_attention_checks,
     find_unresolved_checks,
-    is_right,
+    is_right_answer,
 )
 from annotations.exchange.presets.cells import WORDS, compute_mean_words, is_json
 from annotations.exchange.presets.columns import is_personal_column
@@ -28,33 +28,33 @@ from annotations.exchange.presets.header_rows import is_repeated_header
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping, Role
 from annotations.exchange.presets.own_rows import OwnRows, convert_json_list
 from annotations.exchange.presets.preset import Preset, get_named_cell
-from annotations.exchange.presets.stray_rows import are_ids_codes, find_stray
+from annotations.exchange.presets.stray_rows import are_ids_without_spaces, find_stray_row_reason
 from annotations.exchange.presets.table import (
     PEEKED,
     Head,
     is_header_missing,
-    open_foreign,
+    open_foreign_table,
     read_head,
 )
 from annotations.exchange.presets.times import (
-    classify_times,
+    classify_time_columns,
     compute_elapsed_seconds,
     find_time_columns,
 )
-from annotations.exchange.problems import KEPT, Problems, describe_place
-from annotations.exchange.reading.answers import LONGEST_ANSWER, finish_ids
+from annotations.exchange.problems import KEPT, Problems, describe_line
+from annotations.exchange.reading.answers import LONGEST_ANSWER, report_damaged_ids
 from annotations.exchange.reading.duplicates import DuplicateRule, Duplicates
 from annotations.exchange.reading.mturk import COLUMNS, MturkQuestion, MturkRows, QuestionTemplate
 from annotations.exchange.reading.mturk_columns import (
     ANSWER,
     INPUT,
-    describe_columns,
+    describe_form_fields,
     restore_spelling,
 )
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
-from annotations.exchange.whole_ids import WholeIds
+from annotations.exchange.whole_ids import WholeIdReader
 
 PLACEHOLDER = re.compile(
     r"\{\{%?.*\}\}|\$\{.*\}|\[\w+\]|\[object Object\]|undefined|%\w+%", re.IGNORECASE
@@ -79,11 +79,13 @@ def propose_mapping(preset: Preset, head: Head, given: Readable) -> Mapping:
     """
     if not preset.is_fixed and is_header_missing(head):
         return Mapping(guessed=GUESSED)
-    of_answers = select_answering_rows(preset, head)
-    mapping = _separate_checks(preset, preset.propose(of_answers), of_answers)
+    of_answers = drop_excluded_rows(preset, head)
+    mapping = _separate_attention_checks(preset, preset.propose(of_answers), of_answers)
     if preset.slug == "mturk":
         fields = tuple(
-            ANSWER + column.name for column in describe_columns(given, COLUMNS) if column.is_answer
+            ANSWER + column.name
+            for column in describe_form_fields(given, COLUMNS)
+            if column.is_answer
         )
         return Mapping(mapping.worker, mapping.question, fields)
     if preset.is_fixed:
@@ -91,7 +93,7 @@ def propose_mapping(preset: Preset, head: Head, given: Readable) -> Mapping:
     return replace(mapping, guessed=GUESSED)
 
 
-def _separate_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
+def _separate_attention_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
     """Return the mapping of a wide file with its attention checks moved out of the answers."""
     if mapping.question or preset.slug in ("own", "mturk"):
         return mapping
@@ -105,9 +107,9 @@ def _separate_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
     return replace(found, answers=answers) if answers else mapping
 
 
-def select_answering_rows(preset: Preset, head: Head) -> Head:
+def drop_excluded_rows(preset: Preset, head: Head) -> Head:
     """Return the file's beginning without left-out rows; unchanged if all rows are left out."""
-    rows = [row for row in head.rows if not preset.find_exclusion(name_cells(head, row))]
+    rows = [row for row in head.rows if not preset.find_exclusion(map_cells_by_name(head, row))]
     return replace(head, rows=rows) if rows else head
 
 
@@ -131,12 +133,12 @@ def assign_column_roles(head: Head, preset: Preset, mapping: Mapping) -> dict[st
     return found
 
 
-def name_cells(head: Head, cells: Sequence[str]) -> dict[str, str]:
+def map_cells_by_name(head: Head, cells: Sequence[str]) -> dict[str, str]:
     """Return the cells of a row by the normalised names of their columns."""
     return {name: cells[at] for name, at in head.places.items()}
 
 
-def open_rows(
+def open_answer_rows(
     given: Readable,
     preset: Preset,
     mapping: Mapping,
@@ -171,7 +173,7 @@ def _find_input_template(given: Readable) -> QuestionTemplate | None:
     return None if set("{}$") & set(field) else QuestionTemplate(f"${{{field}}}")
 
 
-def _ignore(column: str, code: str, /, **values: Any) -> None:
+def _ignore_cell(column: str, code: str, /, **values: Any) -> None:
     """Ignore a cell that cannot be read; it is stored with the answer's further cells."""
 
 
@@ -192,10 +194,10 @@ class MappedRows:
         duplicates: DuplicateRule = Duplicates.REFUSE,
     ) -> None:
         self._preset, self._mapping = preset, mapping
-        self.problems, self._ids = Problems(make_source(given).name), IdNotes()
-        self._foreign = foreign = open_foreign(given, self.problems)
+        self.problems, self._ids = Problems(make_source(given).name), IdCleaner()
+        self._foreign = foreign = open_foreign_table(given, self.problems)
         self._source, self.formatting = given, FormattingReader(preset.keeps_html)
-        self.whole_ids = WholeIds({}, tuple)
+        self.whole_ids = WholeIdReader({}, tuple)
         self.table = OpenTable(
             foreign.name, foreign.sha256, None, iter(()), [], set(), foreign.warnings
         )
@@ -250,9 +252,11 @@ class MappedRows:
         rows = chain(first_rows, self._foreign.rows)
         self.whole_ids = self._open_whole_ids(at)
         worker_place = at.get(mapping.worker)
-        has_codes = worker_place is not None and are_ids_codes(cells_of_first, worker_place)
+        has_codes = worker_place is not None and are_ids_without_spaces(
+            cells_of_first, worker_place
+        )
         for n_before, (line, cells) in enumerate(rows):
-            row = name_cells(head, cells)
+            row = map_cells_by_name(head, cells)
             is_header = is_repeated_header(cells, at, self._foreign.wordings)
             if reason := HEADERS if is_header else preset.find_exclusion(row):
                 self.skipped[reason] += 1
@@ -265,7 +269,7 @@ class MappedRows:
             else:
                 worker = self._read_worker(self.whole_ids.read(cells, at[mapping.worker]))
             others = [cell for place, cell in enumerate(cells) if place != worker_place]
-            if reason := find_stray(worker, texts, others, are_codes=has_codes):
+            if reason := find_stray_row_reason(worker, texts, others, are_codes=has_codes):
                 self.skipped[reason] += 1
                 continue
             if len(texts) > 1 and {text.strip(" .!").casefold() for text in texts} == {TRIAL}:
@@ -301,15 +305,15 @@ class MappedRows:
                 yield AnswerRecord(number, line, worker, question, text, facts=facts), number
             yield from self._iterate_check_answers(line, worker, cells, at, facts)
 
-    def _open_whole_ids(self, places: dict[str, int]) -> WholeIds:
+    def _open_whole_ids(self, places: dict[str, int]) -> WholeIdReader:
         """Return the reader of the ids; it reads the file a second time if an id is a decimal."""
         mapping, wordings = self._mapping, self._foreign.wordings
         named = {
             name: places[name] for name in (mapping.worker, mapping.question) if name in places
         }
-        return WholeIds(
+        return WholeIdReader(
             named,
-            lambda: (cells for _, cells in open_foreign(self._source, Problems("")).rows),
+            lambda: (cells for _, cells in open_foreign_table(self._source, Problems("")).rows),
             lambda cells: is_repeated_header(cells, places, wordings),
             keeps=self._preset.keeps_ids,
         )
@@ -323,12 +327,12 @@ class MappedRows:
 
     def _read_wording(self, cells: Sequence[str], places: dict[str, int]) -> str:
         wording = cells[places[self._mapping.text]].strip() if self._mapping.text else ""
-        return wording if self._preset.keeps_html else read_formatted(wording)
+        return wording if self._preset.keeps_html else remove_formatting(wording)
 
     def _read_worker(self, cell: str) -> str:
         """Return a worker's id; for Prolific's e-mail addresses the id in them, and count these."""
         worker = self._ids.clean(cell)
-        if panel_id := read_prolific_mail(worker):
+        if panel_id := extract_prolific_id(worker):
             self.n_mails += 1
             return panel_id
         return worker
@@ -349,10 +353,10 @@ class MappedRows:
                 and is_personal_column(head, name)
             ]
         if mapping.times is not None:
-            self._times = classify_times(head, mapping.times, preset.times)
+            self._times = classify_time_columns(head, mapping.times, preset.times)
         not_stored = frozenset((*self.left_out, *mapping.ignored))
         checks = {column for column, _ in mapping.checks}
-        titles = number_repeated(tuple(head.header))
+        titles = number_repeated_names(tuple(head.header))
         return [
             (position, title)
             for position, (name, title) in enumerate(zip(head.header, titles, strict=True))
@@ -371,7 +375,7 @@ class MappedRows:
             if worker not in known or (
                 text and self._duplicates.get_rule(worker) == Duplicates.LAST
             ):
-                known[worker] = is_right(text, right)
+                known[worker] = is_right_answer(text, right)
             self._store_wording(column, column, "", line, right)
             number, self.n_rows = self.n_rows, self.n_rows + 1
             self.n_checked += 1
@@ -402,7 +406,7 @@ class MappedRows:
             # A question in full at the head of its column.
             label = self._preset.wording(column)
             label = label if self._preset.keeps_html else strip_markup(label)
-        text = "\n".join(part for part in (wording, label) if part) or read_as_wording(question)
+        text = "\n".join(part for part in (wording, label) if part) or extract_wording(question)
         self.questions[question] = MturkQuestion(text, {}, line, right)
 
     def _build_facts(self, row: dict[str, str], extra: dict[str, str]) -> AnswerFacts:
@@ -418,7 +422,7 @@ class MappedRows:
             rejected=rejected,
             started_at=started,
             submitted_at=submitted,
-            work_seconds=read_seconds("seconds", seconds, _ignore)
+            work_seconds=read_seconds("seconds", seconds, _ignore_cell)
             if seconds or preset.is_fixed
             else compute_elapsed_seconds(begun, ended),
             session_started_at=started,
@@ -460,7 +464,7 @@ class MappedRows:
                 "who": "worker",
                 "name": worker,
                 "first_line": first_line,
-                "first_place": describe_place(first_line, self.problems.row_of(first_line)),
+                "first_place": describe_line(first_line, self.problems.row_of(first_line)),
                 "guess": self._mapping.describe_guess(),
             }
             if of_flag or len(questions) == 1:
@@ -487,7 +491,7 @@ class MappedRows:
                 self.problems.add_code(None, None, "rows_left_out", left_out=said)
             else:
                 self.problems.add_code(None, None, "no_rows", what="answers")
-        finish_ids(self._ids, self.problems, self.table)
+        report_damaged_ids(self._ids, self.problems, self.table)
 
 
 def get_preset(

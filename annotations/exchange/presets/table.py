@@ -14,18 +14,18 @@ from itertools import chain, islice
 from typing import Any
 
 from annotations.exchange.column_names import normalise_name
-from annotations.exchange.header import CORNER, clean_name, refuse_columns
+from annotations.exchange.header import CORNER, clean_column_name, refuse_too_many_columns
 from annotations.exchange.ids import is_blank
 from annotations.exchange.presets.cells import holds_for_most, is_json
-from annotations.exchange.presets.experiments import add_psiturk_header, lay_out_trials
+from annotations.exchange.presets.experiments import add_psiturk_header, add_trial_columns
 from annotations.exchange.presets.header_rows import find_second_header, looks_like_data
 from annotations.exchange.presets.known_names import rank_worker_name
 from annotations.exchange.presets.literals import MISSING, parse_literal
 from annotations.exchange.presets.tools import (
-    Flattened,
+    FlatRows,
     flatten_document,
     flatten_objects,
-    has_shape,
+    is_tool_record,
 )
 from annotations.exchange.problems import InputError, Problem, Problems
 from annotations.exchange.reading.json_document import (
@@ -196,8 +196,8 @@ def read_head(given: Readable) -> Head:
     Malformed rows are skipped here; reading the whole file reports them.
     """
     problems = Problems(make_source(given).name)
-    table = open_foreign(given, problems)
-    rows = list(_iterate_cells(table))
+    table = open_foreign_table(given, problems)
+    rows = list(_iterate_first_rows(table))
     return Head(
         table.name,
         table.header,
@@ -219,12 +219,12 @@ def is_header_missing(head: Head) -> bool:
     )
 
 
-def _iterate_cells(table: ForeignTable) -> Iterator[Cells]:
+def _iterate_first_rows(table: ForeignTable) -> Iterator[Cells]:
     """Return the cells of the first rows of a table."""
     return (cells for _, cells in islice(table.rows, PEEKED))
 
 
-def open_foreign(given: Readable, problems: Problems) -> ForeignTable:
+def open_foreign_table(given: Readable, problems: Problems) -> ForeignTable:
     """Open a file as a table; bad rows go to `problems` while the rows are read.
 
     Raises `InputError` for a file that cannot be read as a whole.
@@ -232,9 +232,9 @@ def open_foreign(given: Readable, problems: Problems) -> ForeignTable:
     source = convert_to_json_lines(add_psiturk_header(given) or make_source(given))
     table = _open_table(source, problems)
     if source.is_turned:
-        _transpose(table)
+        _transpose_table(table)
     else:
-        lay_out_trials(table)
+        add_trial_columns(table)
     return table
 
 
@@ -254,19 +254,19 @@ def convert_to_json_lines(source: Source) -> Source:
     return replace(source, name=f"{source.name}l") if are_objects else source
 
 
-def _transpose(table: ForeignTable) -> None:
+def _transpose_table(table: ForeignTable) -> None:
     """Transpose a table whose columns are people, so that each person becomes a row.
 
     The lines of the rows are the numbers of the columns.
     """
     # All at once: the first person is complete only with the last row.
     rows = [cells for _, cells in table.rows]
-    refuse_columns(table.name, len(rows) + 1)
+    refuse_too_many_columns(table.name, len(rows) + 1)
     people = table.header[1:]
     corner = table.header[0]
     names = [corner if rank_worker_name(corner) is not None else CORNER]
     table.faults = {}
-    table.header = names + [" ".join(clean_name(cells[0]).split()) for cells in rows]
+    table.header = names + [" ".join(clean_column_name(cells[0]).split()) for cells in rows]
     table.rows = iter(
         [(at + 1, (who, *(cells[at] for cells in rows))) for at, who in enumerate(people, 1)]
     )
@@ -276,14 +276,14 @@ def _open_table(given: Readable, problems: Problems) -> ForeignTable:
     """Return a file as a table; large files are read in a separate process."""
     source = make_source(given)
     if source.suffix in OF_OBJECTS and source.stamp()[0] > READ_HERE:
-        return _open_in_process(source, problems)
-    table = open_in_this_process(source, problems)
+        return _open_table_in_process(source, problems)
+    table = open_table_here(source, problems)
     if table is None:
-        return _open_in_process(source, problems)
+        return _open_table_in_process(source, problems)
     return table
 
 
-def _open_in_process(source: Source, problems: Problems) -> ForeignTable:
+def _open_table_in_process(source: Source, problems: Problems) -> ForeignTable:
     """Read a large file of objects as a table, in a separate process with limits."""
     arguments = [source.name, source.sheet, source.header_row, source.names_corner]
     values = read_values_in_process(source, LAYING_FLAT, ["rows", *arguments])
@@ -304,7 +304,7 @@ def _open_in_process(source: Source, problems: Problems) -> ForeignTable:
     )
 
 
-def open_in_this_process(
+def open_table_here(
     source: Source, problems: Problems, *, is_alone: bool = False
 ) -> ForeignTable | None:
     """Read a file as a table in this process; None if it must be read in a separate one.
@@ -329,7 +329,7 @@ def open_in_this_process(
     several = ((line, extra) for line, _, extra in table.rows)
     first = list(islice(several, COMPARED))
     # A question over several lines is one line in lists, in ids and in what --map says.
-    header = [" ".join(clean_name(name).split()) for name in table.kept_aside]
+    header = [" ".join(clean_column_name(name).split()) for name in table.kept_aside]
     is_turned = make_source(given).is_turned
     labels = find_second_header(header, [cells for _, cells in first] if not is_turned else [])
     rest = chain(first[labels.n_rows :], several)
@@ -349,16 +349,16 @@ def open_in_this_process(
     if is_turned or labels.n_rows:
         return foreign_table
     is_large = not is_alone and source.stamp()[0] > READ_HERE
-    return _lay_out_objects(foreign_table, is_large=is_large)
+    return _flatten_object_cells(foreign_table, is_large=is_large)
 
 
-def _lay_out_objects(table: ForeignTable, *, is_large: bool) -> ForeignTable | None:
+def _flatten_object_cells(table: ForeignTable, *, is_large: bool) -> ForeignTable | None:
     """Convert cells that hold a tool's nested objects to one row per answer; else no change.
 
     None for a large one with such objects.
     """
     plain = set(map(normalise_name, table.header))
-    # Our own form has no such cells, and `lay_out_trials` reads those of jsPsych.
+    # Our own form has no such cells, and `add_trial_columns` reads those of jsPsych.
     if plain >= OWN or "trialtype" in plain:
         return table
     first = list(islice(table.rows, COMPARED))
@@ -366,14 +366,14 @@ def _lay_out_objects(table: ForeignTable, *, is_large: bool) -> ForeignTable | N
     columns = [[cells[at] for _, cells in first] for at in range(len(table.header))]
     kinds = [_holds_objects(column) for column in columns]
     if not any(
-        has_shape(json_object, table.name)
-        for json_object in _iterate_objects(table, kinds, first, is_sure=False)
+        is_tool_record(json_object, table.name)
+        for json_object in _iterate_json_rows(table, kinds, first, is_sure=False)
     ):
         table.rows = rows
         return table
     if is_large:
         return None
-    flat = flatten_objects(_iterate_objects(table, kinds, rows, is_sure=True), table.name)
+    flat = flatten_objects(_iterate_json_rows(table, kinds, rows, is_sure=True), table.name)
     return _build_object_table(table.name, table.sha256, flat, table.warnings)
 
 
@@ -383,7 +383,7 @@ def _holds_objects(cells: Sequence[str]) -> bool | None:
     return 2 * sum(map(is_json, values)) >= len(values) if values else None
 
 
-def _iterate_objects(
+def _iterate_json_rows(
     table: ForeignTable,
     kinds: Sequence[bool | None],
     rows: Iterable[tuple[int, Cells]],
@@ -413,13 +413,13 @@ def _iterate_objects(
 
 
 def _build_object_table(
-    name: str, sha256: str, flat: Flattened, warnings: list[str]
+    name: str, sha256: str, flat: FlatRows, warnings: list[str]
 ) -> ForeignTable:
     """Return the table of rows that were made from objects."""
     header = list(dict.fromkeys(key for _, row in flat.rows for key in row))
     if not header:
         raise InputError.from_code(name, "no_rows_saved")
-    refuse_columns(name, len(header))
+    refuse_too_many_columns(name, len(header))
     cells = ((line, tuple(row.get(key, "") for key in header)) for line, row in flat.rows)
     return ForeignTable(
         name,

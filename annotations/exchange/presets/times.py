@@ -28,7 +28,7 @@ def find_time_columns(head: Head, times: Times) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, (head.find_column(name) for name in names))))
 
 
-def classify_times(head: Head, columns: Iterable[str], known: Times) -> Times:
+def classify_time_columns(head: Head, columns: Iterable[str], known: Times) -> Times:
     """Return which of the chosen columns hold start times, submission times and durations.
 
     Names of the preset (`known`) go first. Numbers are durations in seconds. Of the others those
@@ -64,19 +64,19 @@ def compute_elapsed_seconds(begun: str, ended: str) -> float | None:
     the order of day and month matters, and where the survey is anonymous.
     """
     # Both times are read in the same format: a file writes all of its times alike.
-    ends = dict(_iterate_readings(ended))
+    ends = dict(_iterate_time_readings(ended))
     if ANONYMISED in ends.values():
         return None
     found = {
         (ends[form] - time).total_seconds()
-        for form, time in _iterate_readings(begun)
+        for form, time in _iterate_time_readings(begun)
         if form in ends and timedelta() <= ends[form] - time <= LONGEST
     }
     # A set: 3/4 and 3/5 differ by a day or by a month, but readings that agree count once.
     return found.pop() if len(found) == 1 else None
 
 
-def _iterate_readings(cell: str) -> Iterator[tuple[str, datetime]]:
+def _iterate_time_readings(cell: str) -> Iterator[tuple[str, datetime]]:
     """Yield each (format, time) as which a cell can be read."""
     text = " ".join(cell.split())
     try:

@@ -13,27 +13,36 @@ from annotations.exchange.facts import (
     FACTS,
     READ_IN,
     SIGNALS,
-    list_answer_columns,
-    list_model_columns,
-    read_asking,
-    read_facts,
+    list_optional_answer_columns,
+    list_optional_model_answer_columns,
+    read_answer_facts,
+    read_model_request,
 )
-from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames, number_repeated
-from annotations.exchange.ids import IdNotes, is_blank
+from annotations.exchange.header import (
+    OF_ANSWERS,
+    OF_MODEL_ANSWERS,
+    ColumnNames,
+    number_repeated_names,
+)
+from annotations.exchange.ids import IdCleaner, is_blank
 from annotations.exchange.markup import FormattingReader
-from annotations.exchange.model_replies import THINKING_KEPT, describe_thinking, read_reply
+from annotations.exchange.model_replies import (
+    THINKING_KEPT,
+    describe_thinking_counts,
+    split_model_reply,
+)
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.duplicates import (
     DuplicateRule,
     Duplicates,
     describe_superseded,
-    replaces,
+    should_replace,
 )
 from annotations.exchange.reading.model_logs import LogOptions, convert_log, recognise_log
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import OpenTable, open_table
 from annotations.exchange.records import AnswerRecord, AnswerStatus, ModelAnswerRecord
-from annotations.exchange.whole_ids import KnownIds, WholeIds
+from annotations.exchange.whole_ids import KnownIdReader, WholeIdReader
 
 WORKER, QUESTION, ANSWER = range(3)
 """Positions of the cells of a row, in the order of `ColumnNames.build_answer_columns`."""
@@ -63,7 +72,7 @@ class _FileFacts:
 
     def extra(self, record: AnswerRecord | ModelAnswerRecord) -> dict[str, str]:
         """Return the further cells of a record by the names of their columns."""
-        return name_extra_cells(record.extra, self.kept_aside)
+        return map_extra_cells(record.extra, self.kept_aside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +105,10 @@ class AnswerFile(_FileFacts):
         return hashes
 
     @property
-    def ids(self) -> KnownIds:
+    def ids(self) -> KnownIdReader:
         """Worker and question ids of the answers, with which ids of a joined file are read."""
         pairs = ((record.worker, record.question) for record in self.records)
-        return KnownIds(pairs, keeps=self.keeps_ids)
+        return KnownIdReader(pairs, keeps=self.keeps_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +158,7 @@ def read_answers(
             rows.record_conflict(record, first.line)
         else:
             n_superseded += 1
-            if replaces(record.text, first.text, duplicates):
+            if should_replace(record.text, first.text, duplicates):
                 seen[key] = record
     rows.finish()
     # A later answer that replaced an earlier one has its place in `seen`, so sort by row again.
@@ -183,13 +192,13 @@ class AnswerRows:
         formatting: FormattingReader | None = None,
         keeps_ids: bool | None = None,
     ) -> None:
-        self._checks = _Checks(make_source(path).name, "worker")
+        self._checks = _RowChecker(make_source(path).name, "worker")
         self._choosable, self._formatting = duplicates is not None, formatting
         self._path, self._columns = path, columns
         ids = {} if keeps_ids is None else {columns.worker: WORKER, columns.question: QUESTION}
-        self.whole_ids = WholeIds(ids, self._read_again, keeps=bool(keeps_ids))
+        self.whole_ids = WholeIdReader(ids, self._read_again, keeps=bool(keeps_ids))
         self.problems = self._checks.problems
-        wanted = (*columns.build_answer_columns(), *list_answer_columns())
+        wanted = (*columns.build_answer_columns(), *list_optional_answer_columns())
         self.table = open_table(path, wanted, self.problems)
         self.n_rows = 0
         self.graded_by: set[str] = set()
@@ -224,7 +233,7 @@ class AnswerRows:
             if self.is_own_export:
                 before = self.problems.total
                 note = partial(self.problems.add_code, line)
-                facts = read_facts(cells[3:n_facts], text, note)
+                facts = read_answer_facts(cells[3:n_facts], text, note)
                 sound = self.problems.total == before
                 if cells[n_facts]:
                     self.graded_by.add(cells[n_facts])
@@ -271,7 +280,7 @@ def read_model_answers(
     columns: ColumnNames = DEFAULT_COLUMNS,
     keep_thinking: bool = False,
     model: str = "",
-    ids: KnownIds | None = None,
+    ids: KnownIdReader | None = None,
 ) -> ModelAnswerFile:
     """Read models' answers from a CSV, TSV, JSON Lines or XLSX file, checking every row.
 
@@ -283,18 +292,18 @@ def read_model_answers(
     As `read_answers`, with model in place of worker and an optional status; a row whose status is
     text, or empty, and whose answer is empty gets the status EMPTY. The thinking in an answer is
     removed from its text, unless `keep_thinking`, and a column finish_reason is used
-    (`read_reply`). Also an `InputError`: an unknown status, the status empty beside an answer, the
-    same model and question with another text or status.
+    (`split_model_reply`). Also an `InputError`: an unknown status, the status empty beside an
+    answer, the same model and question with another text or status.
     """
     source = make_source(path)
-    checks = _Checks(source.name, "model")
+    checks = _RowChecker(source.name, "model")
     sha256, notes = "", tuple[str, ...]()
     if tool := recognise_log(source):
         of_question = "" if columns.question == DEFAULT_COLUMNS.question else columns.question
         table_source, about = convert_log(source, tool, LogOptions(model.strip(), of_question))
         sha256, notes = source.digest(), tuple(about.notes())
         path, columns = table_source, DEFAULT_COLUMNS
-    wanted = (*columns.build_model_answer_columns(), *list_model_columns())
+    wanted = (*columns.build_model_answer_columns(), *list_optional_model_answer_columns())
     table = open_table(path, wanted, checks.problems)
     records: list[ModelAnswerRecord] = []
     seen: dict[object, ModelAnswerRecord] = {}
@@ -305,7 +314,9 @@ def read_model_answers(
         asking = None
         if OF_MODEL_ANSWERS in table.marks:
             before = checks.problems.total
-            asking = read_asking(more[: len(ASKING)], partial(checks.problems.add_code, line))
+            asking = read_model_request(
+                more[: len(ASKING)], partial(checks.problems.add_code, line)
+            )
             if checks.problems.total > before:
                 continue
         if ids is not None:
@@ -318,7 +329,7 @@ def read_model_answers(
         # Only an export of ours has the finish reason in a column of its own.
         reason = asking.finish_reason if asking else _find_finish_reason(extra, table.kept_aside)
         keeps_thinking = keep_thinking or bool(asking and asking.extra.get(THINKING_KEPT))
-        reply = read_reply(text, status, reason, keeps_thinking)
+        reply = split_model_reply(text, status, reason, keeps_thinking)
         text, status = reply.text, reply.status
         if not checks.is_short_enough(line, text):
             continue
@@ -341,7 +352,7 @@ def read_model_answers(
     checks.finish(row + 1, table)
     facts = _build_file_facts(table, row + 1, n_empty, n_repeated)
     facts[-1].extend(
-        describe_thinking(
+        describe_thinking_counts(
             sum(bool(model_answer_record.thinking) for model_answer_record in records)
         )
     )
@@ -357,10 +368,10 @@ def _find_finish_reason(cells: tuple[str, ...], kept_aside: Sequence[str]) -> st
     return ""
 
 
-def name_extra_cells(cells: tuple[str, ...], kept_aside: Sequence[str]) -> dict[str, str]:
+def map_extra_cells(cells: tuple[str, ...], kept_aside: Sequence[str]) -> dict[str, str]:
     """Return a row's further cells by column name, "" for columns beyond the row's end."""
     cells += ("",) * (len(kept_aside) - len(cells))
-    return dict(zip(number_repeated(tuple(kept_aside)), cells, strict=True))
+    return dict(zip(number_repeated_names(tuple(kept_aside)), cells, strict=True))
 
 
 def _build_file_facts(
@@ -389,7 +400,7 @@ def normalise_text(text: str) -> str:
     return unicodedata.normalize("NFC", text).strip()
 
 
-def finish_ids(notes: IdNotes, problems: Problems, table: OpenTable) -> None:
+def report_damaged_ids(notes: IdCleaner, problems: Problems, table: OpenTable) -> None:
     """Raise `InputError` if there are problems, damaged ids first; else warn of damaged ids.
 
     A spreadsheet may have merged several ids into one, and their answers then contradict each
@@ -401,13 +412,13 @@ def finish_ids(notes: IdNotes, problems: Problems, table: OpenTable) -> None:
     table.warnings.extend(notes.warnings)
 
 
-class _Checks:
+class _RowChecker:
     """Checks ids, text and status of each row of answers; records each error in `problems`."""
 
     def __init__(self, name: str, who: str) -> None:
         self.problems = Problems(name)
         self._who = who
-        self._notes = IdNotes()
+        self._notes = IdCleaner()
         # Id as typed -> normalised id and its number. Each id is stored as one string, and a pair
         # of ids as one int: half the memory of a tuple, which matters with a million rows.
         self._ids: tuple[dict[str, tuple[str, int]], ...] = ({}, {})
@@ -497,4 +508,4 @@ class _Checks:
         """
         if not n_rows and not self.problems.total:
             self.problems.add_code(None, None, "no_rows", what="answers")
-        finish_ids(self._notes, self.problems, table)
+        report_damaged_ids(self._notes, self.problems, table)

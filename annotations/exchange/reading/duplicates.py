@@ -31,7 +31,7 @@ class Duplicates(StrEnum):
         return self
 
     def as_json(self) -> Any:
-        """Return the rule as a JSON value, which `read_rule` reads back."""
+        """Return the rule as a JSON value, which `parse_duplicate_rule` reads back."""
         return self.value
 
 
@@ -47,7 +47,7 @@ class DuplicatesByWorker:
         return self.workers.get(worker, self.default)
 
     def as_json(self) -> Any:
-        """Return the rules as a JSON value, which `read_rule` reads back."""
+        """Return the rules as a JSON value, which `parse_duplicate_rule` reads back."""
         return {"default": self.default.value, "workers": dict(self.workers)}
 
 
@@ -55,16 +55,16 @@ DuplicateRule = Duplicates | DuplicatesByWorker
 """The rule of a file: one for all workers, or some workers' own ones."""
 
 
-def read_rule(value: Any) -> DuplicateRule:
+def parse_duplicate_rule(value: Any) -> DuplicateRule:
     """Return the rule for repeated answers from its JSON value (see `as_json`)."""
     return (
-        make_rule(value["default"], value["workers"])
+        build_duplicate_rule(value["default"], value["workers"])
         if isinstance(value, dict)
         else (Duplicates(value))
     )
 
 
-def make_rule(default: str, workers: Mapping[str, str]) -> DuplicateRule:
+def build_duplicate_rule(default: str, workers: Mapping[str, str]) -> DuplicateRule:
     """Return the rule for all workers, with that of single workers where there are any."""
     if not workers:
         return Duplicates(default)
@@ -72,7 +72,7 @@ def make_rule(default: str, workers: Mapping[str, str]) -> DuplicateRule:
     return DuplicatesByWorker(Duplicates(default), own)
 
 
-def replaces(later: str, earlier: str, duplicates: Duplicates) -> bool:
+def should_replace(later: str, earlier: str, duplicates: Duplicates) -> bool:
     """Return whether a worker's later answer counts in place of the earlier one.
 
     A text counts in place of an empty answer, and an empty answer never in place of a text.
@@ -100,7 +100,7 @@ def describe_superseded(n_superseded: int, duplicates: DuplicateRule | None) -> 
     ]
 
 
-def add_duplicates(parser: ArgumentParser, *, by_worker: bool = False) -> None:
+def add_duplicates_options(parser: ArgumentParser, *, by_worker: bool = False) -> None:
     """Add the option --duplicates (refuse, first or last) to a command line parser.
 
     `by_worker` adds --duplicates-of, the rule for one worker.
@@ -133,6 +133,8 @@ def _parse_worker_rule(text: str) -> tuple[str, Duplicates]:
     return clean_id(worker), Duplicates(rule)
 
 
-def choose_rule(default: Duplicates, workers: Iterable[tuple[str, Duplicates]]) -> DuplicateRule:
+def build_rule_from_options(
+    default: Duplicates, workers: Iterable[tuple[str, Duplicates]]
+) -> DuplicateRule:
     """Return the rule of the options --duplicates and --duplicates-of."""
-    return make_rule(default, dict(workers))
+    return build_duplicate_rule(default, dict(workers))

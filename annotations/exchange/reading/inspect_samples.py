@@ -27,7 +27,7 @@ class InspectHeader:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_header(log: Any) -> InspectHeader:
+def read_log_header(log: Any) -> InspectHeader:
     """Return task, model and options from a log's header; empty values for missing ones."""
     spec = log.get("eval") if isinstance(log, Mapping) else None
     if not isinstance(spec, Mapping):
@@ -41,11 +41,11 @@ def read_header(log: Any) -> InspectHeader:
     return InspectHeader(_format_text(spec.get("task")), _format_text(spec.get("model")), options)
 
 
-def read_sample(
+def read_inspect_sample(
     sample: Mapping[str, Any], header: InspectHeader, model: str, question: str
 ) -> Iterator[LogRecord]:
     """Yield the answers of a sample: one, or one for each choice that the model returned."""
-    texts = _Texts(sample.get("attachments"))
+    texts = _SampleTexts(sample.get("attachments"))
     output = sample.get("output")
     output = output if isinstance(output, Mapping) else {}
     choices = [choice for choice in output.get("choices") or () if isinstance(choice, Mapping)]
@@ -58,7 +58,7 @@ def read_sample(
         "epoch": epoch,
         **({"error": _describe_error(error)} if error else {}),
         **({"limit": _format_text(limit.get("type"))} if isinstance(limit, Mapping) else {}),
-        **_read_scores(sample.get("scores")),
+        **_extract_scores(sample.get("scores")),
     }
     prompt = texts.format_input(sample.get("input"))
     for number, choice in enumerate(choices or [{}]):
@@ -93,7 +93,7 @@ class _MessageContent:
     is_refusal: bool = False
 
 
-class _Texts:
+class _SampleTexts:
     """Reads texts of a sample, some of which are in its attachments."""
 
     def __init__(self, attachments: Any) -> None:
@@ -154,7 +154,7 @@ def _describe_error(error: Any) -> str:
     return str(message)[:LONGEST_ERROR]
 
 
-def _read_scores(scores: Any) -> dict[str, Any]:
+def _extract_scores(scores: Any) -> dict[str, Any]:
     """Return the values of a sample's scores by scorer; {} without any."""
     if not isinstance(scores, Mapping):
         return {}

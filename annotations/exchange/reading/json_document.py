@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.exchange.problems import InputError, Problem
-from annotations.exchange.reading.bounded_process import Bounds, read_lines
+from annotations.exchange.reading.bounded_process import Bounds, run_and_read_lines
 from annotations.exchange.reading.decoding import TextFile, open_text
-from annotations.exchange.reading.json_outline import Outline, find_outline, find_unwritable_line
+from annotations.exchange.reading.json_outline import Outline, build_outline, find_unwritable_line
 from annotations.exchange.reading.sheet_parts import TooMuchError
 from annotations.exchange.reading.source import Readable, Source, make_source
 
@@ -112,7 +112,7 @@ def read_json(
     # The process has refused too many or too deep values, so the text can be parsed here now.
     (lines,) = read_values_in_process(origin, module, arguments)
     source, text = _read_text(origin)
-    value = _decode(source.name, text, lines)
+    value = _parse_with_library(source.name, text, lines)
     return JsonDocument(source.name, source.sha256, value, (), text, source.warnings)
 
 
@@ -131,7 +131,7 @@ def read_lines_in_process(source: Source, module: str, arguments: Sequence[Any])
         # Seconds and bytes grow with the file, so that a large sound file is read to its end.
         bounds = Bounds(20 + size // 50_000, (2 << 30) + 20 * size)
         try:
-            yield from read_lines(handle, source.name, module, arguments, bounds)
+            yield from run_and_read_lines(handle, source.name, module, arguments, bounds)
         except (TooMuchError, ValueError) as error:
             raise InputError.from_code(source.name, "json_too_large", error=str(error)) from error
 
@@ -142,7 +142,7 @@ def list_object_lines(file: Readable, most: int, *, has_repair: bool) -> list[in
     Raises `InputError` as `read_json` does.
     """
     text = read_json_here(file, most, has_repair=has_repair).text
-    return find_outline(text, most, DEEPEST).lines
+    return build_outline(text, most, DEEPEST).lines
 
 
 def _read_text(file: Readable) -> tuple[TextFile, str]:
@@ -156,14 +156,14 @@ def read_json_here(
 ) -> JsonDocument:
     """Read a JSON file of any size in this process; see `read_json`."""
     source, text = _read_text(file)
-    outline = find_outline(text, most, DEEPEST)
+    outline = build_outline(text, most, DEEPEST)
     if outline.n_values > most:
         raise InputError.from_code(
             source.name, "json_too_many_values", n=outline.n_values, most=most
         )
     try:
-        _refuse_unreadable(source.name, text, outline)
-        value = _decode(source.name, text, outline.lines)
+        _refuse_deep_or_unwritable(source.name, text, outline)
+        value = _parse_with_library(source.name, text, outline.lines)
     except InputError as error:
         first_error = error
     else:
@@ -198,7 +198,7 @@ def read_json_here(
     )
 
 
-def _refuse_unreadable(name: str, text: str, outline: Outline) -> None:
+def _refuse_deep_or_unwritable(name: str, text: str, outline: Outline) -> None:
     """Raise `InputError` if JSON text is nested too deeply or has an invalid escape."""
     if outline.deep:
         raise InputError.from_code(name, "json_too_deep", line=outline.deep)
@@ -206,7 +206,7 @@ def _refuse_unreadable(name: str, text: str, outline: Outline) -> None:
         raise InputError.from_code(name, "json_text_unwritable", line=line)
 
 
-def _decode(name: str, text: str, object_lines: Sequence[int]) -> Any:
+def _parse_with_library(name: str, text: str, object_lines: Sequence[int]) -> Any:
     """Parse JSON text with the standard library; raise `InputError` for the first error.
 
     Lines are exact; the column is left out where the standard library does not report it.

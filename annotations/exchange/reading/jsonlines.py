@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from annotations.exchange.defusing import MARK as DEFUSED
-from annotations.exchange.header import Column, Row, lay_out
+from annotations.exchange.header import Column, Row, locate_columns
 from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.decoding import TextFile, build_empty_file_error
@@ -34,7 +34,7 @@ class TooManyKeysError(InputError):
     """Error: the lines of a file have more than 1,000 further keys in all."""
 
 
-class _UnusableError(ValueError):
+class _UnusableLineError(ValueError):
     """Error: a line is valid JSON but not accepted; it has a problem code and values."""
 
     def __init__(self, code: str, **values: str) -> None:
@@ -47,13 +47,13 @@ def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value = dict(pairs)
     if len(value) != len(pairs):
         repeated_key = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-        raise _UnusableError("line_key_twice", key=repeated_key)
+        raise _UnusableLineError("line_key_twice", key=repeated_key)
     return value
 
 
 def _refuse_constant(name: str) -> str:
     """Raise an error for NaN, Infinity and -Infinity, which JSON does not allow."""
-    raise _UnusableError("line_no_value", value=name)
+    raise _UnusableLineError("line_no_value", value=name)
 
 
 # Numbers stay as typed: 007.50 may be an id, and 1e400 must not become infinity.
@@ -62,7 +62,7 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def parse_strictly(text: str) -> object:
+def parse_json_strictly(text: str) -> object:
     """Parse JSON text like a line of a file: no repeated keys, numbers as text.
 
     Raises ValueError with the fault; RecursionError where the text is nested too deeply.
@@ -99,7 +99,7 @@ def read_jsonlines(
         shape = shapes.get(keys)
         if shape is None:
             try:
-                shape = shapes[keys] = _lay_out_keys(
+                shape = shapes[keys] = _locate_keys(
                     keys, columns, source.name, number, kept_aside, marks
                 )
             except TooManyKeysError:
@@ -126,7 +126,7 @@ def _parse_line(line: str, number: int, problems: Problems) -> dict[str, object]
         record = _DECODER.decode(line)
     except json.JSONDecodeError as error:
         problems.add_code(number, error.colno, "line_invalid", error=error.msg)
-    except _UnusableError as error:
+    except _UnusableLineError as error:
         problems.add_code(number, None, error.code, **error.values)
     except RecursionError:
         problems.add_code(number, None, "line_too_deep")
@@ -137,7 +137,7 @@ def _parse_line(line: str, number: int, problems: Problems) -> dict[str, object]
     return None
 
 
-def _lay_out_keys(
+def _locate_keys(
     keys: tuple[str, ...],
     columns: Sequence[Column],
     file: str,
@@ -149,7 +149,7 @@ def _lay_out_keys(
     if not all(_UNWRITABLE.search(key) is None for key in keys):
         raise InputError.from_code(file, "json_key_unwritable", line=line)
     # JSON needs no defusing: a key that marks defused cells, copied from a table, is ignored.
-    layout = lay_out([key for key in keys if key != DEFUSED], columns, file, line)
+    layout = locate_columns([key for key in keys if key != DEFUSED], columns, file, line)
     keys = tuple(key for key in keys if key != DEFUSED)
     marks.update(layout.marks)
     others = []

@@ -41,14 +41,14 @@ def find_merged_areas(archive: zipfile.ZipFile, part: str) -> list[MergedArea]:
     for block in read_blocks(archive, archive.getinfo(part)):
         for letters, first, last in _AREA.findall(tail + block):
             if int(first) < int(last):
-                areas[MergedArea(_parse_letters(letters), int(first), int(last))] = None
+                areas[MergedArea(_parse_column_letters(letters), int(first), int(last))] = None
         if len(areas) > MOST:
             return []
         tail = block[-_OVERLAP:]
     return sorted(areas, key=lambda area: area.first)
 
 
-def _parse_letters(letters: bytes) -> int:
+def _parse_column_letters(letters: bytes) -> int:
     """Return the position of a column from 0 by its letters, such as 26 for AA."""
     position = 0
     for letter in letters:
@@ -56,7 +56,7 @@ def _parse_letters(letters: bytes) -> int:
     return position - 1
 
 
-class MergedCells:
+class MergedCellFiller:
     """Fills the texts of rows from the merged areas of their sheet; rows come in their order."""
 
     def __init__(self, areas: Iterable[MergedArea]) -> None:

@@ -17,18 +17,18 @@ from itertools import chain, islice
 
 from annotations.exchange.facts import read_seconds
 from annotations.exchange.header import Column
-from annotations.exchange.ids import IdNotes, is_blank
+from annotations.exchange.ids import IdCleaner, is_blank
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.answers import LONGEST_ANSWER, finish_ids
+from annotations.exchange.reading.answers import LONGEST_ANSWER, report_damaged_ids
 from annotations.exchange.reading.duplicates import DuplicateRule
 from annotations.exchange.reading.mturk_columns import (
     ANSWER,
     INPUT,
     MAY_LACK,
     AnswerColumn,
-    choose_columns,
-    describe_columns,
-    read_fields,
+    choose_answer_fields,
+    describe_form_fields,
+    read_form_fields,
     restore_spelling,
 )
 from annotations.exchange.reading.source import Readable, make_source
@@ -109,7 +109,7 @@ class MturkRows:
     ) -> None:
         self._choosable = duplicates is not None
         self._path, self._template, self._globs = path, template, answers
-        self.problems, self._ids = Problems(make_source(path).name), IdNotes()
+        self.problems, self._ids = Problems(make_source(path).name), IdCleaner()
         self.table = open_table(path, COLUMNS, self.problems, MAY_LACK)
         self.metadata: list[AnswerColumn] = []
         self.n_rows = self.n_assignments = self.n_fields = 0
@@ -150,7 +150,7 @@ class MturkRows:
             self.n_assignments += 1
             first = self.n_rows
             self.n_rows += len(fields)
-            form_fields = read_fields(further_cells)
+            form_fields = read_form_fields(further_cells)
             assignment = self._read_assignment(line, cells, further_cells, form_fields)
             if assignment is None:
                 continue
@@ -190,8 +190,8 @@ class MturkRows:
             )
         if len(answer_columns) > len(set(answer_columns)):
             raise InputError.from_code(self.table.name, "answer_column_twice")
-        columns = describe_columns(self._path, COLUMNS)
-        fields = choose_columns(columns, self._globs, self.table.name)
+        columns = describe_form_fields(self._path, COLUMNS)
+        fields = choose_answer_fields(columns, self._globs, self.table.name)
         self.metadata = [column for column in columns if column.name not in fields]
         known = {name.removeprefix(INPUT) for name in names if name.startswith(INPUT)}
         if self._template is not None:
@@ -313,4 +313,4 @@ class MturkRows:
         """Raise `InputError` if any row was bad or the file has no assignment."""
         if not self.n_assignments and not self.problems.total:
             self.problems.add_code(None, None, "no_assignment")
-        finish_ids(self._ids, self.problems, self.table)
+        report_damaged_ids(self._ids, self.problems, self.table)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
-from annotations.exchange.prolific import STATUSES, find_status, simplify_status
+from annotations.exchange.prolific import STATUSES, recognise_status, simplify_status
 from annotations.exchange.reading.answers import normalise_text
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
@@ -107,7 +107,7 @@ def read_statuses(file: Readable) -> StatusFile:
             # Deleted ids are equal in all their rows, so they must not count as repeated.
             if not is_withheld(cell):
                 _check_id(problems, first, line, column, clean_id(cell))
-        known = find_status(status)
+        known = recognise_status(status)
         if known is None:
             problems.add_code(
                 line,

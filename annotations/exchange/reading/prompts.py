@@ -119,8 +119,8 @@ def read_prompts(file: Readable, *, repair: bool = False) -> PromptFile:
     return PromptFile(
         document.name,
         document.sha256,
-        _read_fact(test.get("source")),
-        _read_fact(test.get("year")),
+        _format_fact(test.get("source")),
+        _format_fact(test.get("year")),
         tuple(items),
         document.repairs,
         document.text,
@@ -144,10 +144,10 @@ def _read_item(problems: Problems, entry: Any, what: str, line: int) -> PromptIt
         problems.add_code(line, None, "entry_no_object", what=what)
         return None
     n_problems = problems.total
-    name = _read_text(problems, entry, "id", what)
+    name = _read_text_field(problems, entry, "id", what)
     if name:
         what = f"item {name}"
-    variation = _read_text(problems, entry, "variation", what)
+    variation = _read_text_field(problems, entry, "variation", what)
     variants = entry.get("variants")
     if not isinstance(variants, list) or not variants:
         problems.add_code(entry.line, "variants", "no_variants", what=what)
@@ -169,10 +169,10 @@ def _read_variant(
     if not isinstance(entry, JsonObject):
         problems.add_code(line, None, "variant_no_object", what=what)
         return None
-    language = _read_text(problems, entry, "language", what).lower()
-    if not _read_text(problems, entry, "prompt", what):
+    language = _read_text_field(problems, entry, "language", what).lower()
+    if not _read_text_field(problems, entry, "prompt", what):
         return None
-    # As written: `_read_text` trims and normalises what it returns.
+    # As written: `_read_text_field` trims and normalises what it returns.
     prompt = str(entry["prompt"])
     if len(prompt.encode()) > LONGEST_ANSWER:
         problems.add_code(entry.line, "prompt", "prompt_too_long", what=what, most=LONGEST_ANSWER)
@@ -180,7 +180,7 @@ def _read_variant(
     return PromptVariant(place, language, prompt, entry.line) if language else None
 
 
-def _read_text(problems: Problems, entry: JsonObject, key: str, what: str) -> str:
+def _read_text_field(problems: Problems, entry: JsonObject, key: str, what: str) -> str:
     """Return a text, or a whole number as text; "" if there is none (then recorded)."""
     if key not in entry:
         problems.add_code(entry.line, key, "prompt_key_missing", what=what, key=key)
@@ -195,7 +195,7 @@ def _read_text(problems: Problems, entry: JsonObject, key: str, what: str) -> st
     return text
 
 
-def _read_fact(value: Any) -> str:
+def _format_fact(value: Any) -> str:
     """Return a text or number as text; "" for other values."""
     return normalise_text(str(value)) if isinstance(value, str | int) else ""
 

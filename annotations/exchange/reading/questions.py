@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar
 
-from annotations.exchange.facts import Note, read_object
+from annotations.exchange.facts import FaultRecorder, read_json_object
 from annotations.exchange.header import OF_PASSAGES, OF_QUESTIONS, Column, parse_column_names
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
-from annotations.languages import canonical, is_known
+from annotations.languages import is_known_language, normalise_language_tag
 
 LONGEST_QUESTION = 100_000
 LONGEST_PASSAGE = 1_000_000
@@ -170,7 +170,7 @@ def read_passages(
     return _read_items(path, columns.list_passage_columns(), _build_passage, "passage", OF_PASSAGES)
 
 
-def _build_note(faults: list[CellFault]) -> Note:
+def _build_fault_recorder(faults: list[CellFault]) -> FaultRecorder:
     """Return a function that appends an error of a cell to the list `faults`."""
 
     def note(column: str, code: str, /, **values: Any) -> None:
@@ -195,8 +195,8 @@ def _read_items(
         further_cells = dict(zip(table.kept_aside, extra, strict=False))
         faults: list[CellFault] = []
         if is_own_export:
-            metadata = read_object(
-                "metadata", further_cells.pop("metadata", ""), _build_note(faults)
+            metadata = read_json_object(
+                "metadata", further_cells.pop("metadata", ""), _build_fault_recorder(faults)
             )
             record = make(line, cells, further_cells, faults)
             record.metadata.update(metadata)
@@ -366,10 +366,10 @@ def _take_translations(
     ]:
         name, _, tag = column.partition(".")
         try:
-            language = canonical(tag)
+            language = normalise_language_tag(tag)
         except ValueError:
             continue
-        if not is_known(language):
+        if not is_known_language(language):
             continue
         value: Any
         if name in LISTS:
@@ -420,16 +420,16 @@ def _take_list(
         value = json.loads(cell, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
         value = None
-    if isinstance(value, list) and all(_is_entry(entry, nested) for entry in value):
+    if isinstance(value, list) and all(_is_list_entry(entry, nested) for entry in value):
         return value
     faults.append((name, "not_text_list", {}))
     return []
 
 
-def _is_entry(entry: object, nested: bool) -> bool:
+def _is_list_entry(entry: object, nested: bool) -> bool:
     """Return whether a value is a non-blank text or, with `nested`, a list of such texts."""
     if nested and isinstance(entry, list):
-        return bool(entry) and all(_is_entry(alias, nested=False) for alias in entry)
+        return bool(entry) and all(_is_list_entry(alias, nested=False) for alias in entry)
     return isinstance(entry, str) and bool(entry.strip())
 
 

@@ -11,16 +11,16 @@ from math import isfinite
 from typing import Any
 
 from annotations.exchange.ids import is_blank
-from annotations.exchange.model_replies import describe_replies, read_reply
+from annotations.exchange.model_replies import describe_replies, split_model_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, normalise_text
 from annotations.exchange.reading.decoding import open_text
 from annotations.exchange.reading.json_objects import (
     ENDINGS,
     normalise_id,
-    read_listed,
-    read_objects,
-    read_status,
+    read_json_objects,
+    read_reply_status,
+    read_value_list,
 )
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.records import AnswerStatus
@@ -119,7 +119,7 @@ def read_several_answers(path: Readable) -> SeveralAnswersFile:
     """
     source = make_source(path)
     problems = Problems(source.name)
-    listed = read_listed(source, problems, "questions_not_listed")
+    listed = read_value_list(source, problems, "questions_not_listed")
     questions: list[SeveralAnswersQuestion] = []
     lines: dict[str, int] = {}
     for place, (line, entry) in enumerate(listed.values):
@@ -241,7 +241,7 @@ def read_several_answers_replies(
     text = open_text(source)
     replies: dict[tuple[str, str, int], SeveralAnswersReply] = {}
     n_rows = n_repeated = 0
-    for line, entry in read_objects(text, problems):
+    for line, entry in read_json_objects(text, problems):
         n_rows += 1
         reply = _read_reply_line(problems, line, entry, keep_thinking)
         if reply is None:
@@ -250,7 +250,7 @@ def read_several_answers_replies(
         if first is reply:
             continue
         n_repeated += 1
-        if not _is_same(first, reply):
+        if not _has_same_content(first, reply):
             problems.add_code(
                 line,
                 None,
@@ -267,7 +267,7 @@ def read_several_answers_replies(
     )
 
 
-def _is_same(reply: SeveralAnswersReply, other: SeveralAnswersReply) -> bool:
+def _has_same_content(reply: SeveralAnswersReply, other: SeveralAnswersReply) -> bool:
     """Return whether two replies have the same content, NaN being equal to NaN."""
     # Texts are compared, because NaN does not equal itself.
     return repr(_list_content(reply)) == repr(_list_content(other))
@@ -303,11 +303,11 @@ def _read_reply_line(
     if logprobs is not None and (logprobs := _read_numbers(logprobs)) is None:
         problems.add_code(line, "logprobs", "logprobs_no_numbers")
     is_parsed = answers is not None or bool(tokens)
-    status = read_status(entry.get("status"), text, line, problems, is_parsed)
+    status = read_reply_status(entry.get("status"), text, line, problems, is_parsed)
     if problems.total > n_problems or status is None:
         return None
     reason = entry.get("finish_reason")
-    read = read_reply(text, status, reason if isinstance(reason, str) else "", keep_thinking)
+    read = split_model_reply(text, status, reason if isinstance(reason, str) else "", keep_thinking)
     if len(read.text) * 4 > LONGEST_ANSWER and len(read.text.encode()) > LONGEST_ANSWER:
         problems.add_code(line, "reply", "reply_too_long", most=LONGEST_ANSWER)
         return None

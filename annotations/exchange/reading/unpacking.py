@@ -1,8 +1,8 @@
 """Unpack the rows of a workbook's sheet within limits, also as a separate program.
 
 ``python -m annotations.exchange.reading.unpacking SECONDS BYTES PART`` unpacks the workbook that is
-its standard input and prints what `unpack_sheet` yields, a JSON line each; PART is `Part` as JSON.
-It ends at that processor time and at that much memory, see `bounded_process`: a few kilobytes of a
+its standard input and prints what `unpack_sheet` yields, a JSON line each; PART is `WorkbookPart` as
+JSON. It ends at that processor time and at that much memory, see `bounded_process`: a few kilobytes of a
 workbook can ask for minutes.
 """
 
@@ -21,8 +21,8 @@ from itertools import islice, pairwise
 from typing import Any, BinaryIO
 
 from annotations.exchange.reading.blank_cells import remove_blank_cells
-from annotations.exchange.reading.bounded_process import Bounds, serve
-from annotations.exchange.reading.merged_cells import MergedCells, find_merged_areas
+from annotations.exchange.reading.bounded_process import Bounds, print_within_limits
+from annotations.exchange.reading.merged_cells import MergedCellFiller, find_merged_areas
 from annotations.exchange.reading.sheet_parts import TooMuchError, count_matches, read_blocks
 
 MOST_COLUMNS = 4_096
@@ -67,7 +67,7 @@ class SheetRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WorkbookPart:
     """Part of a workbook to read: the sheet, the header row, the number of rows.
 
     `sheet` is its name or its number from 1, "" for the first; `header_row` the number of the row
@@ -92,7 +92,7 @@ class Sheet:
     is_hidden: bool = False
 
 
-def unpack_sheet(handle: BinaryIO, part: Part | None = None) -> Iterator[Sheet | SheetRow]:
+def unpack_sheet(handle: BinaryIO, part: WorkbookPart | None = None) -> Iterator[Sheet | SheetRow]:
     """Yield the chosen sheet of a workbook, then its non-empty rows from the header on.
 
     Raises `TooMuchError`: a header of more than 4,096 cells, more than 16,384 cells in a row, more
@@ -101,16 +101,18 @@ def unpack_sheet(handle: BinaryIO, part: Part | None = None) -> Iterator[Sheet |
     """
     has_formulas = _has_formulas(handle)
     with ExitStack() as stack:
-        part = part or Part()
+        part = part or WorkbookPart()
         handle = stack.enter_context(remove_blank_cells(handle))
         sheets = _open_worksheets(handle, stack, calculated=True)
         titles = [sheet.title for sheet in sheets]
         if part.first_rows:
             for sheet in sheets[:MOST_SHEETS]:
                 yield Sheet(sheet.title, titles, _is_hidden(sheet))
-                yield from _read_first_rows(sheet, part.first_rows, _find_merged(handle, sheet))
+                yield from _read_first_rows(
+                    sheet, part.first_rows, _build_merged_cell_filler(handle, sheet)
+                )
             return
-        sheet_index = _find_sheet(part.sheet, titles)
+        sheet_index = _find_sheet_index(part.sheet, titles)
         yield Sheet(None if sheet_index is None else titles[sheet_index], titles)
         if sheet_index is None:
             return
@@ -119,11 +121,11 @@ def unpack_sheet(handle: BinaryIO, part: Part | None = None) -> Iterator[Sheet |
         )
         width, skipped = _find_header(sheets[sheet_index], formula_sheet, part.header_row)
         if width:
-            merged = _find_merged(handle, sheets[sheet_index])
+            merged = _build_merged_cell_filler(handle, sheets[sheet_index])
             yield from _read_rows(sheets[sheet_index], formula_sheet, width, skipped, merged)
 
 
-def _find_sheet(sheet: str, titles: Sequence[str]) -> int | None:
+def _find_sheet_index(sheet: str, titles: Sequence[str]) -> int | None:
     """Return the index of a sheet, by name in any case or by number from 1; None if unknown."""
     if not sheet:
         return 0 if titles else None
@@ -134,14 +136,14 @@ def _find_sheet(sheet: str, titles: Sequence[str]) -> int | None:
     return number - 1 if 1 <= number <= len(titles) else None
 
 
-def _find_merged(handle: BinaryIO, sheet: Any) -> MergedCells:
+def _build_merged_cell_filler(handle: BinaryIO, sheet: Any) -> MergedCellFiller:
     """Return the reader that fills the merged cells of a sheet, row by row."""
     with zipfile.ZipFile(handle) as archive:
         # openpyxl reads no merged cells of a sheet that is too large to be held whole.
-        return MergedCells(find_merged_areas(archive, sheet._worksheet_path))
+        return MergedCellFiller(find_merged_areas(archive, sheet._worksheet_path))
 
 
-def _read_first_rows(sheet: Any, n_rows: int, merged: MergedCells) -> Iterator[SheetRow]:
+def _read_first_rows(sheet: Any, n_rows: int, merged: MergedCellFiller) -> Iterator[SheetRow]:
     """Yield the non-empty rows among the first `n_rows` rows of a sheet."""
     rows = _read_quietly(sheet.iter_rows(max_row=n_rows, max_col=MOST_COLUMNS), n_rows)
     for number, cells in enumerate(rows, 1):
@@ -237,7 +239,7 @@ def _find_header(sheet: Any, formula_sheet: Any, header_row: int) -> tuple[int, 
 
 
 def _read_rows(
-    sheet: Any, formula_sheet: Any, width: int, skipped: int, merged: MergedCells
+    sheet: Any, formula_sheet: Any, width: int, skipped: int, merged: MergedCellFiller
 ) -> Iterator[SheetRow]:
     """Yield the non-empty rows of a sheet; `TooMuchError` for too many cells or rows."""
     # Counted by rows: each row is filled up to the width of the header.
@@ -307,9 +309,9 @@ def _format_cell(value: object) -> str:
     return str(value)
 
 
-def main(bounds: Bounds, part: Part) -> None:
+def print_sheet_rows(bounds: Bounds, part: WorkbookPart) -> None:
     """Unpack the workbook on standard input within limits, and print its rows as JSON lines."""
-    serve(bounds, map(_encode_row, unpack_sheet(sys.stdin.buffer, part)))
+    print_within_limits(bounds, map(_encode_row, unpack_sheet(sys.stdin.buffer, part)))
 
 
 def _encode_row(part: Sheet | SheetRow) -> str:
@@ -320,4 +322,6 @@ def _encode_row(part: Sheet | SheetRow) -> str:
 
 
 if __name__ == "__main__":
-    main(Bounds(int(sys.argv[1]), int(sys.argv[2])), Part(*json.loads(sys.argv[3])))
+    print_sheet_rows(
+        Bounds(int(sys.argv[1]), int(sys.argv[2])), WorkbookPart(*json.loads(sys.argv[3]))
+    )

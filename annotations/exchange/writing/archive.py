@@ -9,7 +9,7 @@ Files = Mapping[str, Callable[[], Iterable[bytes]]]
 """Files by their names; each function yields the bytes of one file."""
 
 
-class Pipe:
+class ByteCollector:
     """Write-only file object from which the written bytes are taken; it cannot seek."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Pipe:
 
 def write_zip(files: Files) -> Iterator[bytes]:
     """Yield the bytes of a ZIP archive of these files; equal files give equal bytes."""
-    pipe = Pipe()
+    pipe = ByteCollector()
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, chunks in files.items():
             with archive.open(make_zip_part(name), "w", force_zip64=True) as file:

@@ -50,7 +50,7 @@ class OutputFolder:
     ) -> None:
         done = False
         try:
-            failures = [f for f in map(_close, self._files.values()) if f is not None]
+            failures = [f for f in map(_close_file, self._files.values()) if f is not None]
             if kind is None:
                 try:
                     if failures:
@@ -80,7 +80,7 @@ class OutputFolder:
 
         Raises ValueError for NaN, infinity, and a row that is not as long as the header.
         """
-        self._write(name, lambda file: _write_table(file, name, header, rows))
+        self._write(name, lambda file: _write_csv_rows(file, name, header, rows))
 
     def write_lines(self, name: str, pieces: Iterable[str]) -> None:
         """Write text pieces one after another to a UTF-8 file, adding no line ends."""
@@ -175,7 +175,7 @@ class OutputFolder:
         old = self._stage / "old"
         try:
             for name in self._files:
-                _back_up(self.path / name, old / name)
+                _back_up_file(self.path / name, old / name)
             for name in self._files:
                 (new / name).replace(self.path / name)
         except BaseException:
@@ -207,7 +207,7 @@ class OutputFolder:
         return InputError([problem])
 
 
-def _close(file: BinaryIO | TextIO) -> OSError | None:
+def _close_file(file: BinaryIO | TextIO) -> OSError | None:
     """Close a file; return the error if its last bytes could not be written, else None."""
     try:
         file.close()
@@ -216,7 +216,7 @@ def _close(file: BinaryIO | TextIO) -> OSError | None:
     return None
 
 
-def _back_up(target: Path, backup: Path) -> None:
+def _back_up_file(target: Path, backup: Path) -> None:
     """Link or copy an existing file to `backup`, so that it is never absent from the folder."""
     if not os.path.lexists(target):
         return
@@ -226,7 +226,7 @@ def _back_up(target: Path, backup: Path) -> None:
         shutil.copy2(target, backup, follow_symlinks=False)  # a file system without hard links
 
 
-def _write_table(
+def _write_csv_rows(
     file: TextIO, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> None:
     """Write a header and rows as CSV; ValueError for a row that is not as long as the header."""
@@ -244,10 +244,10 @@ def format_csv_line(cells: Sequence[object]) -> str:
 
     Raises ValueError for NaN and infinity.
     """
-    return ",".join(_format_cell(cell) for cell in cells)
+    return ",".join(_format_csv_cell(cell) for cell in cells)
 
 
-def _format_cell(value: object) -> str:
+def _format_csv_cell(value: object) -> str:
     """Return a value as a CSV cell, quoted where necessary."""
     if value is None:
         return ""
@@ -272,7 +272,7 @@ def _format_number(value: object) -> str:
         return repr(plain)
     if isinstance(plain, int):
         return str(plain)
-    return _format_cell(str(plain))
+    return _format_csv_cell(str(plain))
 
 
 def _convert_scalar(value: object) -> object:

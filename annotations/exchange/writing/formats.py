@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotations.exchange.defusing import MARK, defuse, defuse_cell
+from annotations.exchange.defusing import MARK, defuse_cell, defuse_text
 from annotations.exchange.problems import InputError
 from annotations.exchange.writing.folder import OutputFolder
 from annotations.exchange.writing.sheet import write_xlsx
@@ -63,7 +63,7 @@ def write_panel_csv(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
 def write_lines(lines: Iterable[str]) -> Iterator[bytes]:
     """Yield each text as a line in UTF-8, made safe against spreadsheet formulas."""
     for line in lines:
-        yield f"{defuse(line)}\n".encode()
+        yield f"{defuse_text(line)}\n".encode()
 
 
 def write_jsonl(header: Sequence[str], rows: Rows) -> Iterator[bytes]:

@@ -11,11 +11,11 @@ from annotations.exchange import InputError
 from annotations.exchange.writing.formats import write_chunks
 from annotations.ledger.errors import CurrencyError
 from annotations.ledger.panel_lists import FORMATS, ListRequest, NoListError
-from annotations.management.desk import DeskCommand
+from annotations.management.desk import DecisionCommand
 from annotations.management.importing import USAGE
 
 
-class Command(DeskCommand):
+class Command(DecisionCommand):
     """Write the decisions about workers, or the confirmed payments, as a file for a panel."""
 
     help = (

@@ -11,13 +11,13 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations import writing
 from annotations.exchange import InputError, OutputFolder
-from annotations.management.importing import USAGE, SetCommand
+from annotations.management.importing import USAGE, QuestionSetCommand
 from annotations.models import WritingProject
 
 VOTES = ("problem", "revision", "validator", "answerable", "category", "note", "time")
 
 
-class Command(SetCommand):
+class Command(QuestionSetCommand):
     """Export accepted problems with their originals in UMWP format, and optionally the votes."""
 
     help = (

@@ -13,7 +13,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.exchange import InputError
 from annotations.exchange.reading.source import Source
 from annotations.ledger.panel_payments import WhichStudyError, find_study
-from annotations.management.desk import DeskCommand, add_study
+from annotations.management.desk import DecisionCommand, add_study_option
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSetVersion
 from annotations.panels.client import PanelError
@@ -21,7 +21,7 @@ from annotations.panels.prolific import UNVERIFIED, Prolific
 from annotations.panels.statuses import import_statuses
 
 
-class Command(DeskCommand):
+class Command(DecisionCommand):
     """Import the states of submissions from Prolific's export or its REST API."""
 
     help = (
@@ -38,7 +38,7 @@ class Command(DeskCommand):
         parser.add_argument(
             "--from-prolific", action="store_true", help="use Prolific's API instead of FILE"
         )
-        add_study(parser)
+        add_study_option(parser)
         parser.add_argument(
             "--instead",
             action="store_true",

@@ -14,13 +14,13 @@ from annotations.answering.monitor import (
     load_collection_status,
 )
 from annotations.answering.rank_notice import find_rank_notice
-from annotations.management.importing import USAGE, SetCommand
+from annotations.management.importing import USAGE, QuestionSetCommand
 from annotations.models import Submission
 
 LABELS = dict(Submission.State.choices)
 
 
-class Command(SetCommand):
+class Command(QuestionSetCommand):
     """Print how many workers of a question set are answering, have submitted or have left."""
 
     help = "Show how many people are answering the question set SET, are done, or have left."

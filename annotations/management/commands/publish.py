@@ -11,7 +11,7 @@ from annotations.answering import collecting, links
 from annotations.answering.errors import SettingsError
 from annotations.answering.rank_notice import find_rank_notice
 from annotations.answering.sentences import PUBLISHING
-from annotations.management.importing import USAGE, SetCommand
+from annotations.management.importing import USAGE, QuestionSetCommand
 from annotations.models import Collection
 
 HERE = "http://127.0.0.1:8000"
@@ -28,7 +28,7 @@ OF_PANEL = {
 """What belongs to the panel; each is an option, and a field of `Collection`."""
 
 
-class Command(SetCommand):
+class Command(QuestionSetCommand):
     """Publish the latest version of a question set to workers and print their link."""
 
     help = (

@@ -8,13 +8,13 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.ledger.panel_payments import send_decisions
 from annotations.ledger.sentences import SENDING
-from annotations.management.desk import DeskCommand
+from annotations.management.desk import DecisionCommand
 from annotations.management.importing import USAGE
 from annotations.panels.client import PanelError
 from annotations.panels.prolific import UNVERIFIED, Prolific
 
 
-class Command(DeskCommand):
+class Command(DecisionCommand):
     """Approve and reject submissions on Prolific as decided on this site."""
 
     help = (

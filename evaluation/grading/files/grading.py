@@ -27,7 +27,7 @@ from annotations.exchange import (
     read_anchors,
     read_model_answers,
 )
-from annotations.exchange.ids import read_as_wording
+from annotations.exchange.ids import extract_wording
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.outside_information import read_worker_argument
@@ -317,7 +317,7 @@ def grade_files(request: GradingRequest, progress: Progress | None = None) -> Fi
     hashes = answers.hashes
     if models is not None:
         hashes["models"] = models.sha256
-    read_from_id = {question: read_as_wording(question) for question in graded_answers.questions}
+    read_from_id = {question: extract_wording(question) for question in graded_answers.questions}
     graded_answers = replace(
         graded_answers,
         wordings={question: wording for question, wording in read_from_id.items() if wording},

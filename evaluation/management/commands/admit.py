@@ -7,13 +7,13 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.management.importing import USAGE, SetCommand
+from annotations.management.importing import USAGE, QuestionSetCommand
 from annotations.models import Collection
 from evaluation.admission import storage as recruiting
 from evaluation.models import ScoreRule
 
 
-class Command(SetCommand):
+class Command(QuestionSetCommand):
     """Admit to a collection only workers with a minimum score in an earlier set."""
 
     help = (

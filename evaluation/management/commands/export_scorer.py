@@ -9,7 +9,7 @@ from uuid import UUID
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import ColumnNames
-from annotations.management.importing import SetCommand
+from annotations.management.importing import QuestionSetCommand
 from evaluation.core.messages.console import (
     BAD_INPUT,
     build_minimum_type,
@@ -22,7 +22,7 @@ from evaluation.scorer.run import FEWEST_ANSWERS, NotExportableError, ScorerCont
 ALL_FORMATS = "inspect,lm-eval,hf,promptfoo"
 
 
-class Command(SetCommand):
+class Command(QuestionSetCommand):
     """Write the consensus of a run as a scorer of language models' answers."""
 
     help = (

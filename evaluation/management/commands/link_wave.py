@@ -8,14 +8,14 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.answering.waves import QuestionMatch, WaveError, remove_link
-from annotations.management.importing import USAGE, SetCommand
+from annotations.management.importing import USAGE, QuestionSetCommand
 from annotations.models import QuestionSet
 from evaluation.waves import storage as waves
 
 IDS_SHOWN = 10
 
 
-class Command(SetCommand):
+class Command(QuestionSetCommand):
     """Link a question set to its earlier wave, or remove the link."""
 
     help = (

@@ -7,12 +7,12 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.answering.waves import WaveError, suggest_name
-from annotations.management.importing import USAGE, SetCommand
+from annotations.management.importing import USAGE, QuestionSetCommand
 from annotations.models import QuestionSet
 from evaluation.waves import storage as waves
 
 
-class Command(SetCommand):
+class Command(QuestionSetCommand):
     """Copy a question set for a further wave."""
 
     help = (

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from annotations.exchange.ids import clean_id
-from annotations.exchange.presets.values import format_value
+from annotations.exchange.presets.values import format_json_value
 from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.nested_records import (
@@ -73,8 +73,8 @@ def read_option_objects(options: Sequence[Mapping[str, Any]]) -> tuple[list[str]
         raise UnreadableOptionsError(", ".join(map(str, options[0])))
     label_keys = [key for key in OPTION_LABELS if all(key in option for option in options)]
     return (
-        [format_value(option[text_key]) for option in options],
-        [format_value(option[label_keys[0]]) for option in options] if label_keys else [],
+        [format_json_value(option[text_key]) for option in options],
+        [format_json_value(option[label_keys[0]]) for option in options] if label_keys else [],
     )
 
 
@@ -213,7 +213,7 @@ def _build_cells(
 
     def find_text(paths: Paths, default: str = "") -> str:
         value = find_value(record, paths, parents)
-        return default if value is MISSING or value is None else format_value(value)
+        return default if value is MISSING or value is None else format_json_value(value)
 
     question = find_text(mapping.question).strip()
     if not question:
@@ -263,9 +263,9 @@ def _read_choices(
         # Usually {label: text}; with flags {text: whether it is right}.
         if mapping.answers_are is AnswerForm.FLAGS:
             return [str(key) for key in value], []
-        return [format_value(text) for text in value.values()], [str(key) for key in value]
-    texts = [format_value(text) for text in (value if isinstance(value, list) else [value])]
-    return texts, [] if labels is MISSING else [format_value(label) for label in labels]
+        return [format_json_value(text) for text in value.values()], [str(key) for key in value]
+    texts = [format_json_value(text) for text in (value if isinstance(value, list) else [value])]
+    return texts, [] if labels is MISSING else [format_json_value(label) for label in labels]
 
 
 def _read_answers(
@@ -284,7 +284,7 @@ def _read_answers(
         flag = find_value(record, mapping.is_accepted, parents)
         is_accepted = parse_yes_no(flag)
         if is_accepted is None:
-            shown = "" if flag is MISSING or flag is None else format_value(flag)[:40]
+            shown = "" if flag is MISSING or flag is None else format_json_value(flag)[:40]
             faults.append(Fault("answers", "flag_neither", {"flag": shown}))
         if not is_accepted:
             return []
@@ -304,7 +304,7 @@ def _read_answers(
             return []
         parsed = [parse_yes_no(flag) for flag in flags]
         if None in parsed:
-            unknown = format_value(flags[parsed.index(None)])[:40]
+            unknown = format_json_value(flags[parsed.index(None)])[:40]
             faults.append(Fault("answers", "flag_neither", {"flag": unknown}))
             return []
         return [text for text, flag in zip(choices, parsed, strict=True) if flag]
@@ -323,7 +323,7 @@ def _read_answer(
     faults: list[Fault],
 ) -> str:
     """Return the text of one accepted answer; "" for an empty or invalid value."""
-    text = format_value(value).strip()
+    text = format_json_value(value).strip()
     if form is AnswerForm.YES_NO:
         is_yes = parse_yes_no(value)
         if is_yes is None and text:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotations.exchange.markup import FormattingReader, read_formatted, strip_markup
+from annotations.exchange.markup import FormattingReader, remove_formatting, strip_markup
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from annotations.exchange.markup import FormattingReader, read_formatted, strip_
     ],
 )
 def test_formatting_is_read_as_plain_text(typed, plain):
-    assert read_formatted(typed) == plain
+    assert remove_formatting(typed) == plain
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_formatting_is_read_as_plain_text(typed, plain):
     ],
 )
 def test_an_answer_about_html_is_unchanged(typed):
-    assert read_formatted(typed) == typed
+    assert remove_formatting(typed) == typed
 
 
 def test_a_wording_loses_formatting_also_where_a_tag_is_not_closed():

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotations.exchange.importing import import_answers
-from annotations.exchange.importing.answers import stage_answers, store_staged
+from annotations.exchange.importing.answers import stage_answers, store_staged_answers
 from annotations.exchange.importing.mturk import StagedBatch, stage_batch, store_batch
 from annotations.exchange.importing.stage import Stage
 from annotations.exchange.records import AnswerFacts
@@ -135,10 +135,10 @@ def test_an_opened_stage_comes_in_as_the_file_does(rivers, tmp_path):
     with stage_answers(path) as stage:
         stage.save(tmp_path / "kept.sqlite")
     with Stage.load(tmp_path / "kept.sqlite") as opened:
-        dry = store_staged(rivers, opened, dry_run=True)
+        dry = store_staged_answers(rivers, opened, dry_run=True)
         assert rows()[0] == []
-        report = store_staged(rivers, opened)
-        again = store_staged(rivers, opened)
+        report = store_staged_answers(rivers, opened)
+        again = store_staged_answers(rivers, opened)
     through = rows()
     assert dry.as_dict() == {**report.as_dict(), "dry_run": True}
     assert (again.n_new, again.n_unchanged, again.changed) == (0, 3, False)

@@ -6,7 +6,12 @@ import json
 import openpyxl
 import pytest
 
-from annotations.exchange.presets import open_rows, propose_mapping, read_head, recognise_preset
+from annotations.exchange.presets import (
+    open_answer_rows,
+    propose_mapping,
+    read_head,
+    recognise_preset,
+)
 from annotations.exchange.presets.columns import find_worker_problem
 from annotations.exchange.reading.answers import read_answers
 from annotations.exchange.reading.source import make_bytes_source
@@ -41,7 +46,7 @@ def read_rows(source):
     """Return the reader of a file with the proposed mapping, and its records."""
     head = read_head(source)
     preset = recognise_preset(head)
-    found = open_rows(source, preset, propose_mapping(preset, head, source))
+    found = open_answer_rows(source, preset, propose_mapping(preset, head, source))
     records = [record for record, _ in found]
     found.finish()
     return found, records
