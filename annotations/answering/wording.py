@@ -114,8 +114,8 @@ class WordingCache:
         """Return guidelines, consent text and title of a version in a language."""
         if language not in version.languages:
             return IntroTexts(
-                LocalizedText(version.guidelines, version.spoken),
-                LocalizedText(version.consent_text, version.spoken),
+                LocalizedText(version.guidelines, version.text_language),
+                LocalizedText(version.consent_text, version.text_language),
             )
         key = (version.public_id, language)
         with self._lock:
@@ -224,7 +224,7 @@ def _translate_item(
 ) -> None:
     """Replace the texts of a question or passage by translations, and set its language."""
     originals = collect_translatable_texts(item, language)
-    own_language = item.language or version.spoken
+    own_language = item.language or version.text_language
     for name in ("title", "text", "image_alt", "feedback"):
         if name in originals and is_fully_translated(name, originals[name], texts.get(name, "")):
             setattr(item, name, texts[name])
@@ -246,7 +246,7 @@ def _read_intro(version: QuestionSetVersion, language: str) -> IntroTexts:
         translated = texts.get(name, "")
         if translated.strip():
             return LocalizedText(translated, language)
-        return LocalizedText(getattr(version, name), version.spoken)
+        return LocalizedText(getattr(version, name), version.text_language)
 
     return IntroTexts(
         choose_text("guidelines"), choose_text("consent_text"), texts.get(TITLE, "").strip()

@@ -226,7 +226,7 @@ def _serialize_languages(version: QuestionSetVersion | None) -> Any:
     body = {
         "version": version and version.number,
         "published": version is not None and version.is_published,
-        "original": version.spoken if version is not None else "",
+        "original": version.text_language if version is not None else "",
         "languages": measure_progress(version) if version is not None else [],
     }
     return LanguagesSerializer(body).data

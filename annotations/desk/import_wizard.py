@@ -175,7 +175,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         "staged": staged,
         "form": form,
         "preset": get_preset(staged.options["preset"]),
-        "place": arranged.describe(),
+        "place": arranged.describe_location(),
         "n_columns": len(head.header),
         "is_recognised": _is_recognised(staged, form, preview),
         "preview": preview,
@@ -226,7 +226,7 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
             staged.state = Upload.State.BAD
             record_problems(staged, error)
             # Nothing can be done with a file that cannot be read: only its problems are kept.
-            staged.drop_files()
+            staged.delete_files()
         staged.save()
     return staged
 

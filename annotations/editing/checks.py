@@ -164,15 +164,15 @@ def _check_version(version: QuestionSetVersion, questions: Sequence[Question]) -
             yield Finding("to_fill_in", what=gap)
     if not version.guidelines.strip():
         yield Finding("no_guidelines")
-    if not version.spoken:
+    if not version.text_language:
         yield Finding("no_language")
 
 
 def _check_languages(version: QuestionSetVersion, sheets: Sequence[Sheet]) -> Iterator[Finding]:
     """Yield the findings on the translations of a version."""
-    if not version.spoken:
+    if not version.text_language:
         yield Finding("unnamed_original")
-    elif version.spoken.lower() in map(str.lower, version.languages):
+    elif version.text_language.lower() in map(str.lower, version.languages):
         yield Finding("same_language")
     for sheet in sheets:
         for piece in sheet.pieces:
@@ -229,7 +229,7 @@ def _check_answering(question: Question) -> Iterator[Finding]:
             yield Finding("same_choice", question)
         # For a graded question the right answer may come from a data set, as a letter.
         has_key = question.role != Question.Role.GRADED and question.accepted_answers
-        if has_key and not any(map(question.accepts, question.choices)):
+        if has_key and not any(map(question.accepts_answer, question.choices)):
             yield Finding("key_no_choice", question)
     if question.role in WITH_KEY and not question.accepted_answers:
         yield Finding("no_key", question)

@@ -252,11 +252,11 @@ def add_language(draft: QuestionSetVersion, tag: str) -> str:
     The caller holds the lock of the draft. Raises LanguageError for an invalid tag, and for a
     language that it has already. Also raised if the language of the originals is not set.
     """
-    if not draft.spoken:
+    if not draft.text_language:
         raise LanguageError("original_missing")
     language = normalise_language_tag(tag)
     # BCP 47 tags differ in case only by convention.
-    if language.lower() in map(str.lower, draft.every_language):
+    if language.lower() in map(str.lower, draft.all_languages):
         raise LanguageError("there_already", language=language)
     if len(draft.languages) >= MOST_LANGUAGES:
         raise LanguageError("too_many", most=MOST_LANGUAGES)

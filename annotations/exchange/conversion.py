@@ -63,8 +63,14 @@ def convert_survey_export(
         statuses=statuses,
     ) as stage:
         is_graded = _build_graded_condition(stage)
-        n_answers, n_empty = stage.count(is_graded), stage.count(f"text = '' AND {is_graded}")
-        n_checks, n_questions = stage.count() - n_answers, len(_select_graded_questions(stage))
+        n_answers, n_empty = (
+            stage.count_answers(is_graded),
+            stage.count_answers(f"text = '' AND {is_graded}"),
+        )
+        n_checks, n_questions = (
+            stage.count_answers() - n_answers,
+            len(_select_graded_questions(stage)),
+        )
         write_table(*kinds[0], ANSWERS, _iterate_answer_rows(stage))
         if questions is not None:
             question_rows = (
@@ -76,7 +82,7 @@ def convert_survey_export(
         repeated = f" + {stage.n_repeated:,} repeated" if stage.n_repeated else ""
         replaced = f" + {stage.n_superseded:,} superseded" if stage.n_superseded else ""
         replaced += f" + {n_checks:,} to attention checks" if n_checks else ""
-        rejected = stage.count(f"rejected AND {is_graded}")
+        rejected = stage.count_answers(f"rejected AND {is_graded}")
         return [
             f"{stage.file.n_rows:,} answers in the file = {n_answers:,} written{repeated}{replaced}"
             f"{empty}, of {len(stage.workers):,} workers to {n_questions:,} questions",
@@ -153,7 +159,7 @@ def _describe_examples(stage: StagedBatch) -> Iterator[str]:
     names, graded = list(stage.questions), _select_graded_questions(stage)
     shown: dict[str, list[str]] = {name: [] for name in list(graded)[:QUESTIONS_SHOWN]}
     missing = EXAMPLES * len(shown)
-    for answer in stage.iterate_new():
+    for answer in stage.iterate_new_answers():
         examples = shown.get(names[answer.question])
         if examples is None or len(examples) == EXAMPLES or not answer.text:
             continue
@@ -174,7 +180,7 @@ def _iterate_answer_rows(stage: StagedBatch) -> Iterator[Sequence[object]]:
     """Yield the rows of the table of answers, one per answer, with the columns of `ANSWERS`."""
     names = list(stage.questions)
     graded = _select_graded_questions(stage)
-    for answer in stage.iterate_new():
+    for answer in stage.iterate_new_answers():
         if names[answer.question] not in graded:
             continue  # a run would grade an attention check as any other question
         worker = stage.workers[answer.worker]

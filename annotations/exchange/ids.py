@@ -103,7 +103,7 @@ class IdCleaner:
         self._cleaned: dict[str, str] = {}
         self._damaged: dict[str, str] = {}
 
-    def clean(self, raw: str) -> str:
+    def clean_and_record(self, raw: str) -> str:
         """Return the cleaned id, and record it if it was changed or looks damaged."""
         cleaned = clean_id(raw)
         if cleaned != raw and raw not in self._cleaned:

@@ -98,7 +98,7 @@ class FormattingReader:
         self.missing: Counter[str] = Counter()
         self.example = ("", "")
 
-    def read(self, text: str) -> str:
+    def read_answer(self, text: str) -> str:
         """Return an answer as it is stored: without formatting, unless formatting is kept."""
         if (word := text.strip()) in MISSING:
             self.missing[word] += 1

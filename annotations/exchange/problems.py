@@ -79,13 +79,13 @@ class RowNumbers:
     def __init__(self) -> None:
         self._lines, self._rows = array("q"), array("q")
 
-    def add(self, line: int, row: int) -> None:
+    def add_record(self, line: int, row: int) -> None:
         """Record that the record that begins in `line` is the row `row`; lines must ascend."""
-        if self.row_of(line) != row:
+        if self.get_row(line) != row:
             self._lines.append(line)
             self._rows.append(row)
 
-    def row_of(self, line: int) -> int:
+    def get_row(self, line: int) -> int:
         """Return the row of the record that begins in a line."""
         at = bisect_right(self._lines, line) - 1
         return line if at < 0 else self._rows[at] + line - self._lines[at]
@@ -149,9 +149,9 @@ class Problems:
         self.rows: RowNumbers | None = None
         self._kept: list[Problem] = []
 
-    def row_of(self, line: int) -> int:
+    def get_row(self, line: int) -> int:
         """Return the row that a spreadsheet shows for a line of the file."""
-        return line if self.rows is None else self.rows.row_of(line)
+        return line if self.rows is None else self.rows.get_row(line)
 
     def add(
         self,
@@ -173,7 +173,7 @@ class Problems:
         """Add one problem given by its code in `problem_messages`."""
         self.extend([Problem.from_code(self.file, line, column, code, **values)])
 
-    def put_first_code(self, code: str, /, **values: Any) -> None:
+    def insert_file_problem(self, code: str, /, **values: Any) -> None:
         """Add a problem of the whole file before all others, so that it is always shown."""
         self.total += 1
         # It may exceed `KEPT` by one.
@@ -185,7 +185,7 @@ class Problems:
             self.total += 1
             # A million rows may have problems; a requester reads the first ones only.
             if len(self._kept) < KEPT:
-                row = problem.line and self.row_of(problem.line)
+                row = problem.line and self.get_row(problem.line)
                 changed = row != problem.line and problem.row is None
                 self._kept.append(replace(problem, row=row) if changed else problem)
 

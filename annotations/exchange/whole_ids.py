@@ -47,7 +47,7 @@ class _IdColumn:
     n_other: int = 0
     example: str = ""
 
-    def add(self, cell: str) -> None:
+    def count_cell(self, cell: str) -> None:
         """Count the id of one row."""
         if is_decimal_id(cell):
             self.n_decimal += 1
@@ -84,14 +84,14 @@ class WholeIdReader:
         self._columns: dict[int, _IdColumn] = {}
         self._read: dict[int, dict[str, str]] = {}
 
-    def _count(self) -> None:
+    def _count_ids(self) -> None:
         """Count the ids of all rows, and find the columns whose ids are read as whole numbers."""
         self._columns = {position: _IdColumn() for position in self._names}
         for cells in self._read_rows():
             if not self._is_skipped(cells):
                 for position, column in self._columns.items():
                     if cell := cells[position].strip():
-                        column.add(cell)
+                        column.count_cell(cell)
         if not self._keeps:
             self._read = {
                 position: {}
@@ -99,13 +99,13 @@ class WholeIdReader:
                 if column.n_decimal and not column.n_other
             }
 
-    def read(self, cells: Cells, position: int) -> str:
+    def read_id(self, cells: Cells, position: int) -> str:
         """Return the id in a cell of a row, without “.0” if its column holds whole numbers."""
         cell = cells[position]
         if position not in self._names or not is_decimal_id(typed := cell.strip()):
             return cell
         if not self._columns:
-            self._count()
+            self._count_ids()
         if position not in self._read:
             return cell
         return self._read[position].setdefault(typed, typed[:-2])
@@ -117,12 +117,12 @@ class WholeIdReader:
         A column without such ids has none, nor has one in which each other id is a text.
         """
         return [
-            self._describe(position, column)
+            self._describe_column(position, column)
             for position, column in self._columns.items()
             if column.is_mixed or self._read.get(position)
         ]
 
-    def _describe(self, position: int, column: _IdColumn) -> str:
+    def _describe_column(self, position: int, column: _IdColumn) -> str:
         """Return a sentence on how a column's ids were read and, if mixed, how to change that."""
         name, typed = self._names[position], column.example
         if not column.is_mixed:
@@ -134,10 +134,12 @@ class WholeIdReader:
         code = "ids_mixed"
         if position not in self._read:
             code = "ids_mixed_as_typed" if self._keeps else "ids_mixed_with_texts"
-        reason, remedy, _ = PROBLEM_MESSAGES[code].texts(self._collect_values(position, column))
+        reason, remedy, _ = PROBLEM_MESSAGES[code].texts(
+            self._collect_message_values(position, column)
+        )
         return f"{reason}. {remedy}"
 
-    def put_mixed_columns_first(self, problems: Problems) -> None:
+    def insert_mixed_column_problems(self, problems: Problems) -> None:
         """Add a problem for each column that mixes 101 and 101.0, before the file's other problems.
 
         A worker may have two answers to a question only because two ids became one.
@@ -145,9 +147,11 @@ class WholeIdReader:
         for position in self._read if problems.total else ():
             column = self._columns[position]
             if column.is_mixed:
-                problems.put_first_code("ids_mixed", **self._collect_values(position, column))
+                problems.insert_file_problem(
+                    "ids_mixed", **self._collect_message_values(position, column)
+                )
 
-    def _collect_values(self, position: int, column: _IdColumn) -> dict[str, Any]:
+    def _collect_message_values(self, position: int, column: _IdColumn) -> dict[str, Any]:
         return {
             "column": self._names[position],
             "n_decimal": column.n_decimal,
@@ -172,17 +176,17 @@ class KnownIdReader:
             self._workers.add(worker)
             self._questions.add(question)
 
-    def read_worker(self, typed: str) -> str:
+    def read_worker_id(self, typed: str) -> str:
         """Return a worker's id as the answers have it; unchanged if they have no such id."""
         return _read_known_id(typed, self._workers)
 
-    def read_question(self, typed: str) -> str:
+    def read_question_id(self, typed: str) -> str:
         """Return a question's id as the answers have it; unchanged if they have no such id."""
         return _read_known_id(typed, self._questions)
 
-    def match(self, records: Iterable[RecordT]) -> list[RecordT]:
+    def match_record_ids(self, records: Iterable[RecordT]) -> list[RecordT]:
         """Return records in which question and worker ids are as the answers have them."""
-        readers = {"worker": self.read_worker, "question": self.read_question}
+        readers = {"worker": self.read_worker_id, "question": self.read_question_id}
         matched = []
         for record in records:
             ids = {name: getattr(record, name) for name in readers if hasattr(record, name)}

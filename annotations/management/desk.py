@@ -29,15 +29,15 @@ class DecisionCommand(QuestionSetCommand):
             help="another than the newest with participants",
         )
 
-    def add_by(self, parser: CommandParser) -> None:
+    def add_by_option(self, parser: CommandParser) -> None:
         """Add the option --by, the user that the log records for the command."""
         parser.add_argument(
             "--by", required=True, metavar="USERNAME", help="the user who decides, for the log"
         )
 
-    def version_of(self, options: dict[str, Any]) -> QuestionSetVersion:
+    def find_version(self, options: dict[str, Any]) -> QuestionSetVersion:
         """Return the version named by the options; exit status 2 if there is none."""
-        question_set = self.question_set(options)
+        question_set = self.find_question_set(options)
         number = options["in_version"]
         answered_version = find_answered_version(question_set, number)
         if answered_version is None:
@@ -45,7 +45,9 @@ class DecisionCommand(QuestionSetCommand):
             raise CommandError(f"{question_set} {what}", returncode=USAGE)
         return answered_version
 
-    def decider(self, options: dict[str, Any], version: QuestionSetVersion) -> AbstractBaseUser:
+    def find_decider(
+        self, options: dict[str, Any], version: QuestionSetVersion
+    ) -> AbstractBaseUser:
         """Return the user named by --by; exit status 2 if unknown or not permitted to decide."""
         user = self._find_user(options["by"])
         is_owner = user.pk == version.question_set.owner_id
@@ -57,14 +59,14 @@ class DecisionCommand(QuestionSetCommand):
             )
         return user
 
-    def question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
+    def find_question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
         """Return the question set; without --owner, first look among those of the --by user."""
         if options["owner"] is None and options.get("by"):
             mine = QuestionSet.objects.editable_by(self._find_user(options["by"]))
             matches = list(mine.filter(name=options["question_set"].strip())[:2])
             if len(matches) == 1:
                 return matches[0]
-        return super().question_set(options, create=create)
+        return super().find_question_set(options, create=create)
 
     def _find_user(self, username: str) -> AbstractBaseUser:
         """Return the active user with this name; exit status 2 if there is none."""

@@ -53,7 +53,7 @@ class QuestionSetCommand(BaseCommand):
             help="whose question set it is (may be left out while there is only one user)",
         )
 
-    def question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
+    def find_question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
         """Return the question set that the command line names; with `create`, a new one if none.
 
         A name is looked for first; the public id names a set too, whoever owns it.

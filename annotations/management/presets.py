@@ -160,7 +160,7 @@ def choose_preset_and_mapping(
     try:
         return arranged, *_choose_mapping(arranged.source, options)
     except InputError as error:
-        if place := arranged.describe():
+        if place := arranged.describe_location():
             problem = Problem.from_code(
                 arranged.source.name, None, None, "table_place", place=place
             )
@@ -200,7 +200,7 @@ def describe_reading(arranged: LocatedTable, preset: Preset, mapping: Mapping) -
     columns += [f"time = {name}" for name in mapping.times or ()]
     if not mapping.question:
         columns.append("each column of answers is a question")
-    place = arranged.describe()
+    place = arranged.describe_location()
     result = [f"Read as {preset.title} ({preset.slug}): {'; '.join(columns)}"]
     if place:
         result.append(f"{place}. To choose: --sheet NAME, --header-row N")

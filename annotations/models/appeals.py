@@ -17,7 +17,7 @@ from annotations.models.decisions import Decision
 class AppealQuerySet(AppendOnlyQuerySet["Appeal"]):
     """Queryset of appeals; they never change and are deleted only with their submission."""
 
-    def forget(self, submissions: Collection[int] | models.QuerySet[Any, Any]) -> int:
+    def delete_withdrawn(self, submissions: Collection[int] | models.QuerySet[Any, Any]) -> int:
         """Delete appeals of withdrawn submissions and the answers to them; return the row count.
 
         Raises IntegrityError if a submission is not withdrawn: the database refuses it.

@@ -106,13 +106,13 @@ class AppendOnlyError(TypeError):
 class AppendOnlyQuerySet(ScopedQuerySet[M]):
     """Queryset without update and delete; a database trigger refuses them as well."""
 
-    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def _refuse_change(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Raise `AppendOnlyError`, in place of update and delete."""
         name = self.model._meta.verbose_name_plural
         raise AppendOnlyError(f"{name} are append-only: add a row that corrects the other")
 
-    update = delete = bulk_update = update_or_create = _refuse
-    aupdate = adelete = abulk_update = aupdate_or_create = _refuse
+    update = delete = bulk_update = update_or_create = _refuse_change
+    aupdate = adelete = abulk_update = aupdate_or_create = _refuse_change
 
 
 class AppendOnly(Record):

@@ -199,7 +199,7 @@ class Collection(Record):
         return f"collecting of {self.version}"
 
     @property
-    def code_for_others(self) -> str:
+    def code_for_low_scores(self) -> str:
         """Completion code for workers whose earlier score is too low.
 
         By default it is the code for failed practice.

@@ -27,11 +27,11 @@ def has_never_signed_in(user: User) -> bool:
 class InvitedQuerySet(ScopedQuerySet[M]):
     """Queryset of rows that give a user access; some are pending invitations."""
 
-    def accepted(self) -> Self:
+    def filter_accepted(self) -> Self:
         """Return the rows that are in effect: all except pending invitations."""
         return self.filter(pending=False)
 
-    def invitations(self, user: AnyUser) -> Self:
+    def filter_invitations(self, user: AnyUser) -> Self:
         """Return the pending invitations of a user, the newest first."""
         pending = self.filter(user=user.pk, pending=True)
         return pending.select_related(*self.model.told_with).order_by("-pk")  # type: ignore[attr-defined]
@@ -53,17 +53,17 @@ class Invited(Record):
         abstract = True
 
     @property
-    def host(self) -> User:
+    def inviter(self) -> User:
         """User who sent the invitation."""
         raise NotImplementedError
 
     @property
-    def asked_to(self) -> str:
+    def request_phrase(self) -> str:
         """Phrase for what the invited user is asked to do; the name of the set or team follows."""
         raise NotImplementedError
 
     @property
-    def named(self) -> str:
+    def subject_name(self) -> str:
         """Name of the question set or team to which the user is invited."""
         raise NotImplementedError
 
@@ -84,6 +84,8 @@ def list_invitations(user: AnyUser) -> list[Any]:
     if not pending_keys[0].union(*pending_keys[1:]).exists():  # the usual case, in one query
         return []
     rows = [
-        row for model in models_with_invitations for row in model._default_manager.invitations(user)
+        row
+        for model in models_with_invitations
+        for row in model._default_manager.filter_invitations(user)
     ]
     return sorted(rows, key=lambda row: row.created_at, reverse=True)

@@ -87,7 +87,7 @@ class QuestionSet(Record):
         """Return the version with the highest number, draft or published; None if there is none."""
         return self.versions.order_by("-number").first()
 
-    def default_version(self, *, answered: bool = False) -> QuestionSetVersion | None:
+    def get_default_version(self, *, answered: bool = False) -> QuestionSetVersion | None:
         """Return the version that commands and the REST API use by default; None if there is none.
 
         This is the latest published one; with `answered`, the latest published one that has
@@ -112,7 +112,7 @@ class QuestionSet(Record):
         latest = self.latest_version()
         if latest is None:
             return self.versions.create(number=1)
-        return latest.copy() if latest.is_published else latest
+        return latest.copy_as_draft() if latest.is_published else latest
 
 
 class QuestionSetVersion(Record):
@@ -169,17 +169,17 @@ class QuestionSetVersion(Record):
         return hash_consent_text(self.consent_text)
 
     @property
-    def spoken(self) -> str:
+    def text_language(self) -> str:
         """Language (BCP 47 tag) of the version's texts; "" if unknown."""
         return self.language or self.question_set.language
 
     @property
-    def every_language(self) -> tuple[str, ...]:
+    def all_languages(self) -> tuple[str, ...]:
         """Languages (BCP 47 tags) in which workers may answer, the original language first.
 
         A version without translations has one, which is "" if it is not set.
         """
-        return (self.spoken, *self.languages)
+        return (self.text_language, *self.languages)
 
     def publish(self) -> bool:
         """Freeze the wording of the version; return False if it was frozen already."""
@@ -190,12 +190,12 @@ class QuestionSetVersion(Record):
         self.refresh_from_db(fields=["published_at"])
         return bool(published)
 
-    def copy(self) -> QuestionSetVersion:
+    def copy_as_draft(self) -> QuestionSetVersion:
         """Create a draft of the same question set with the next number and the same content."""
-        return self.copy_into(self.question_set, self.number + 1)
+        return self.copy_into_set(self.question_set, self.number + 1)
 
     @transaction.atomic
-    def copy_into(self, question_set: QuestionSet, number: int) -> QuestionSetVersion:
+    def copy_into_set(self, question_set: QuestionSet, number: int) -> QuestionSetVersion:
         """Create and return a draft with this version's content, in this or another question set.
 
         In another set, images are copied, and the questions belong to no import.

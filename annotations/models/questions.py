@@ -223,7 +223,7 @@ class Question(Item):
             for text in (entry if isinstance(entry, list) else [entry])
         ]
 
-    def accepts(self, answer: str) -> bool | None:
+    def accepts_answer(self, answer: str) -> bool | None:
         """Return whether an answer is accepted; None if the question has no accepted answers.
 
         Ignores case, extra spaces and the composition of characters.

@@ -132,7 +132,7 @@ class Upload(Record):
         if self.checked:
             self.checked.delete(save=False)
 
-    def drop_files(self) -> None:
+    def delete_files(self) -> None:
         """Delete the uploaded file and its parsed rows; the database row remains."""
         for field in (self.file, self.checked):
             if field:
@@ -153,7 +153,7 @@ def select_open_uploads(question_set: QuestionSet, owner_id: int) -> QuerySet[Up
 @receiver(post_delete, sender=Upload, dispatch_uid="annotations.uploads")
 def delete_files_of_upload(instance: Upload, **kwargs: Any) -> None:
     """Delete the files of a deleted upload (a signal receiver)."""
-    instance.drop_files()
+    instance.delete_files()
 
 
 def delete_old_uploads() -> int:

@@ -107,18 +107,18 @@ class WritingMember(Invited):
         return f"{self.user}, {self.role}"
 
     @property
-    def host(self) -> User:
+    def inviter(self) -> User:
         """User who invites: the owner of the question set."""
         return self.project.version.question_set.owner
 
     @property
-    def asked_to(self) -> str:
+    def request_phrase(self) -> str:
         """Phrase for what the invited user is asked to do; the name of the set follows."""
         writes = self.role == self.Role.WRITER
         return f"{'write' if writes else 'check'} problems for the question set"
 
     @property
-    def named(self) -> str:
+    def subject_name(self) -> str:
         """Name of the question set."""
         return self.project.version.question_set.name
 

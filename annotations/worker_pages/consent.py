@@ -172,7 +172,7 @@ def _list_language_links(
     request: HttpRequest, collection: Collection
 ) -> list[tuple[str, str, str]]:
     """Return (tag, own name, link) for each language; [] for a single language."""
-    languages = collection.version.every_language
+    languages = collection.version.all_languages
     if len(languages) == 1:
         return []
     links = []

@@ -25,7 +25,7 @@ def find_membership(user: AnyUser, project: UUID) -> WritingMember | None:
     if not user.is_authenticated or not user.is_active:
         return None
     return (
-        WritingMember.objects.accepted()
+        WritingMember.objects.filter_accepted()
         .filter(user=user.pk, project__public_id=project)
         .select_related("project__version__question_set")
         .first()
@@ -37,7 +37,7 @@ def list_memberships(user: AnyUser) -> list[WritingMember]:
     if not user.is_authenticated or not user.is_active:
         return []
     return list(
-        WritingMember.objects.accepted()
+        WritingMember.objects.filter_accepted()
         .filter(user=user.pk)
         .select_related("project__version__question_set")
         .order_by("-pk")

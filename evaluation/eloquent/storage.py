@@ -142,7 +142,7 @@ def _build_item(question: Question, others: list[Variant]) -> PromptItem:
 
 def has_comparable_item(items: tuple[PromptItem, ...]) -> bool:
     """Return whether any item has at least two wordings in the same language."""
-    return any(len(item.variants_in(code)) > 1 for item in items for code in item.languages)
+    return any(len(item.list_variants_in(code)) > 1 for item in items for code in item.languages)
 
 
 def hash_items(items: tuple[PromptItem, ...]) -> str:

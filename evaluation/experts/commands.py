@@ -72,7 +72,7 @@ def evaluate_experts(request: ExpertsRequest) -> ExpertFindings:
     if answers and request.scores:
         known = {_build_key(answer) for answer in answers}
         ids = KnownIdReader(((answer.author, answer.question) for answer in answers), keeps=False)
-        grades = replace(grades, records=ids.match(grades.records))
+        grades = replace(grades, records=ids.match_record_ids(grades.records))
         refuse_unknown_answers(grades, known, str(request.scores))
     findings = compute_findings(
         _group_grades(grades, answers), answers, request.parameters, random=not request.chosen

@@ -45,9 +45,9 @@ class ExportCommand(QuestionSetCommand):
         """Add the argument for the run whose grades are exported too."""
         parser.add_argument("--run", metavar="ID|record|latest", help=what)
 
-    def version_of(self, options: dict[str, Any]) -> QuestionSetVersion:
+    def find_version(self, options: dict[str, Any]) -> QuestionSetVersion:
         """Return the version that the arguments name; exit status 2 if there is none."""
-        question_set = self.question_set(options)
+        question_set = self.find_question_set(options)
         return select_version(self.stdout, question_set, options["in_version"], self.answered)
 
     def run_of(self, options: dict[str, Any], version: QuestionSetVersion) -> Run | None:

@@ -102,7 +102,7 @@ class RunCommand(QuestionSetCommand):
 
     def version(self, options: dict[str, Any], *, answered: bool) -> QuestionSetVersion:
         """Return the requested version, or the default one of the set."""
-        question_set = self.question_set(options)
+        question_set = self.find_question_set(options)
         if not question_set.versions.exists():
             raise CommandError(f"{question_set} has no questions yet", returncode=BAD_INPUT)
         return select_version(self.stdout, question_set, options["in_version"], answered)

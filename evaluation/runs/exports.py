@@ -289,7 +289,7 @@ def find_version(
 ) -> QuestionSetVersion:
     """Return the version with a number, else the default one. Raises `ChoiceError`."""
     if number is None:
-        result = question_set.default_version(answered=answered)
+        result = question_set.get_default_version(answered=answered)
         if result is None:
             raise ChoiceError("set_empty", question_set=question_set)
         return result

@@ -230,7 +230,7 @@ def _build_rows(
 ) -> Iterator[LLMResponse]:
     """Yield the database rows of the new answers."""
     for record in fresh:
-        extra: dict[str, Any] = file.extra(record)  # noqa: S610
+        extra: dict[str, Any] = file.get_extra_cells(record)
         asking = record.asking or ModelRequest()
         extra = {**asking.extra, **extra}
         if record.thinking:

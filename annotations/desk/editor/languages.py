@@ -220,8 +220,8 @@ def _render_page(
         "language": language,
         "name": get_english_language_name(language),
         "direction": get_writing_direction(language),
-        "original": version.spoken,
-        "original_direction": get_writing_direction(version.spoken),
+        "original": version.text_language,
+        "original_direction": get_writing_direction(version.text_language),
         "has_frame": resolve_interface_language(language).partition("-")[0]
         == language.lower().partition("-")[0],
         "progress": describe_languages(version, build_sheets(version, rows)),

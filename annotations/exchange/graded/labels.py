@@ -32,7 +32,7 @@ class Labels:
             {**{normalise_label(label): value for label, value in others.items()}, **self.values}
         )
 
-    def grade(self, mark: str) -> float | None:
+    def convert_mark(self, mark: str) -> float | None:
         """Return the numeric grade of a mark: its label's grade, else its number, else None."""
         # A label such as "1" may have a value of its own, so the table precedes the number.
         value = self.values.get(normalise_label(mark))

@@ -96,7 +96,7 @@ def _open_xml_files(place: Readable) -> Iterator[tuple[str, BinaryIO]]:
                 yield str(file_path.relative_to(folder)), handle
         return
     source = make_source(place)
-    source.stamp()  # raises `InputError` for a path that cannot be read
+    source.read_stamp()  # raises `InputError` for a path that cannot be read
     if source.suffix == ".zip":
         yield from _open_archived_xml_files(source)
         return

@@ -99,15 +99,17 @@ class MarkedFile:
             have = "1 question has" if n_alone == 1 else f"{n_alone:,} questions have"
             yield f"{have} one graded answer only, with nothing to compare it with."
 
-    def graded(self, labels: Labels | None = None) -> list[GradedAnswer]:
+    def compute_grades(self, labels: Labels | None = None) -> list[GradedAnswer]:
         """Return the answers with numeric grades, each the mean of the answer's marks.
 
         Raises `InputError` with a problem for each label without a value, at its first line.
         """
         grade_table = (labels or Labels()).add_defaults(get_graded_layout(self.layout).labels)
-        grades = {mark: grade_table.grade(mark) for answer in self.answers for mark in answer.marks}
+        grades = {
+            mark: grade_table.convert_mark(mark) for answer in self.answers for mark in answer.marks
+        }
         if unknown := [mark for mark, grade in grades.items() if grade is None]:
-            raise InputError(list(self._build_problems(unknown, grade_table)))
+            raise InputError(list(self._build_label_problems(unknown, grade_table)))
         return [
             GradedAnswer(
                 answer.question,
@@ -119,7 +121,7 @@ class MarkedFile:
             for answer in self.answers
         ]
 
-    def _build_problems(self, unknown: list[str], grade_table: Labels) -> Iterator[Problem]:
+    def _build_label_problems(self, unknown: list[str], grade_table: Labels) -> Iterator[Problem]:
         """Yield a problem for each label for which no numeric grade is known."""
         wanted = {normalise_label(mark): mark for mark in unknown}
         known = [f"{label}={value:g}" for label, value in grade_table.values.items()]

@@ -176,13 +176,13 @@ def prepare_stage(stage: Stage, dry_run: Callable[[], object] | None) -> None:
     # Other databases let everybody write while rows are inserted, so nothing would be gained.
     if not has_one_writer() or stage.is_ready:
         return
-    stage.mark_all_new()
+    stage.mark_all_as_new()
     if dry_run is not None:
         # Keys grow: answers that others store from now on have larger ones.
         newest = Response.objects.aggregate(key=Max("pk"))["key"] or 0
         dry_run()
         stage.compared_to = newest
-    stage.set_prepared(
+    stage.set_prepared_rows(
         PreparedRows(
             Response,
             ROW,
@@ -193,7 +193,7 @@ def prepare_stage(stage: Stage, dry_run: Callable[[], object] | None) -> None:
                         answer, stage.file.kept_aside, answer.worker, answer.question
                     ),
                 )
-                for answer in stage.iterate_new()
+                for answer in stage.iterate_new_answers()
             ),
             ("submission", "question"),
         )
@@ -218,7 +218,7 @@ def store_answers(
     file = stage.file
     # The comparison before the lock may have been with another version.
     if not stage.is_ready_for(target.pk):
-        stage.mark_all_new()
+        stage.mark_all_as_new()
         stage.compared_in = target.pk
     problems = Problems(file.name)
     _refuse_long_ids(stage, problems)
@@ -230,7 +230,7 @@ def store_answers(
     refuse_withdrawn_workers(stage, workers, list(old_submissions), problems)
     compare_with_stored_answers(stage, keys, old_submissions, problems, update_flags=update_flags)
     problems.raise_if_any()
-    n_new, published = stage.count("is_new"), _publish_draft(target, dry_run=dry_run)
+    n_new, published = stage.count_answers("is_new"), _publish_draft(target, dry_run=dry_run)
     if not dry_run:
         # `update` sets no `auto_now` field, so the time of the change is set here.
         for is_rejected, primary_keys in stage.reflagged.items():
@@ -240,7 +240,11 @@ def store_answers(
                 )
         import_key = None
         if n_new:
-            counts = {"n_new": n_new, "n_unchanged": stage.count() - n_new, "n_workers": n_workers}
+            counts = {
+                "n_new": n_new,
+                "n_unchanged": stage.count_answers() - n_new,
+                "n_workers": n_workers,
+            }
             import_key = _create_import(
                 stage, target, fresh, imported_by=imported_by, publishes=bool(published), **counts
             )
@@ -254,10 +258,10 @@ def store_answers(
         version=target.number,
         n_rows=file.n_rows,
         n_new=n_new,
-        n_unchanged=stage.count() - n_new,
+        n_unchanged=stage.count_answers() - n_new,
         n_repeated=stage.n_repeated,
-        n_empty=stage.count("text = ''"),
-        n_rejected=stage.count("rejected"),
+        n_empty=stage.count_answers("text = ''"),
+        n_rejected=stage.count_answers("rejected"),
         n_reflagged=sum(map(len, stage.reflagged.values())),
         n_superseded=stage.n_superseded,
         created={"workers": n_workers},
@@ -449,12 +453,12 @@ def _insert_new_answers(
         "brought_by": brought_by,
     }
     if stage.ahead is not None and stage.is_ready:
-        stage.ahead.insert({"submission": submissions, "question": questions}, same)
+        stage.ahead.insert_all({"submission": submissions, "question": questions}, same)
         return
     aside = stage.file.kept_aside
     rows = (
         _build_response_row(answer, aside, submissions[answer.worker], questions[answer.question])
-        for answer in stage.iterate_new()
+        for answer in stage.iterate_new_answers()
     )
     insert_rows(Response, ROW, rows, same)
 

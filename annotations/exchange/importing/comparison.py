@@ -66,7 +66,7 @@ def compare_with_stored_answers(
         differences = []
         for submission, question, text, since, key, is_rejected, *facts in stored.iterator(BATCH):
             worker, place = old_numbers[submission], places.get(question)
-            staged = None if place is None else stage.find(worker, place)
+            staged = None if place is None else stage.find_answer(worker, place)
             if staged is None or place is None:
                 continue
             rows.append(staged.row)
@@ -90,7 +90,7 @@ def compare_with_stored_answers(
                 )
         # In the order of the file: the database returns rows in the order of an index.
         problems.extend(sorted(differences, key=lambda one: (one.line or 0, one.reason)))
-        stage.mark_old(rows)
+        stage.mark_as_stored(rows)
 
 
 def _find_difference(

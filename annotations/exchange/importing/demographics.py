@@ -95,7 +95,7 @@ class DemographicReport:
 
     def _describe_flags(self) -> Iterator[str]:
         """Yield sentences on statuses, and on answers flagged as rejected."""
-        yield from self.join.describe_statuses(self.rule, are_stored=True)
+        yield from self.join.describe_status_rule(self.rule, are_stored=True)
         if self.n_flagged:
             yield f"Answers flagged as rejected, and left out of runs: {self.n_flagged:,}"
 
@@ -167,7 +167,7 @@ def preview_join(question_set: QuestionSet, file: DemographicFile) -> Demographi
 
 def find_answered_version(question_set: QuestionSet) -> QuestionSetVersion | None:
     """Return the newest published version with answers, else the latest; None without any."""
-    return question_set.default_version(answered=True)
+    return question_set.get_default_version(answered=True)
 
 
 def load_submissions(version: QuestionSetVersion | None) -> dict[str, list[int]]:

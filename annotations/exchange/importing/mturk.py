@@ -120,7 +120,7 @@ class StagedBatch(Stage):
         super().fill(source, panel, duplicates)
         if isinstance(source, MturkRows):
             self.panel = panel
-            self.header, rows = source.read_whole()
+            self.header, rows = source.reread_whole_file()
             self._db.execute("CREATE TABLE whole (cells TEXT)")
             self._db.executemany(
                 "INSERT INTO whole VALUES (?)",
@@ -140,7 +140,7 @@ class StagedBatch(Stage):
                     worker, "" if assignment is None else cells[assignment].strip(), cells
                 )
 
-    def list_further_fields(self) -> dict[str, Any]:
+    def collect_further_fields(self) -> dict[str, Any]:
         """Return the batch's questions, panel and header as JSON values, to be saved with it."""
         asked = {name: asdict(asked) for name, asked in self.asked.items()}
         return {"asked": asked, "panel": self.panel, "header": self.header}

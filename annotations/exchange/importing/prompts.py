@@ -53,7 +53,7 @@ def import_prompts(
         problems.raise_if_any()
         notes = [f"A comma was added behind line {comma.after_line}." for comma in file.repairs]
         if new_items and version.is_published:
-            version = version.copy()
+            version = version.copy_as_draft()
             notes.append(
                 f"Version {version.number} begins as a copy of version {version.number - 1}, "
                 "which is published and keeps its answers."

@@ -145,7 +145,7 @@ def import_questions(
         Question.objects.bulk_update(completed, [*names, "brought_by"], batch_size=BATCH)
         notes = []
         if new_records and version.is_published:
-            version = version.copy()
+            version = version.copy_as_draft()
             # The passages of the copy have keys of their own.
             passages = {row.external_id: row.pk for row in version.passages.all()}
             notes.append(

@@ -93,7 +93,7 @@ class PreparedRows:
             self.close()
             raise
 
-    def leave_out(self, numbers: Iterable[int]) -> None:
+    def delete_rows(self, numbers: Iterable[int]) -> None:
         """Delete the rows with these numbers from the table, so they are not inserted."""
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.executemany(
@@ -101,7 +101,7 @@ class PreparedRows:
                 [(number,) for number in numbers],
             )
 
-    def insert(self, keys: Mapping[str, Sequence[int]], same: Mapping[str, Any]) -> None:
+    def insert_all(self, keys: Mapping[str, Sequence[int]], same: Mapping[str, Any]) -> None:
         """Insert all rows into the model's table; `keys` maps a field's numbers to primary keys.
 
         `same` are fields with one value for all rows; as in `insert_rows`, every field is named.

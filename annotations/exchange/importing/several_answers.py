@@ -83,7 +83,7 @@ def import_several_answers(
         problems.raise_if_any()
         notes = []
         if new_questions and version.is_published:
-            version = version.copy()
+            version = version.copy_as_draft()
             notes.append(
                 f"Version {version.number} begins as a copy of version {version.number - 1}, "
                 "which is published and keeps its answers."

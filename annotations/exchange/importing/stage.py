@@ -68,7 +68,7 @@ class AnswerSource(Protocol):
     ) -> None:
         """Record an error: the row's text or rejection differs from an earlier row's."""
 
-    def finish(self) -> None:
+    def raise_problems(self) -> None:
         """Raise `InputError` if any row of the file was bad."""
 
 
@@ -84,12 +84,14 @@ class StagedWorker:
     last_seen_at: datetime | None = None
     submitted_at: datetime | None = None
 
-    def add_facts(self, facts: AnswerFacts) -> None:
+    def add_session_facts(self, facts: AnswerFacts) -> None:
         """Extend the worker's session times by those of one more answer."""
         self.state = self.state or facts.session_state
-        self.widen(facts.session_started_at, facts.session_last_seen_at, facts.session_submitted_at)
+        self.extend_session_times(
+            facts.session_started_at, facts.session_last_seen_at, facts.session_submitted_at
+        )
 
-    def widen(
+    def extend_session_times(
         self, started: datetime | None, seen: datetime | None, submitted: datetime | None
     ) -> None:
         """Extend the session times: keep the earliest start, the latest visit and submission."""
@@ -97,7 +99,7 @@ class StagedWorker:
         self.last_seen_at = _pick_later(self.last_seen_at, seen)
         self.submitted_at = _pick_later(self.submitted_at, submitted)
 
-    def clear_times(self) -> None:
+    def clear_session_times(self) -> None:
         """Clear the session times, so they can be taken from the rows that count only."""
         self.started_at = self.last_seen_at = self.submitted_at = None
 
@@ -172,7 +174,7 @@ class Stage:
         self.ahead: PreparedRows | None = None
         self.is_ready = False
         self._attempt: tuple[Any, ...] = ()
-        self.mark_all_new()
+        self.mark_all_as_new()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -196,7 +198,7 @@ class Stage:
             "n_repeated": self.n_repeated,
             "n_superseded": self.n_superseded,
             "duplicates": self.duplicates and self.duplicates.as_json(),
-            **self.list_further_fields(),
+            **self.collect_further_fields(),
         }
         self._db.execute("CREATE TABLE IF NOT EXISTS file (about TEXT)")
         self._db.execute("DELETE FROM file")
@@ -207,7 +209,7 @@ class Stage:
             self._db.backup(stored)
         self._db.execute("BEGIN")
 
-    def list_further_fields(self) -> dict[str, Any]:
+    def collect_further_fields(self) -> dict[str, Any]:
         """Return further fields of a subclass as JSON values, to be saved with the stage."""
         return {}
 
@@ -236,7 +238,7 @@ class Stage:
     def close(self) -> None:
         """Delete the staged rows and the prepared ones."""
         self._db.close()
-        self._delete_prepared()
+        self._delete_prepared_rows()
 
     def fill(
         self, source: AnswerSource, panel: str = "", duplicates: DuplicateRule | None = None
@@ -254,8 +256,8 @@ class Stage:
             worker = self._number_worker(record, (facts and facts.panel) or panel)
             question = self._number_question(record)
             if facts is not None:
-                self.workers[worker].add_facts(facts)
-                self._note_attempt(worker, record.line, facts)
+                self.workers[worker].add_session_facts(facts)
+                self._store_attempt_times(worker, record.line, facts)
             extra = _encode_extra_cells(record, kept_aside)
             values: tuple[Any, ...] = (None, None, None, None)
             end_values: tuple[Any, ...] = (None, None, None)
@@ -270,8 +272,8 @@ class Stage:
             # The unique index of worker and question has ignored a second answer.
             if not added.rowcount:
                 self._add_repeated(source, record, row)
-        source.finish()
-        self._set_attempt_times()
+        source.raise_problems()
+        self._recompute_attempt_times()
         table = source.table
         self.file = FileFacts(
             table.name,
@@ -316,7 +318,7 @@ class Stage:
                 self._db.execute("DELETE FROM answer WHERE worker = ? AND question = ?", pair)
                 self._db.execute(_INSERT, row)
 
-    def _note_attempt(self, worker: int, line: int, facts: AnswerFacts) -> None:
+    def _store_attempt_times(self, worker: int, line: int, facts: AnswerFacts) -> None:
         """Store the session times of a file's row once, although it may hold several answers."""
         times = facts.session_started_at, facts.session_last_seen_at, facts.session_submitted_at
         if any(times) and self._attempt != (worker, line, *times):
@@ -324,7 +326,7 @@ class Stage:
             written = json.dumps([*map(_format_time, times)])
             self._db.execute("INSERT INTO attempt VALUES (?, ?, ?)", (worker, line, written))
 
-    def _set_attempt_times(self) -> None:
+    def _recompute_attempt_times(self) -> None:
         """Recompute the session times of workers with repeated answers from the rows that count.
 
         Of rows with answers to the same question, the one with the most answers that count is used;
@@ -356,13 +358,13 @@ class Stage:
             for group in groups:
                 best = max(group, key=lambda line: (n_counting.get(line, -1), order * line))
                 dropped |= group - {best}
-            self.workers[worker].clear_times()
+            self.workers[worker].clear_session_times()
             attempts = self._db.execute(
                 "SELECT line, facts FROM attempt WHERE worker = ?", (worker,)
             ).fetchall()
             for line, times in attempts:
                 if line not in dropped:
-                    self.workers[worker].widen(*map(_parse_time, json.loads(times)))
+                    self.workers[worker].extend_session_times(*map(_parse_time, json.loads(times)))
 
     def _number_worker(self, record: AnswerRecord, panel: str) -> int:
         """Return the position in `workers` of a record's worker, appending an unknown one."""
@@ -381,14 +383,14 @@ class Stage:
             self.questions[record.question] = record.line
         return number
 
-    def count(self, condition: str = "1") -> int:
+    def count_answers(self, condition: str = "1") -> int:
         """Return the number of answers in the stage that fulfil an SQL condition."""
         (number,) = self._db.execute(
             f"SELECT COUNT(*) FROM answer WHERE {condition}"  # noqa: S608
         ).fetchone()
         return int(number)
 
-    def find(self, worker: int, question: int) -> StagedAnswer | None:
+    def find_answer(self, worker: int, question: int) -> StagedAnswer | None:
         """Return a worker's answer to a question, both given as positions; None without one."""
         row = self._db.execute(
             f"SELECT {_COLUMNS} FROM answer WHERE worker = ? AND question = ?",  # noqa: S608
@@ -396,7 +398,7 @@ class Stage:
         ).fetchone()
         return None if row is None else StagedAnswer(*row)
 
-    def mark_all_new(self) -> None:
+    def mark_all_as_new(self) -> None:
         """Mark all answers as not in the database, undoing the comparison with stored ones."""
         self._db.execute("UPDATE answer SET is_new = 1 WHERE NOT is_new")
         self.reflagged: dict[bool, set[int]] = {True: set(), False: set()}
@@ -409,25 +411,25 @@ class Stage:
         """Return whether the prepared rows are valid for the version with this primary key."""
         return self.is_ready and (self.compared_to is None or self.compared_in in (None, version))
 
-    def set_prepared(self, ahead: PreparedRows) -> None:
+    def set_prepared_rows(self, ahead: PreparedRows) -> None:
         """Set the rows prepared for insertion; they are deleted when the stage is closed."""
-        self._delete_prepared()
+        self._delete_prepared_rows()
         self.ahead, self.is_ready = ahead, True
 
-    def _delete_prepared(self) -> None:
+    def _delete_prepared_rows(self) -> None:
         """Delete the rows prepared for insertion, if there are any."""
         if self.ahead is not None:
             self.ahead.close()
         self.ahead, self.is_ready = None, False
 
-    def mark_old(self, rows: Iterable[int]) -> None:
+    def mark_as_stored(self, rows: Iterable[int]) -> None:
         """Mark the answers with these row numbers as stored already, so they are skipped."""
         rows = list(rows)
         self._db.executemany("UPDATE answer SET is_new = 0 WHERE row = ?", ((row,) for row in rows))
         if self.ahead is not None and self.is_ready:
-            self.ahead.leave_out(rows)
+            self.ahead.delete_rows(rows)
 
-    def iterate_new(self) -> Iterator[StagedAnswer]:
+    def iterate_new_answers(self) -> Iterator[StagedAnswer]:
         """Yield the file's answers that are not in the database, in the file's order."""
         rows = self._db.execute(
             f"SELECT {_COLUMNS} FROM answer WHERE is_new ORDER BY row"  # noqa: S608
@@ -435,7 +437,7 @@ class Stage:
         while chunk := rows.fetchmany(GATHERED):
             yield from map(StagedAnswer._make, chunk)
 
-    def find_position(self, question: str) -> int | None:
+    def find_question_position(self, question: str) -> int | None:
         """Return the position of a question id in `questions`; None if the file lacks it."""
         return self._places.get(question)
 

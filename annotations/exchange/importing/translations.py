@@ -32,7 +32,7 @@ def add_translations(
     for line, row, by_language in translated_rows:
         key_pair = (row.pk, None) if isinstance(row, Passage) else (None, row.pk)
         for language, texts in by_language.items():
-            if language.lower() == version.spoken.lower():
+            if language.lower() == version.text_language.lower():
                 problems.add_code(line, None, "translation_of_originals", language=language)
                 continue
             translation = stored.get((language, *key_pair)) or Translation(

@@ -86,7 +86,7 @@ def import_word_problems(
         Question.objects.bulk_update(completed, [*FIELDS, "brought_by"], batch_size=BATCH)
         notes = _describe_labels(file)
         if new_problems and version.is_published:
-            version = version.copy()
+            version = version.copy_as_draft()
             notes.append(
                 f"Version {version.number} begins as a copy of version {version.number - 1}, "
                 "which is published and keeps its answers."

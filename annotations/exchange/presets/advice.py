@@ -42,7 +42,7 @@ def add_export_hint(error: InputError, given: Readable, command: str) -> InputEr
     except InputError as other:
         return other if other.problems[0].code in WHOLE_FILE else error
     is_list = make_source(given).suffix == ".json"
-    if preset.slug == OURS and not is_list and not arranged.describe():
+    if preset.slug == OURS and not is_list and not arranged.describe_location():
         # The header is in order: the caller named other columns.
         return error
     if preset.slug == "wide" and len(mapping.answers) < FEWEST_QUESTIONS:

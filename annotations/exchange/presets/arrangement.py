@@ -76,7 +76,7 @@ class LocatedTable:
         placed = replace(source, **of_source)
         return cls(placed, tuple(values.get("sheets", ())), placed.sheet, placed.header_row)
 
-    def describe(self) -> str:
+    def describe_location(self) -> str:
         """Return a sentence on where the table was found; "" if it is at the file's beginning."""
         if len(self.sheets) < 2 and not self.header_row:
             return ""
@@ -167,7 +167,7 @@ def _count_answer_words(name: str, rows: Sequence[Row]) -> float:
     mapping = recognise_preset(head).propose(head)
     if not mapping.worker or not mapping.answers:
         return 0
-    values = [head.values(column) for column in mapping.answers]
+    values = [head.get_values(column) for column in mapping.answers]
     return sum(compute_mean_words(cells) * len(cells) for cells in values)
 
 
@@ -233,7 +233,7 @@ def _lacks_question_heading(rows: Sequence[Row], header_row: int) -> bool:
 
 def _read_text_rows(source: Source) -> Sequence[Row]:
     """Return the first rows of a CSV or TSV file, split at the delimiter that fits best."""
-    lines = list(islice(open_text(source).lines(""), LOOKED_AT))
+    lines = list(islice(open_text(source).iterate_lines(""), LOOKED_AT))
     signs = ["\t"] if source.suffix == ".tsv" else list(DELIMITERS)
     return max((_split_records(lines, sign) for sign in signs), key=_measure_evenness)
 

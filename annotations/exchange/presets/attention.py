@@ -50,17 +50,17 @@ def find_unresolved_checks(head: Head, columns: Iterable[str]) -> list[str]:
     return [
         name
         for name in dict.fromkeys(columns)
-        if head.values(name)
+        if head.get_values(name)
         and not _find_right_answer(head, name)
-        and any(_NAMED.search(title.strip()) for title in head.titles(name))
+        and any(_NAMED.search(title.strip()) for title in head.get_titles(name))
     ]
 
 
 def _find_right_answer(head: Head, column: str) -> str:
     """Return the answer that an attention check's text asks for; "" if it is none."""
-    titles = [title for title in head.titles(column) if _INSTRUCTION.search(title)]
+    titles = [title for title in head.get_titles(column) if _INSTRUCTION.search(title)]
     asked = next((title for title in titles if _PURPOSE.search(title)), "")
-    counts = Counter(head.values(column))
+    counts = Counter(head.get_values(column))
     n_long = sum(len(text.split()) > MOST_WORDS for text in counts)
     # Long answers are free texts, in which any word of the instruction may occur.
     if not asked or not counts or 2 * n_long > len(counts):

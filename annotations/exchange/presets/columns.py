@@ -82,7 +82,7 @@ def find_worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str
 
     In a wide table each row is of one worker, so that the ids differ in most rows.
     """
-    cells = head.cells(column)
+    cells = head.get_cells(column)
     values = [cell for cell in cells if cell]
     rank = min(_list_worker_ranks(head, column), default=BY_CELLS)
     different = len(set(values))
@@ -132,18 +132,18 @@ def _build_candidate_key(head: Head, column: str, given: Sequence[str]) -> tuple
     rank = min(_list_worker_ranks(head, column), default=BY_CELLS)
     place = given.index(column) - len(given) if column in given else rank
     # The name decides last, so that the result does not depend on the order of the columns.
-    return place, not all(head.cells(column)), normalise_name(column)
+    return place, not all(head.get_cells(column)), normalise_name(column)
 
 
 def _list_worker_ranks(head: Head, column: str) -> list[int]:
     """Return the ranks of a column's names as names of the worker column."""
-    ranks = (rank_worker_name(title) for title in head.titles(column))
+    ranks = (rank_worker_name(title) for title in head.get_titles(column))
     return [rank for rank in ranks if rank is not None]
 
 
 def _are_id_cells(head: Head, column: str, values: Sequence[str]) -> bool:
     """Return whether cells look like ids, unlike any answer or measurement."""
-    titles = head.titles(column)
+    titles = head.get_titles(column)
     if any(
         is_bookkeeping_heading(title)
         or is_demographic_heading(title)
@@ -159,8 +159,8 @@ def _are_id_cells(head: Head, column: str, values: Sequence[str]) -> bool:
 
 def find_answer_problem(head: Head, column: str, cell: Callable[[str], str] = str) -> str:
     """Return a code for why a column cannot hold answers; "" if it can."""
-    values = [cell(value) for value in head.values(column)]
-    titles = head.titles(column)
+    values = [cell(value) for value in head.get_values(column)]
+    titles = head.get_titles(column)
     if not values:
         return "empty"
     if holds_for_most(is_json, values):
@@ -188,7 +188,7 @@ def find_answer_columns(
         usable = [column for column in usable if not _is_remark_column(head, column)]
     found, short = [], []
     for column in usable:
-        values = [cell(value) for value in head.values(column)]
+        values = [cell(value) for value in head.get_values(column)]
         # What everybody ticked alike, such as a consent, is no answer.
         if len(set(values)) == 1 and len(values) > 1:
             continue
@@ -206,7 +206,7 @@ def find_answer_columns(
 
 def _is_remark_column(head: Head, column: str) -> bool:
     """Return whether a column asks for remarks on the study."""
-    return any(map(is_remark_heading, head.titles(column)))
+    return any(map(is_remark_heading, head.get_titles(column)))
 
 
 def are_ticked_options(values: Sequence[str]) -> bool:
@@ -217,8 +217,8 @@ def are_ticked_options(values: Sequence[str]) -> bool:
 
 def _is_numeric_column(head: Head, column: str) -> bool:
     """Return whether a column holds numbers and no heading of it is a question."""
-    asks = any(map(is_question_text, head.titles(column)))
-    return holds_for_most(is_number, head.values(column)) and not asks
+    asks = any(map(is_question_text, head.get_titles(column)))
+    return holds_for_most(is_number, head.get_values(column)) and not asks
 
 
 def is_constant_by_question(head: Head, question: str, column: str) -> bool:
@@ -239,14 +239,14 @@ def find_question_text_column(head: Head, columns: Sequence[str]) -> str:
 
     Columns of texts with several words are preferred to columns of ids regardless of their names.
     """
-    filled = [name for name in columns if head.values(name)]
+    filled = [name for name in columns if head.get_values(name)]
     if not filled:
         return ""
     order = [normalise_name(name) for name in WORDINGS]
 
     def build_text_column_key(name: str) -> tuple[bool, int, float, str]:
         """Return the sort key of a column as a candidate for the questions' texts."""
-        words = compute_mean_words(head.values(name))
+        words = compute_mean_words(head.get_values(name))
         plain = normalise_name(name)
         place = order.index(plain) if plain in order else len(order)
         return words < WORDS, place, -words, plain
@@ -277,14 +277,14 @@ def find_columns_of_long_table(head: Head) -> tuple[str, str, str, str]:
     if not texts:
         texts = [name for name in rest if name != answer and normalise_name(name) in _WORDINGS]
     wording = find_question_text_column(
-        head, [n for n in texts if compute_mean_words(head.values(n)) >= WORDS]
+        head, [n for n in texts if compute_mean_words(head.get_values(n)) >= WORDS]
     )
     return worker, question, answer, wording
 
 
 def _has_enough_repeated_cells(head: Head, question: str) -> bool:
     """Return whether at least `FEWEST_AGREEING` cells of a column repeat an earlier cell."""
-    values = head.values(question)
+    values = head.get_values(question)
     return len(values) - len(set(values)) >= FEWEST_AGREEING
 
 
@@ -295,7 +295,7 @@ def _find_question_column(head: Head, worker: str) -> str:
     """
     named = [head.find_column(name) for name in QUESTIONS]
     found = [name for name in dict.fromkeys(named) if name and name != worker]
-    found = [name for name in found if head.values(name)]
+    found = [name for name in found if head.get_values(name)]
     if not found:
         return ""
     if not worker:
@@ -308,9 +308,9 @@ def _find_question_column(head: Head, worker: str) -> str:
 
     most = max(map(count_pairs, found))
     first, *others = (name for name in found if count_pairs(name) >= 0.9 * most)
-    if compute_mean_words(head.values(first)) < WORDS:
+    if compute_mean_words(head.get_values(first)) < WORDS:
         return first
-    ids = (name for name in others if compute_mean_words(head.values(name)) < WORDS)
+    ids = (name for name in others if compute_mean_words(head.get_values(name)) < WORDS)
     return next((name for name in ids if is_constant_by_question(head, name, first)), first)
 
 
@@ -338,7 +338,7 @@ def describe_answer_search(
         code = find_answer_problem(head, column, cell)
         if not code and question and is_constant_by_question(head, question, column):
             code = "task"
-        if not code and len(set(head.values(column))) == 1:
+        if not code and len(set(head.get_values(column))) == 1:
             code = "constant"
         if not code and _is_numeric_column(head, column):
             code = "number"
@@ -357,15 +357,15 @@ def are_people_columns(head: Head) -> bool:
     people = head.header[1:]
     if not head.is_delimited or len(people) < FEWEST_PEOPLE:
         return False
-    texts = [value for name in people for value in head.values(name)]
+    texts = [value for name in people for value in head.get_values(name)]
     shape = find_common_shape(people)
     if shape in UNIQUE_SHAPES or shape.startswith("code of"):
         return compute_mean_words(texts) >= WORDS or holds_for_most(
-            is_question_text, head.cells(head.header[0])
+            is_question_text, head.get_cells(head.header[0])
         )
     if any(is_question_text(name) or len(name.split()) > 2 for name in people):
         return False
-    asked = head.cells(head.header[0])
+    asked = head.get_cells(head.header[0])
     if len(set(asked)) < len(asked) or len(asked) < 2 or not texts:
         return False
     if (
@@ -385,9 +385,9 @@ def is_question_text(text: str) -> bool:
 
 def is_personal_column(head: Head, column: str) -> bool:
     """Return whether a column identifies or locates a person, by its headings or its cells."""
-    values = head.values(column)
+    values = head.get_values(column)
     shape = find_common_shape(values) if values else ""
-    return any(map(is_personal_heading, head.titles(column))) or shape in ("e-mail", "ip")
+    return any(map(is_personal_heading, head.get_titles(column))) or shape in ("e-mail", "ip")
 
 
 __all__ = [

@@ -125,7 +125,7 @@ def _propose_qualtrics_mapping(head: Head) -> Mapping:
 def _asks_for_panel_id(head: Head, name: str) -> bool:
     """Return whether a column is a question for Prolific's id, by its wording and its cells."""
     asks = "prolific" in head.wordings[name].casefold()
-    return asks and holds_for_most(is_panel_id, head.values(name))
+    return asks and holds_for_most(is_panel_id, head.get_values(name))
 
 
 def _is_qualtrics_export(head: Head) -> bool:
@@ -194,7 +194,7 @@ def _find_task_columns(head: Head, task: str, rest: Sequence[str]) -> list[str]:
     They have one value per task; if each task has one row, or all annotators agree, position and
     name of a column decide.
     """
-    if task and len(set(head.values(task))) < len(head.values(task)):
+    if task and len(set(head.get_values(task))) < len(head.get_values(task)):
         of_task = [name for name in rest if is_constant_by_question(head, task, name)]
         # Annotators who agree about each task fill a field like a column of the task.
         if set(of_task) != set(rest):
@@ -220,7 +220,7 @@ def _propose_potato_mapping(head: Head) -> Mapping:
     text = head.find_column("displayed_text", "text")
     schemas = dict.fromkeys(name.partition(":::")[0] for name in labels)
     # Schemas of numbers are ratings or sliders.
-    choices = [name for name in schemas if not holds_for_most(is_number, head.values(name))]
+    choices = [name for name in schemas if not holds_for_most(is_number, head.get_values(name))]
     answers = tuple(boxes) or experiments.find_free_text_columns(head, choices, or_all=True)
     return Mapping(worker, head.find_column("instance_id", "id"), answers, text)
 
@@ -245,14 +245,14 @@ def _has_row_for_each_answer(head: Head) -> bool:
     worker, question, _, _ = find_columns_of_long_table(head)
     if not worker:
         return False
-    workers = head.cells(worker)
-    pairs = set(zip(workers, head.cells(question), strict=True))
+    workers = head.get_cells(worker)
+    pairs = set(zip(workers, head.get_cells(question), strict=True))
     return 2 * len(set(workers)) <= len(workers) and len(pairs) >= MOST * len(workers)
 
 
 def _has_submission_statuses(head: Head) -> bool:
     """Return whether a table has Prolific's ids of participant and submission, and its statuses."""
-    statuses = head.values(head.find_column("Status"))
+    statuses = head.get_values(head.find_column("Status"))
     ids = head.find_column(*SUBMISSION), head.find_column(*PARTICIPANT)
     return all(ids) and bool(statuses) and all(map(recognise_status, statuses))
 
@@ -274,7 +274,7 @@ def is_answer_column(head: Head, name: str) -> bool:
     """Return whether a column beside a list of submissions holds answers to a question."""
     if not find_answer_columns(head, [name]):
         return False
-    values = head.values(name)
+    values = head.get_values(name)
     is_own_text = len(values) > 2 and len(set(values)) == len(values)
     # Screeners of Prolific are questions too, with few different answers of many participants.
     is_asked = name.rstrip().endswith("?") and not are_ticked_options(values)

@@ -177,7 +177,7 @@ def propose_demographic_mapping(head: Head) -> DemographicMapping:
     that identify or locate a person, and empty ones. A status column has known statuses only.
     """
     worker, status = head.find_column(*PARTICIPANT), head.find_column("Status")
-    known = [recognise_status(cell) for cell in head.values(status) if not is_withheld(cell)]
+    known = [recognise_status(cell) for cell in head.get_values(status) if not is_withheld(cell)]
     status = status if known and all(known) else ""
     extra = (
         name
@@ -185,7 +185,7 @@ def propose_demographic_mapping(head: Head) -> DemographicMapping:
         if name not in ("", worker, status)
         and normalise_name(name) not in NOT_PROPOSED
         and not is_personal_column(head, name)
-        and any(not is_withheld(cell) for cell in head.values(name))
+        and any(not is_withheld(cell) for cell in head.get_values(name))
     )
     return DemographicMapping(worker, status, tuple(extra))
 
@@ -212,7 +212,7 @@ def read_demographics(
     for line, raw in table.rows:
         cells = ["" if is_withheld(cell) or is_blank(cell) else cell.strip() for cell in raw]
         is_deleted = is_withheld(raw[at[mapping.worker]])
-        worker = ids.clean(whole.read(cells, at[mapping.worker]))
+        worker = ids.clean_and_record(whole.read_id(cells, at[mapping.worker]))
         if not worker:
             n_deleted += is_deleted
             if not is_deleted and any(cells):

@@ -96,7 +96,7 @@ class ColumnReader(Protocol):
     def header(self) -> list[str]:
         """Return the names of the file's columns, in order."""
 
-    def values(self, column: str) -> list[str]:
+    def get_values(self, column: str) -> list[str]:
         """Return the non-empty cells of a column."""
 
     def find_column(self, *names: str) -> str:
@@ -115,7 +115,7 @@ def add_psiturk_header(given: Readable) -> Source | None:
     if text.encoding not in ("utf-8", "cp1252"):
         return None
     try:
-        rows = [row for row in islice(csv.reader(text.lines("")), PEEKED) if row]
+        rows = [row for row in islice(csv.reader(text.iterate_lines("")), PEEKED) if row]
     except csv.Error:
         return None
     # The ids, WORKER:ASSIGNMENT, tell files of psiTurk from others without a header.
@@ -331,7 +331,7 @@ def propose_argilla_mapping(head: ColumnReader) -> Mapping:
     Where the records have no ids, the first field is the question.
     """
     if set(ANNOTATED) <= set(head.header):
-        text = "text" if head.values("text") else head.find_column("inputs")
+        text = "text" if head.get_values("text") else head.find_column("inputs")
         return Mapping(
             ANNOTATED[1],
             head.find_column("id"),
@@ -339,7 +339,7 @@ def propose_argilla_mapping(head: ColumnReader) -> Mapping:
             text,
         )
     fields = [name for name in head.header if name.startswith("field.")]
-    question = RECORD if head.values(RECORD) or not fields else fields[0]
+    question = RECORD if head.get_values(RECORD) or not fields else fields[0]
     return Mapping(
         USER,
         question,
@@ -404,7 +404,7 @@ def find_free_text_columns(
     filled = [
         name
         for name in names
-        if head.values(name) and not holds_for_most(is_json, head.values(name))
+        if head.get_values(name) and not holds_for_most(is_json, head.get_values(name))
     ]
-    found = [name for name in filled if compute_mean_words(head.values(name)) >= WORDS]
+    found = [name for name in filled if compute_mean_words(head.get_values(name)) >= WORDS]
     return tuple(found or (filled if or_all else ()))

@@ -97,7 +97,7 @@ class DemographicJoin:
                 f"{self.n_deleted:,}, cells of other participants {self.n_withheld:,}"
             )
 
-    def describe_statuses(self, rule: StatusRule, *, are_stored: bool = False) -> Iterator[str]:
+    def describe_status_rule(self, rule: StatusRule, *, are_stored: bool = False) -> Iterator[str]:
         """Yield a sentence for each status in `ASKED_ABOUT` on how its answers are treated.
 
         Answers that `are_stored` already are flagged in place of being left out.
@@ -147,7 +147,7 @@ class JoinedAnswers:
     def notes(self) -> list[str]:
         """Sentences on the file and on the join, complete when all rows have been read."""
         join = self.join
-        notes = [*self._rows.notes, *join.lines(), *join.describe_statuses(self._rule)]
+        notes = [*self._rows.notes, *join.lines(), *join.describe_status_rule(self._rule)]
         if n_answers := self._left_out.total():
             notes.append(f"Left out: answers {n_answers:,}, of workers {len(self._left_out):,}")
         return notes
@@ -180,9 +180,9 @@ class JoinedAnswers:
         """Record an error: a worker answered a question twice, with different answers."""
         self._rows.record_conflict(record, first_line, of_flag=of_flag)
 
-    def finish(self) -> None:
+    def raise_problems(self) -> None:
         """Raise `InputError` if a row was bad, no worker matches, or a status has no decision."""
-        self._rows.finish()
+        self._rows.raise_problems()
         problems = Problems(self._file.name)
         record_join_problems(problems, self.join, self._rule, self._file.mapping.worker)
         problems.raise_if_any()

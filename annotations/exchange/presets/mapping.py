@@ -80,7 +80,7 @@ class Mapping:
         listed["times"] = None if times is None else tuple(times)
         return cls(**{**values, **listed})
 
-    def describe_guess(self) -> str:
+    def describe_guessed_columns(self) -> str:
         """Return the guessed columns as text, such as "worker = id, question = item", or ""."""
         answers = self.answers[0] if len(self.answers) == 1 else ""
         of = {"worker": self.worker, "question": self.question, "answer": answers}

@@ -27,7 +27,7 @@ def propose_otree_mapping(head: Head) -> Mapping:
     where each participant has another order, the question.
     """
     label = "participant.label"
-    labels, codes = head.values(label), head.values("participant.code")
+    labels, codes = head.get_values(label), head.get_values("participant.code")
     worker = label if len(labels) == len(codes) and len(labels) > 0 else "participant.code"
     fields = [
         name
@@ -37,10 +37,10 @@ def propose_otree_mapping(head: Head) -> Mapping:
         and not is_remark_heading(name)
     ]
     rounds = "subsession.round_number"
-    question = rounds if len(set(head.values(rounds))) > 1 else ""
+    question = rounds if len(set(head.get_values(rounds))) > 1 else ""
     written = find_free_text_columns(head, fields)
     if not question:
-        shown = [name for name in written if len(set(head.values(name))) == 1]
+        shown = [name for name in written if len(set(head.get_values(name))) == 1]
         return Mapping(worker, "", tuple(name for name in written if name not in shown) or written)
     shown = [name for name in written if is_constant_by_question(head, question, name)]
     texts = [name for name in written if name not in shown]
@@ -52,7 +52,7 @@ def propose_otree_mapping(head: Head) -> Mapping:
 
 def _identifies_rounds(head: Head, worker: str, column: str) -> bool:
     """Return whether a column's texts identify the rounds: once each per participant."""
-    pairs = list(zip(head.cells(worker), head.cells(column), strict=True))
+    pairs = list(zip(head.get_cells(worker), head.get_cells(column), strict=True))
     texts = {text for _, text in pairs}
     return "" not in texts and len(set(pairs)) == len(pairs) and 2 * len(texts) <= len(pairs)
 

@@ -26,7 +26,7 @@ def convert_json_list(given: Readable) -> Readable:
     source = convert_to_json_lines(make_source(given))
     if source.suffix != ".json":
         return source
-    if source.stamp()[0] > READ_HERE:
+    if source.read_stamp()[0] > READ_HERE:
         arguments = ["lines", source.name, "", 0, False]
         content = b"".join(read_lines_in_process(source, LAYING_FLAT, arguments))
     else:

@@ -70,7 +70,7 @@ class Preset:
     keeps_html: bool = False
     keeps_ids: bool = False
 
-    def find_exclusion(self, row: Row) -> str:
+    def find_exclusion_reason(self, row: Row) -> str:
         """Return why a row is not read, as a plural noun for a count; "" if it is read."""
         reason = self.left_out(row)
         return reason or (UNFINISHED if self.unfinished and self.unfinished(row) else "")

@@ -109,7 +109,9 @@ def _separate_attention_checks(preset: Preset, mapping: Mapping, head: Head) -> 
 
 def drop_excluded_rows(preset: Preset, head: Head) -> Head:
     """Return the file's beginning without left-out rows; unchanged if all rows are left out."""
-    rows = [row for row in head.rows if not preset.find_exclusion(map_cells_by_name(head, row))]
+    rows = [
+        row for row in head.rows if not preset.find_exclusion_reason(map_cells_by_name(head, row))
+    ]
     return replace(head, rows=rows) if rows else head
 
 
@@ -163,7 +165,7 @@ def _find_input_template(given: Readable) -> QuestionTemplate | None:
     """Return a template of the only Input column with texts, if all others are ids; else None."""
     head = read_head(given)
     names = restore_spelling(head.header)
-    inputs = {name: head.values(of) for name, of in zip(names, head.header, strict=True)}
+    inputs = {name: head.get_values(of) for name, of in zip(names, head.header, strict=True)}
     inputs = {name: values for name, values in inputs.items() if name.startswith(INPUT)}
     texts = [name for name, values in inputs.items() if compute_mean_words(values) >= WORDS]
     others = [name for name in inputs if name not in texts]
@@ -247,10 +249,10 @@ class MappedRows:
         cells_of_first = [cells for _, cells in first_rows]
         head = Head(self.table.name, header, cells_of_first, self._foreign.wordings)
         aside = self._list_extra_columns(head, at)
-        workers = head.values(mapping.worker)
+        workers = head.get_values(mapping.worker)
         is_part = bool(head.find_column(*preset.parts)) and len(set(workers)) < len(workers)
         rows = chain(first_rows, self._foreign.rows)
-        self.whole_ids = self._open_whole_ids(at)
+        self.whole_ids = self._build_whole_id_reader(at)
         worker_place = at.get(mapping.worker)
         has_codes = worker_place is not None and are_ids_without_spaces(
             cells_of_first, worker_place
@@ -258,7 +260,7 @@ class MappedRows:
         for n_before, (line, cells) in enumerate(rows):
             row = map_cells_by_name(head, cells)
             is_header = is_repeated_header(cells, at, self._foreign.wordings)
-            if reason := HEADERS if is_header else preset.find_exclusion(row):
+            if reason := HEADERS if is_header else preset.find_exclusion_reason(row):
                 self.skipped[reason] += 1
                 continue
             answers = [(name, self._read_answer(cells[at[name]])) for name in mapping.answers]
@@ -267,7 +269,7 @@ class MappedRows:
                 # A row in which nothing was answered is nobody.
                 worker = str(n_before + 1) if any(not is_blank(text) for text in texts) else ""
             else:
-                worker = self._read_worker(self.whole_ids.read(cells, at[mapping.worker]))
+                worker = self._read_worker(self.whole_ids.read_id(cells, at[mapping.worker]))
             others = [cell for place, cell in enumerate(cells) if place != worker_place]
             if reason := find_stray_row_reason(worker, texts, others, are_codes=has_codes):
                 self.skipped[reason] += 1
@@ -284,10 +286,10 @@ class MappedRows:
             self.n_rows += len(answers)
             self.n_people += 1
             row_id = self._read_row_id(cells, at)
-            has_faults = self._foreign.note_faults(self.problems, line, at)
+            has_faults = self._foreign.record_faults(self.problems, line, at)
             if has_faults or self._lacks_id(line, worker, row_id):
                 continue
-            facts = self._build_facts(
+            facts = self._build_answer_facts(
                 row, {name: cells[i] for i, name in aside if cells[i].strip()}
             )
             wording = self._read_wording(cells, at)
@@ -303,9 +305,9 @@ class MappedRows:
                 text = "" if is_blank(text) else text
                 number = first + offset
                 yield AnswerRecord(number, line, worker, question, text, facts=facts), number
-            yield from self._iterate_check_answers(line, worker, cells, at, facts)
+            yield from self._iterate_attention_answers(line, worker, cells, at, facts)
 
-    def _open_whole_ids(self, places: dict[str, int]) -> WholeIdReader:
+    def _build_whole_id_reader(self, places: dict[str, int]) -> WholeIdReader:
         """Return the reader of the ids; it reads the file a second time if an id is a decimal."""
         mapping, wordings = self._mapping, self._foreign.wordings
         named = {
@@ -319,11 +321,13 @@ class MappedRows:
         )
 
     def _read_answer(self, cell: str) -> str:
-        return self.formatting.read(self._preset.cell(cell))
+        return self.formatting.read_answer(self._preset.cell(cell))
 
     def _read_row_id(self, cells: Sequence[str], places: dict[str, int]) -> str:
         name = self._mapping.question
-        return self._ids.clean(self.whole_ids.read(cells, places[name])) if name else ""
+        return (
+            self._ids.clean_and_record(self.whole_ids.read_id(cells, places[name])) if name else ""
+        )
 
     def _read_wording(self, cells: Sequence[str], places: dict[str, int]) -> str:
         wording = cells[places[self._mapping.text]].strip() if self._mapping.text else ""
@@ -331,7 +335,7 @@ class MappedRows:
 
     def _read_worker(self, cell: str) -> str:
         """Return a worker's id; for Prolific's e-mail addresses the id in them, and count these."""
-        worker = self._ids.clean(cell)
+        worker = self._ids.clean_and_record(cell)
         if panel_id := extract_prolific_id(worker):
             self.n_mails += 1
             return panel_id
@@ -363,7 +367,7 @@ class MappedRows:
             if (name not in mapped or name in checks) and name not in not_stored
         ]
 
-    def _iterate_check_answers(
+    def _iterate_attention_answers(
         self, line: int, worker: str, cells: Sequence[str], at: dict[str, int], facts: AnswerFacts
     ) -> Iterator[tuple[AnswerRecord, int]]:
         """Yield a worker's answers to the attention checks, and record which checks were passed."""
@@ -409,7 +413,7 @@ class MappedRows:
         text = "\n".join(part for part in (wording, label) if part) or extract_wording(question)
         self.questions[question] = MturkQuestion(text, {}, line, right)
 
-    def _build_facts(self, row: dict[str, str], extra: dict[str, str]) -> AnswerFacts:
+    def _build_answer_facts(self, row: dict[str, str], extra: dict[str, str]) -> AnswerFacts:
         """Return the facts of an answer: times, rejection and further cells."""
         preset, times = self._preset, self._times
         begun, ended = get_named_cell(row, *times.started), get_named_cell(row, *times.submitted)
@@ -456,7 +460,7 @@ class MappedRows:
         else:
             self.problems.total += 1
 
-    def _note_conflicts(self) -> None:
+    def _record_conflicts(self) -> None:
         """Add a problem for each pair of rows in which a worker's answers contradict each other."""
         for (worker, first_line, line, of_flag), questions in self._conflicts.items():
             values = {
@@ -464,8 +468,8 @@ class MappedRows:
                 "who": "worker",
                 "name": worker,
                 "first_line": first_line,
-                "first_place": describe_line(first_line, self.problems.row_of(first_line)),
-                "guess": self._mapping.describe_guess(),
+                "first_place": describe_line(first_line, self.problems.get_row(first_line)),
+                "guess": self._mapping.describe_guessed_columns(),
             }
             if of_flag or len(questions) == 1:
                 code = "rejection_differs" if of_flag else "answers_differ"
@@ -480,11 +484,11 @@ class MappedRows:
                 line, None, "attempts_differ", **values, n=len(questions), questions=named
             )
 
-    def finish(self) -> None:
+    def raise_problems(self) -> None:
         """Raise `InputError` if a row was bad or the file has no answers."""
-        self._note_conflicts()
+        self._record_conflicts()
         self.problems.sort_by_line()
-        self.whole_ids.put_mixed_columns_first(self.problems)
+        self.whole_ids.insert_mixed_column_problems(self.problems)
         if not self.n_rows and not self.problems.total:
             said = "; ".join(f"{count} {reason}" for reason, count in self.skipped.items())
             if said:

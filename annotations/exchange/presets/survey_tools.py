@@ -102,7 +102,9 @@ def propose_survey_mapping(
     """
     own = set(own)
     worker = find_worker_column(head)
-    ranks = [rank for title in head.titles(worker) if (rank := rank_worker_name(title)) is not None]
+    ranks = [
+        rank for title in head.get_titles(worker) if (rank := rank_worker_name(title)) is not None
+    ]
     # A column that names a person, such as Prolific's id, is preferred to the tool's own ids.
     if not worker or min(ranks, default=least_rank) >= least_rank:
         worker = next((name for name in respondents if _are_id_cells(head, name)), worker)
@@ -120,13 +122,13 @@ def _are_panel_ids(head: Head, column: str) -> bool:
 
     Such are hidden fields and custom data into which the survey's link put the id.
     """
-    cells = head.cells(column)
+    cells = head.get_cells(column)
     return _are_id_cells(head, column) and all(map(PANEL_ID.fullmatch, cells))
 
 
 def _are_id_cells(head: Head, column: str) -> bool:
     """Return whether a column's cells are mostly distinct and no sentences, as ids are."""
-    cells = head.cells(column)
+    cells = head.get_cells(column)
     # Every row needs an id (`all`): an answer without a worker cannot be imported.
     different = len(set(cells))
     return (
@@ -140,7 +142,7 @@ def _find_columns(head: Head, names: Iterable[str]) -> list[str]:
     return [
         name
         for name in head.header
-        if any(normalise_name(title) in wanted for title in head.titles(name))
+        if any(normalise_name(title) in wanted for title in head.get_titles(name))
     ]
 
 
@@ -178,7 +180,7 @@ def propose_google_forms_mapping(head: Head) -> Mapping:
 
 def _is_score_column(head: Head, column: str) -> bool:
     """Return whether a column has a score such as 3 / 10 in each row, of one number of points."""
-    scores = [SCORE.fullmatch(cell) for cell in head.values(column)]
+    scores = [SCORE.fullmatch(cell) for cell in head.get_values(column)]
     points = {score["points"] for score in scores if score}
     return all(scores) and len(points) == 1 and not is_question_text(column)
 
@@ -280,7 +282,9 @@ def propose_gorilla_mapping(head: Head) -> Mapping:
     """Return the column mapping of a Gorilla questionnaire, in its long or short form."""
     public, private = head.find_column(GORILLA[1]), head.find_column(GORILLA[0])
     pairs = {
-        pair for pair in zip(head.cells(private), head.cells(public), strict=True) if any(pair)
+        pair
+        for pair in zip(head.get_cells(private), head.get_cells(public), strict=True)
+        if any(pair)
     }
     # Only if it distinguishes the persons as well as the private id does.
     is_public = len({name for _, name in pairs if name}) == len(pairs)

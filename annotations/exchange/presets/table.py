@@ -81,7 +81,7 @@ class ForeignTable:
     holds_objects: bool = False
     faults: Faults = field(default_factory=dict)
 
-    def note_faults(self, problems: Problems, line: int, places: dict[str, int]) -> bool:
+    def record_faults(self, problems: Problems, line: int, places: dict[str, int]) -> bool:
         """Record each cell of a row in these columns that has an error or no value; return if any.
 
         Such are formulas of a workbook that was never opened in a spreadsheet.
@@ -139,33 +139,35 @@ class Head:
 
     def list_json_columns(self) -> list[str]:
         """Return the names of the columns whose cells are JSON lists or objects."""
-        return [column for column in self.header if holds_for_most(is_json, self.values(column))]
+        return [
+            column for column in self.header if holds_for_most(is_json, self.get_values(column))
+        ]
 
     @cached_property
     def filled_rows(self) -> list[Cells]:
         """The rows that have at least one non-empty cell."""
         return [row for row in self.rows if any(map(str.strip, row))]
 
-    def values(self, column: str) -> list[str]:
+    def get_values(self, column: str) -> list[str]:
         """Return the non-empty cells of a column, trimmed; [] if there is no such column."""
         at = self.positions.get(column)
         if at is None:
             return []
         return [cell for row in self.rows if (cell := row[at].strip())]
 
-    def cells(self, column: str) -> list[str]:
+    def get_cells(self, column: str) -> list[str]:
         """Return the trimmed cells of a column, also empty ones, in rows that are not empty."""
         at = self.positions.get(column)
         return [] if at is None else [row[at].strip() for row in self.filled_rows]
 
-    def titles(self, column: str) -> tuple[str, ...]:
+    def get_titles(self, column: str) -> tuple[str, ...]:
         """Return a column's name and, if there is one, its label in a second header row."""
         label = self.wordings.get(column, "")
         return (column, label) if label and label != column else (column,)
 
-    def samples(self, column: str, cell: Callable[[str], str] = str) -> list[str]:
+    def get_samples(self, column: str, cell: Callable[[str], str] = str) -> list[str]:
         """Return the first different values of a column as `cell` reads them, at most three."""
-        values = (cell(value).strip() for value in self.values(column))
+        values = (cell(value).strip() for value in self.get_values(column))
         return list(dict.fromkeys(value for value in values if not is_blank(value)))[:SAMPLES]
 
     def find_column(self, *names: str) -> str:
@@ -184,7 +186,7 @@ class Head:
                 for part in parts
                 # Sorted, so that the result does not depend on the order of the columns.
                 for name in sorted(self.header)
-                if any(part in normalise_name(title) for title in self.titles(name))
+                if any(part in normalise_name(title) for title in self.get_titles(name))
             ),
             "",
         )
@@ -275,7 +277,7 @@ def _transpose_table(table: ForeignTable) -> None:
 def _open_table(given: Readable, problems: Problems) -> ForeignTable:
     """Return a file as a table; large files are read in a separate process."""
     source = make_source(given)
-    if source.suffix in OF_OBJECTS and source.stamp()[0] > READ_HERE:
+    if source.suffix in OF_OBJECTS and source.read_stamp()[0] > READ_HERE:
         return _open_table_in_process(source, problems)
     table = open_table_here(source, problems)
     if table is None:
@@ -348,7 +350,7 @@ def open_table_here(
         raise InputError.from_code(table.name, "no_rows", what="answers")
     if is_turned or labels.n_rows:
         return foreign_table
-    is_large = not is_alone and source.stamp()[0] > READ_HERE
+    is_large = not is_alone and source.read_stamp()[0] > READ_HERE
     return _flatten_object_cells(foreign_table, is_large=is_large)
 
 

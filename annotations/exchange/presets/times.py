@@ -36,14 +36,16 @@ def classify_time_columns(head: Head, columns: Iterable[str], known: Times) -> T
     """
     started, submitted, seconds, others = [], [], [], []
     for column in columns:
-        names = set(map(normalise_name, head.titles(column)))
+        names = set(map(normalise_name, head.get_titles(column)))
         if names & set(map(normalise_name, known.started)):
             started.append(column)
         elif names & set(map(normalise_name, known.submitted)):
             submitted.append(column)
-        elif names & set(map(normalise_name, known.seconds)) or _are_durations(head.values(column)):
+        elif names & set(map(normalise_name, known.seconds)) or _are_durations(
+            head.get_values(column)
+        ):
             seconds.append(column)
-        elif any(_START.search(title.casefold()) for title in head.titles(column)):
+        elif any(_START.search(title.casefold()) for title in head.get_titles(column)):
             started.append(column)
         else:
             others.append(column)

@@ -50,7 +50,7 @@ class GradeFile:
     sha256: str
     records: list[AnswerGrade]
 
-    def means(self) -> dict[tuple[str, str, str], float]:
+    def compute_mean_grades(self) -> dict[tuple[str, str, str], float]:
         """Return the mean expert grade of each answer, by (worker, model, question).
 
         A grade that `settles` an answer replaces the grades of the other experts.

@@ -70,7 +70,7 @@ class _FileFacts:
     kept_aside: tuple[str, ...]
     warnings: list[str]
 
-    def extra(self, record: AnswerRecord | ModelAnswerRecord) -> dict[str, str]:
+    def get_extra_cells(self, record: AnswerRecord | ModelAnswerRecord) -> dict[str, str]:
         """Return the further cells of a record by the names of their columns."""
         return map_extra_cells(record.extra, self.kept_aside)
 
@@ -148,7 +148,7 @@ def read_answers(
     for record, key in rows:
         panel = record.facts.panel if record.facts else ""
         if panels.setdefault(record.worker, panel) != panel:
-            rows.note_two_panels(record, panels[record.worker])
+            rows.record_two_panels(record, panels[record.worker])
         first = seen.setdefault(key, record)
         if first is record:
             continue
@@ -160,7 +160,7 @@ def read_answers(
             n_superseded += 1
             if should_replace(record.text, first.text, duplicates):
                 seen[key] = record
-    rows.finish()
+    rows.raise_problems()
     # A later answer that replaced an earlier one has its place in `seen`, so sort by row again.
     records = sorted(seen.values(), key=lambda record: record.row)
     n_empty = sum(not record.text for record in records)
@@ -196,7 +196,7 @@ class AnswerRows:
         self._choosable, self._formatting = duplicates is not None, formatting
         self._path, self._columns = path, columns
         ids = {} if keeps_ids is None else {columns.worker: WORKER, columns.question: QUESTION}
-        self.whole_ids = WholeIdReader(ids, self._read_again, keeps=bool(keeps_ids))
+        self.whole_ids = WholeIdReader(ids, self._reread_rows, keeps=bool(keeps_ids))
         self.problems = self._checks.problems
         wanted = (*columns.build_answer_columns(), *list_optional_answer_columns())
         self.table = open_table(path, wanted, self.problems)
@@ -225,10 +225,10 @@ class AnswerRows:
             facts = None
             sound = True
             if not self.is_own_export:
-                raw_worker = self.whole_ids.read(cells, WORKER)
-                raw_question = self.whole_ids.read(cells, QUESTION)
+                raw_worker = self.whole_ids.read_id(cells, WORKER)
+                raw_question = self.whole_ids.read_id(cells, QUESTION)
                 if self._formatting is not None:
-                    text = self._formatting.read(text)
+                    text = self._formatting.read_answer(text)
             text = "" if is_blank(text) else text
             if self.is_own_export:
                 before = self.problems.total
@@ -253,7 +253,7 @@ class AnswerRows:
             record.line, *pair, first, "text", code, choosable=self._choosable
         )
 
-    def note_two_panels(self, record: AnswerRecord, other: str) -> None:
+    def record_two_panels(self, record: AnswerRecord, other: str) -> None:
         """Record an error: one worker id occurs in two panels, so it may be two people."""
         assert record.facts is not None
         self.problems.add_code(
@@ -265,12 +265,12 @@ class AnswerRows:
             other=other or "(none)",
         )
 
-    def finish(self) -> None:
+    def raise_problems(self) -> None:
         """Raise `InputError` if any row was bad or the file has no data row."""
-        self.whole_ids.put_mixed_columns_first(self.problems)
-        self._checks.finish(self.n_rows, self.table)
+        self.whole_ids.insert_mixed_column_problems(self.problems)
+        self._checks.raise_problems(self.n_rows, self.table)
 
-    def _read_again(self) -> Iterator[Sequence[str]]:
+    def _reread_rows(self) -> Iterator[Sequence[str]]:
         again = open_table(self._path, self._columns.build_answer_columns(), Problems(""))
         return (cells for _, cells, _ in again.rows)
 
@@ -301,7 +301,7 @@ def read_model_answers(
     if tool := recognise_log(source):
         of_question = "" if columns.question == DEFAULT_COLUMNS.question else columns.question
         table_source, about = convert_log(source, tool, LogOptions(model.strip(), of_question))
-        sha256, notes = source.digest(), tuple(about.notes())
+        sha256, notes = source.compute_digest(), tuple(about.describe_reading())
         path, columns = table_source, DEFAULT_COLUMNS
     wanted = (*columns.build_model_answer_columns(), *list_optional_model_answer_columns())
     table = open_table(path, wanted, checks.problems)
@@ -320,7 +320,7 @@ def read_model_answers(
             if checks.problems.total > before:
                 continue
         if ids is not None:
-            raw_question = ids.read_question(raw_question)
+            raw_question = ids.read_question_id(raw_question)
         numbered = checks.number_ids(line, raw_model, raw_question)
         text = "" if is_blank(text) else text
         status = checks.read_status(line, raw_status, text)
@@ -349,7 +349,7 @@ def read_model_answers(
             n_repeated += 1
         else:
             checks.record_conflict(line, model, question, first.line, "text")
-    checks.finish(row + 1, table)
+    checks.raise_problems(row + 1, table)
     facts = _build_file_facts(table, row + 1, n_empty, n_repeated)
     facts[-1].extend(
         describe_thinking_counts(
@@ -407,7 +407,7 @@ def report_damaged_ids(notes: IdCleaner, problems: Problems, table: OpenTable) -
     other.
     """
     if problems.total and notes.n_damaged:
-        problems.put_first_code("ids_damaged", n_ids=notes.n_damaged, examples=notes.damaged)
+        problems.insert_file_problem("ids_damaged", n_ids=notes.n_damaged, examples=notes.damaged)
     problems.raise_if_any()
     table.warnings.extend(notes.warnings)
 
@@ -446,7 +446,7 @@ class _RowChecker:
 
     def _number_id(self, which: int, raw: str, panel: str = "") -> tuple[str, int]:
         """Return the cleaned id and its number, which is new for each id and panel."""
-        name = self._notes.clean(raw)
+        name = self._notes.clean_and_record(raw)
         numbers = self._numbers[which]
         of_panel = f"\0{panel}" if panel else ""
         number = numbers.setdefault(name + of_panel, len(numbers))
@@ -501,7 +501,7 @@ class _RowChecker:
             what=what,
         )
 
-    def finish(self, n_rows: int, table: OpenTable) -> None:
+    def raise_problems(self, n_rows: int, table: OpenTable) -> None:
         """Raise `InputError` if any row was bad or the file has no data row.
 
         Notes on cleaned or damaged ids are added to the warnings of the table.

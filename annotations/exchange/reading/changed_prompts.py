@@ -81,6 +81,6 @@ def _find_position(item: PromptItem | None, language: str, variant: str) -> int 
     # Variants are counted within a language, so a number alone may mean several wordings.
     if item is None or not variant.isdecimal() or (not language and len(item.languages) > 1):
         return None
-    variants = item.variants_in(language or item.languages[0])
+    variants = item.list_variants_in(language or item.languages[0])
     index = int(variant) - 1
     return variants[index].place if 0 <= index < len(variants) else None

@@ -83,7 +83,7 @@ class TextFile:
         """Name of the file without its folder."""
         return self.source.name
 
-    def lines(self, newline: str) -> Iterator[str]:
+    def iterate_lines(self, newline: str) -> Iterator[str]:
         r"""Yield the lines of the file, decoded, with their line ends unchanged.
 
         `newline` is "" to split at \n, \r and \r\n, or "\n" to split at that only. Raises
@@ -97,7 +97,7 @@ class TextFile:
             raise changed from error
         except OSError as error:
             raise self.source.build_unreadable_error(error) from error
-        if self.source.stamp() != self.stamp:
+        if self.source.read_stamp() != self.read_stamp:
             raise changed
 
 
@@ -110,10 +110,10 @@ def open_text(file: Readable) -> TextFile:
     text in any of these encodings, or that holds a NUL character.
     """
     source = make_source(file)
-    stamp = source.stamp()
+    stamp = source.read_stamp()
     if stamp[0] == 0:
         raise build_empty_file_error(source.name)
-    digest = source.digest()
+    digest = source.compute_digest()
     try:
         with source.open() as handle:
             encoding, warnings = _find_encoding(handle, source.name)

@@ -55,7 +55,7 @@ def read_delimited(
     character. The header is the first line from `header_row` on that is not blank; with
     `names_corner` its first cell gets a name where it is blank.
     """
-    lines = source.lines("")
+    lines = source.iterate_lines("")
     number, header_line = 0, ""
     # Counted later: a spreadsheet numbers the rows above the header, too.
     above: list[str] = []
@@ -160,7 +160,7 @@ def _number_records(
             # csv counts physical lines: a record with line breaks in its cells counts several.
             for cells in reader:
                 if problems.rows is not None:
-                    problems.rows.add(start, row)
+                    problems.rows.add_record(start, row)
                 row += 1
                 if cells:
                     yield start, cells

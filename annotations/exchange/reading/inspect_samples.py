@@ -64,7 +64,7 @@ def read_inspect_sample(
     for number, choice in enumerate(choices or [{}]):
         message = choice.get("message")
         content = message.get("content") if isinstance(message, Mapping) else None
-        found = texts.read(content)
+        found = texts.read_content(content)
         # An agent may end by a call of a tool: its last words are the answer.
         if not found.text and not found.is_refusal and len(choices) < 2:
             found = texts.read_last_reply(sample.get("messages")) or found
@@ -99,20 +99,20 @@ class _SampleTexts:
     def __init__(self, attachments: Any) -> None:
         self._attachments = attachments if isinstance(attachments, Mapping) else {}
 
-    def read(self, content: Any) -> _MessageContent:
+    def read_content(self, content: Any) -> _MessageContent:
         """Return the content of a message: a text, or a list of parts."""
         if isinstance(content, str):
-            return _MessageContent(self._resolve(content))
+            return _MessageContent(self._resolve_attachment(content))
         parts = [part for part in content or () if isinstance(part, Mapping | str)]
         texts, thinking, refusals = [], [], 0
         for part in parts:
             if isinstance(part, str):
-                texts.append(self._resolve(part))
+                texts.append(self._resolve_attachment(part))
             elif part.get("type") == "text":
-                texts.append(self._resolve(_format_text(part.get("text"))))
+                texts.append(self._resolve_attachment(_format_text(part.get("text"))))
                 refusals += bool(part.get("refusal"))
             elif part.get("type") == "reasoning" and not part.get("redacted"):
-                thinking.append(self._resolve(_format_text(part.get("reasoning"))))
+                thinking.append(self._resolve_attachment(_format_text(part.get("reasoning"))))
         is_refusal = bool(texts) and refusals == len(texts)
         return _MessageContent("\n".join(texts), "\n".join(filter(None, thinking)), is_refusal)
 
@@ -120,7 +120,7 @@ class _SampleTexts:
         """Return the content of the model's last message with a text; None if it has none."""
         for message in reversed(messages if isinstance(messages, Sequence) else ()):
             if isinstance(message, Mapping) and message.get("role") == "assistant":
-                found = self.read(message.get("content"))
+                found = self.read_content(message.get("content"))
                 if found.text:
                     return found
         return None
@@ -128,14 +128,14 @@ class _SampleTexts:
     def format_input(self, given: Any) -> str:
         """Return a sample's input as one text: unchanged, or its messages, each with its role."""
         if isinstance(given, str):
-            return self._resolve(given)
+            return self._resolve_attachment(given)
         messages = [one for one in given or () if isinstance(one, Mapping)]
         return "\n\n".join(
-            f"{_format_text(message.get('role'))}: {self.read(message.get('content')).text}"
+            f"{_format_text(message.get('role'))}: {self.read_content(message.get('content')).text}"
             for message in messages
         )
 
-    def _resolve(self, text: str) -> str:
+    def _resolve_attachment(self, text: str) -> str:
         """Return a text, from the attachments if it refers to one."""
         if not text.startswith(ATTACHMENT):
             return text

@@ -105,7 +105,7 @@ def read_json(
         `most` of them, and what `open_text` refuses.
     """
     origin, most = make_source(file), MOST_VALUES if most is None else most
-    if repair or origin.stamp()[0] <= READ_HERE:
+    if repair or origin.read_stamp()[0] <= READ_HERE:
         return read_json_here(origin, most, repair=repair, has_repair=has_repair)
     module = f"{__package__}.json_check"
     arguments = [origin.name, has_repair, most]
@@ -148,7 +148,7 @@ def list_object_lines(file: Readable, most: int, *, has_repair: bool) -> list[in
 def _read_text(file: Readable) -> tuple[TextFile, str]:
     """Return a file opened as text, and its whole text with a line feed as line end."""
     source = open_text(file)
-    return source, "".join(source.lines("")).replace("\r\n", "\n").replace("\r", "\n")
+    return source, "".join(source.iterate_lines("")).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_json_here(
@@ -288,9 +288,9 @@ class _JsonParser:
 
     def _parse_object(self, depth: int) -> JsonObject:
         """Parse an object whose opening brace has just been read."""
-        members = JsonObject(line=self._locate(self._end_of_last - 1)[0])
-        while self._has_more("}", first=not members):
-            start = self._find_next()
+        members = JsonObject(line=self._compute_line_and_column(self._end_of_last - 1)[0])
+        while self._take_comma_or_end("}", first=not members):
+            start = self._skip_to_next_token()
             kind, token = self._take_token("a key in quotes")
             if kind != "string":
                 self._at = start
@@ -299,7 +299,7 @@ class _JsonParser:
             if key in members:
                 self._at = start
                 raise self._build_error("json_key_twice", key=key)
-            colon = self._find_next()
+            colon = self._skip_to_next_token()
             if self._take_token("a colon")[1] != ":":
                 self._at = colon
                 raise self._build_error("json_colon_missing", key=key)
@@ -309,16 +309,16 @@ class _JsonParser:
     def _parse_list(self, depth: int) -> list[Any]:
         """Parse a list whose opening bracket has just been read."""
         values: list[Any] = []
-        while self._has_more("]", first=not values):
+        while self._take_comma_or_end("]", first=not values):
             values.append(self._parse_value(depth + 1))
         return values
 
-    def _has_more(self, end: str, first: bool) -> bool:
+    def _take_comma_or_end(self, end: str, first: bool) -> bool:
         """Return whether another member follows; read the comma before it or note its absence.
 
         The next token is then that member; at the end, the closing bracket has been taken.
         """
-        start = self._find_next()
+        start = self._skip_to_next_token()
         mark = self.text[start : start + 1]
         if mark == end:
             self._take_token("the end")
@@ -328,19 +328,22 @@ class _JsonParser:
         if mark == ",":
             self._take_token("a comma")
             # JSON allows no comma before the end.
-            if self.text[self._find_next() : self._at + 1] == end:
+            if self.text[self._skip_to_next_token() : self._at + 1] == end:
                 raise self._build_error("json_value_missing", end=end)
             return True
         if mark and mark in "]}:":
             raise self._build_error("json_expected", wanted=f"a comma or {end}", found=mark)
-        after, here = self._locate(self._end_of_last - 1), self._locate(start)
+        after, here = (
+            self._compute_line_and_column(self._end_of_last - 1),
+            self._compute_line_and_column(start),
+        )
         # A comma is missing only before a value; any other fault is reported with the next token.
         if _TOKEN.match(self.text, start):
             self.missing.append(MissingComma(*here, *after))
             self._commas.append(self._end_of_last)
         return True
 
-    def _find_next(self) -> int:
+    def _skip_to_next_token(self) -> int:
         """Skip blanks and return the position of the next token."""
         self._skip_blanks()
         return self._at
@@ -357,7 +360,7 @@ class _JsonParser:
             self._left -= 1
             if self._left < 0:
                 raise _TooManyTokensError
-        start = self._find_next()
+        start = self._skip_to_next_token()
         match = _TOKEN.match(self.text, start)
         if match is None:
             if start == len(self.text):
@@ -389,12 +392,12 @@ class _JsonParser:
             raise self._build_error("json_text_unwritable")
         return text
 
-    def _locate(self, at: int) -> tuple[int, int]:
+    def _compute_line_and_column(self, at: int) -> tuple[int, int]:
         """Return (line, column) of the character at a position, both from 1."""
         line = bisect_right(self._starts, at)
         return line, at - self._starts[line - 1] + 1
 
     def _build_error(self, code: str, **values: Any) -> InputError:
         """Return the error with this code at the current line and column."""
-        line, column = self._locate(self._at)
+        line, column = self._compute_line_and_column(self._at)
         return InputError.from_code(self.name, code, line=line, column=column, **values)

@@ -74,7 +74,7 @@ def read_json_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int,
     without any object.
     """
     has_line = False
-    for number, line in enumerate(text.lines("\n"), 1):
+    for number, line in enumerate(text.iterate_lines("\n"), 1):
         if line.isspace():
             continue
         has_line = True

@@ -89,7 +89,7 @@ def read_jsonlines(
     # Most lines have the same keys in the same order: their layout is computed once.
     shapes: dict[tuple[str, ...], _KeyLayout] = {}
     number = 0
-    for number, line in enumerate(source.lines("\n"), 1):
+    for number, line in enumerate(source.iterate_lines("\n"), 1):
         if line.isspace():
             continue
         record = _parse_line(line, number, problems)

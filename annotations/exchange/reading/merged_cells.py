@@ -63,7 +63,7 @@ class MergedCellFiller:
         self._waiting = list(areas)[::-1]
         self._open: list[tuple[MergedArea, str]] = []
 
-    def fill(self, number: int, texts: list[str], blank: Sequence[int] = ()) -> None:
+    def fill_row(self, number: int, texts: list[str], blank: Sequence[int] = ()) -> None:
         """Fill the empty cells of a row with the values of the merged areas that cover them.
 
         `blank` are positions that look empty and are not, such as formulas without a value.

@@ -70,7 +70,7 @@ class LogSummary:
     replaced: int = 0
     is_complete: bool = True
 
-    def notes(self) -> list[str]:
+    def describe_reading(self) -> list[str]:
         """Return sentences on how the log was read."""
         found = [
             f"Read as a log of {self.tool}: task {self.task or 'unknown'}, model "
@@ -94,7 +94,7 @@ def recognise_log(source: Source) -> str:
     """
     if source.suffix not in (".eval", ".json", ".jsonl"):
         return ""
-    source.stamp()  # so that a missing file is reported as missing
+    source.read_stamp()  # so that a missing file is reported as missing
     with source.open() as file:
         head = file.read(HEAD)
     if source.suffix == ".eval":

@@ -146,7 +146,7 @@ class MturkRows:
             further_cells = dict(zip(restore_spelling(self.table.kept_aside), extra, strict=False))
             # The header is known only with the first row.
             if not self.n_assignments:
-                fields = self._choose_fields()
+                fields = self._choose_answer_fields()
             self.n_assignments += 1
             first = self.n_rows
             self.n_rows += len(fields)
@@ -165,7 +165,7 @@ class MturkRows:
                 question = f"{hit}:{field}"
                 if question not in self.questions:
                     inputs = self._inputs[hit][1]
-                    wording = self._write_wording(inputs, field)
+                    wording = self._build_wording(inputs, field)
                     self.questions[question] = MturkQuestion(wording, inputs, line)
                 # Numbered as if no answer were left out, so that `n_rows` and the rows agree.
                 row = first + position
@@ -173,14 +173,14 @@ class MturkRows:
                 yield AnswerRecord(row, line, worker, question, text, facts=facts), row
         self.n_fields = len(fields)
 
-    def read_whole(self) -> tuple[list[str], Iterator[list[str]]]:
+    def reread_whole_file(self) -> tuple[list[str], Iterator[list[str]]]:
         """Read the file again; return its header in Mechanical Turk's spelling and all rows."""
         table = open_table(self._path, (), Problems(self.table.name), MAY_LACK)
         rows = (list(cells) for _, _, cells in table.rows)
         first = list(islice(rows, 1))  # the header is known with the first row
         return restore_spelling(table.kept_aside), chain(first, rows)
 
-    def _choose_fields(self) -> list[str]:
+    def _choose_answer_fields(self) -> list[str]:
         """Return the names of the answer fields; `InputError` if there are none."""
         names = restore_spelling(self.table.kept_aside)
         answer_columns = [name for name in names if name.startswith(ANSWER)]
@@ -204,7 +204,7 @@ class MturkRows:
                 )
         return fields
 
-    def _write_wording(self, inputs: dict[str, str], field: str) -> str:
+    def _build_wording(self, inputs: dict[str, str], field: str) -> str:
         """Return a question's text: from the template, the only Input cell, or all of them."""
         if self._template is not None:
             # The inputs last: an Input column called Answer keeps its own value.
@@ -222,7 +222,7 @@ class MturkRows:
     ) -> tuple[str, str, AnswerFacts] | None:
         """Return HIT id, worker id and facts of an assignment; None if a cell is bad."""
         n_problems = self.problems.total
-        hit, worker = self._ids.clean(cells[0]), self._ids.clean(cells[1])
+        hit, worker = self._ids.clean_and_record(cells[0]), self._ids.clean_and_record(cells[1])
         for name, value in (("HITId", hit), ("WorkerId", worker)):
             if not value:
                 self.problems.add_code(line, name, "assignment_id_missing", name=name)
@@ -309,7 +309,7 @@ class MturkRows:
             first_line=first_line,
         )
 
-    def finish(self) -> None:
+    def raise_problems(self) -> None:
         """Raise `InputError` if any row was bad or the file has no assignment."""
         if not self.n_assignments and not self.problems.total:
             self.problems.add_code(None, None, "no_assignment")

@@ -130,7 +130,7 @@ def describe_form_fields(path: Readable, wanted: Sequence[Column] = ()) -> list[
                 worker, text, further_cells
             )
     repeating = {worker for worker, number in n_of_worker.items() if worker and number > 1}
-    columns = [observed.finish_column(repeating) for observed in observers.values()]
+    columns = [observed.conclude_column(repeating) for observed in observers.values()]
     # Without a proposed field nothing would be imported; the user can still choose.
     if columns and not any(column.is_answer for column in columns):
         for column in columns:
@@ -192,7 +192,7 @@ class _ColumnObserver:
         if self.of_workers.setdefault(worker, value) != value:
             self.of_workers[worker] = None
 
-    def finish_column(self, repeating: set[str]) -> AnswerColumn:
+    def conclude_column(self, repeating: set[str]) -> AnswerColumn:
         """Return the field with the evidence from all rows for or against being an answer."""
         name = self.column.name
         # A field "comment" is as often the task itself.

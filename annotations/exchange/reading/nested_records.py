@@ -46,13 +46,13 @@ def read_records(
     if kind in (".csv", ".tsv"):
         quote = tsv_quote if kind == ".tsv" else '"'
         delimiter = "\t" if kind == ".tsv" else ","
-        yield from _read_table_rows(source.lines(""), delimiter, quote, header)
+        yield from _read_table_rows(source.iterate_lines(""), delimiter, quote, header)
         return
     if kind == ".json":
-        document = _parse_json("".join(source.lines("")), origin.name, None)
+        document = _parse_json("".join(source.iterate_lines("")), origin.name, None)
         yield from _find_records(document, paths)
         return
-    for number, line in enumerate(source.lines("\n"), 1):
+    for number, line in enumerate(source.iterate_lines("\n"), 1):
         if line.strip():
             yield number, _parse_json(line, origin.name, number), ()
 

@@ -71,7 +71,7 @@ def read_workers(
     else:
         source = open_text(path)
         sha256 = source.sha256
-        for line, text in enumerate(source.lines(newline=""), 1):
+        for line, text in enumerate(source.iterate_lines(newline=""), 1):
             if worker := clean_id(text):
                 lines.setdefault(worker, line)
     if not lines and not problems.total:
@@ -105,7 +105,7 @@ def _is_plain_id_list(path: Path, column: str) -> bool:
     """Return whether a file is a plain list of ids, without a header that names `column`."""
     if path.suffix.lower() not in (".csv", ".tsv"):
         return False
-    first = next(open_text(path).lines(newline=""), "")
+    first = next(open_text(path).iterate_lines(newline=""), "")
     names = [clean_column_name(name.strip().strip('"')) for name in _DELIMITERS.split(first)]
     # A first line without a delimiter is the header of a single column, or the first id.
     return len(names) == 1 and names[0] != column

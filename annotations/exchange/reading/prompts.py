@@ -42,7 +42,7 @@ class PromptItem:
         """Languages of the item, in the order of their first wordings."""
         return tuple(dict.fromkeys(variant.language for variant in self.variants))
 
-    def variants_in(self, language: str) -> tuple[PromptVariant, ...]:
+    def list_variants_in(self, language: str) -> tuple[PromptVariant, ...]:
         """Return the wordings of the item in one language."""
         return tuple(variant for variant in self.variants if variant.language == language)
 

@@ -51,11 +51,11 @@ class Source:
         except OSError as error:
             raise self.build_unreadable_error(error) from error
 
-    def stamp(self) -> Stamp:
+    def read_stamp(self) -> Stamp:
         """Return (size, change stamp); raise `InputError` if there is no file."""
         return self.stamper()
 
-    def digest(self) -> str:
+    def compute_digest(self) -> str:
         """Return the SHA-256 of the bytes in hexadecimal; `InputError` if they cannot be read."""
         try:
             with self.open() as handle:

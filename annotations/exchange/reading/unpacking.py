@@ -150,7 +150,7 @@ def _read_first_rows(sheet: Any, n_rows: int, merged: MergedCellFiller) -> Itera
         texts = [_format_cell(cell.value) for cell in cells]
         if not any(text.strip() for text in texts):
             continue
-        merged.fill(number, texts)
+        merged.fill_row(number, texts)
         while not texts[-1].strip():
             texts.pop()
         yield SheetRow(number, texts)
@@ -257,7 +257,7 @@ def _read_rows(
             if _is_uncomputed(cell, formula)
         ]
         if uncomputed or any(text.strip() for text in texts):
-            merged.fill(number, texts, uncomputed)
+            merged.fill_row(number, texts, uncomputed)
             errors = [i for i, cell in enumerate(cells) if cell.data_type == "e"]
             yield SheetRow(number, texts, uncomputed, errors)
 

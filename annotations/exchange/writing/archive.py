@@ -28,7 +28,7 @@ class ByteCollector:
     def close(self) -> None:
         """Do nothing, because there is no open resource."""
 
-    def take(self) -> bytes:
+    def take_bytes(self) -> bytes:
         """Return the bytes written since the last call and remove them."""
         data = b"".join(self._pieces)
         self._pieces.clear()
@@ -43,9 +43,9 @@ def write_zip(files: Files) -> Iterator[bytes]:
             with archive.open(make_zip_part(name), "w", force_zip64=True) as file:
                 for chunk in chunks():
                     file.write(chunk)
-                    if data := pipe.take():
+                    if data := pipe.take_bytes():
                         yield data
-    yield pipe.take()
+    yield pipe.take_bytes()
 
 
 def make_zip_part(name: str) -> zipfile.ZipInfo:

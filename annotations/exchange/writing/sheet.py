@@ -108,10 +108,10 @@ def write_workbook(sheets: Mapping[str, Callable[[], Rows]]) -> Iterator[bytes]:
                     if size >= PIECE:
                         part.write("".join(piece).encode())
                         piece, size = [], 0
-                        if data := pipe.take():
+                        if data := pipe.take_bytes():
                             yield data
                 part.write("".join([*piece, _END]).encode())
-    yield pipe.take()
+    yield pipe.take_bytes()
 
 
 def _build_relations_xml(targets: Mapping[int, tuple[str, str]]) -> str:

@@ -75,7 +75,7 @@ class Command(BaseCommand):
             )
         except InputError as error:
             raise CommandError(str(error), returncode=USAGE) from error
-        self._print(
+        self._print_lines(
             [*describe_reading(arranged, preset, mapping), *lines, f"Table: {options['output']}"]
         )
 
@@ -87,9 +87,9 @@ class Command(BaseCommand):
         lines = convert_model_log(
             options["file"], options["output"], model=options["model"], question="".join(paths)
         )
-        self._print([*lines, f"Table: {options['output']}"])
+        self._print_lines([*lines, f"Table: {options['output']}"])
 
-    def _print(self, lines: Iterable[str]) -> None:
+    def _print_lines(self, lines: Iterable[str]) -> None:
         """Print lines to standard output."""
         for line in lines:
             self.stdout.write(line)

@@ -45,9 +45,9 @@ class Command(DecisionCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the list and print notes about it; exit status 2 if it cannot be written."""
-        version = self.version_of(options)
+        version = self.find_version(options)
         try:
-            user = self.decider(options, version) if options["by"] else None
+            user = self.find_decider(options, version) if options["by"] else None
             wanted = ListRequest(options["batch"], user, str(options["output"]))
             chunks, said = FORMATS[options["format"]](version, wanted)
             write_chunks(options["output"], chunks)

@@ -39,7 +39,7 @@ class Command(QuestionSetCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the files and print the numbers of problems and of original questions."""
-        question_set = self.question_set(options)
+        question_set = self.find_question_set(options)
         project = WritingProject.objects.filter(version__question_set=question_set)
         newest = project.order_by("-version__number").first()
         if newest is None:

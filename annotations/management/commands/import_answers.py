@@ -69,7 +69,7 @@ class Command(ImportCommand):
     ) -> ImportReport:
         """Import a file whose columns have the standard names; return the report."""
         return import_answers(
-            self.question_set(options, create=options["create_questions"]),
+            self.find_question_set(options, create=options["create_questions"]),
             path,
             panel=options["panel"].strip(),
             duplicates=build_rule_from_options(options["duplicates"], options["duplicates_of"]),
@@ -86,7 +86,7 @@ class Command(ImportCommand):
             raise CommandError("--columns: use --map with a preset", returncode=USAGE)
         arranged, preset, mapping = choose_preset_and_mapping(options["file"], options)
         report = import_survey_export(
-            self.question_set(options, create=True),
+            self.find_question_set(options, create=True),
             arranged.source,
             preset=preset,
             mapping=mapping,

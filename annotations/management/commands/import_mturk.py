@@ -58,7 +58,7 @@ class Command(ImportCommand):
         except ValueError as error:
             raise CommandError(f"--question-template: {error}", returncode=USAGE) from error
         return import_batches(
-            self.question_set(options, create=True),
+            self.find_question_set(options, create=True),
             options["files"],
             question_template=options["question_template"],
             answers=options["answers"],

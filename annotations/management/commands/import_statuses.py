@@ -58,8 +58,8 @@ class Command(DecisionCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import the states and print the report; exit status 2 for invalid input."""
-        version = self.version_of(options)
-        user = self.decider(options, version) if options["by"] is not None else None
+        version = self.find_version(options)
+        user = self.find_decider(options, version) if options["by"] is not None else None
         if (options["file"] is None) != options["from_prolific"]:
             both = ", and not both" if options["from_prolific"] else ""
             raise CommandError(f"name a FILE, or use --from-prolific{both}", returncode=USAGE)

@@ -34,7 +34,7 @@ class Command(QuestionSetCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the progress of the newest collection, as text or as JSON."""
-        question_set = self.question_set(options)
+        question_set = self.find_question_set(options)
         collection = find_newest_collection(question_set)
         if collection is None:
             raise CommandError(f"{question_set} is not published for workers", returncode=USAGE)
@@ -71,9 +71,9 @@ class Command(QuestionSetCommand):
                 f"{of_device.submitted:,} handed in"
             )
         if now.money is not None:
-            self._write_money(now.money)
+            self._print_costs(now.money)
 
-    def _write_money(self, money: Money) -> None:
+    def _print_costs(self, money: Money) -> None:
         """Print the costs of the collection and the workers' median hourly pay."""
         unit = money.currency
         self.stdout.write(

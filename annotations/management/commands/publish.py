@@ -83,7 +83,7 @@ class Command(QuestionSetCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Publish the version or change its settings; print a summary and the workers' link."""
-        question_set = self.question_set(options)
+        question_set = self.find_question_set(options)
         try:
             published = collecting.publish(
                 question_set,

@@ -87,7 +87,7 @@ class Numbering:
             return None
         index = int(reply.variant) - self.first
         language = reply.language or _find_only_language(item)
-        variants = item.variants if whole else item.variants_in(language)
+        variants = item.variants if whole else item.list_variants_in(language)
         if not 0 <= index < len(variants) or (language and variants[index].language != language):
             return None
         return variants[index]
@@ -260,7 +260,7 @@ def _add_changed_reply(
         return
     free = (
         variant
-        for variant in item.variants_in(language)
+        for variant in item.list_variants_in(language)
         if (prompt_reply.system, item.id, variant.place) not in replies
     )
     variant = next(free, None)
@@ -398,7 +398,7 @@ class Conversations:
 
 
 def _count_within_language(item: PromptItem, variant: PromptVariant) -> int:
-    return item.variants_in(variant.language).index(variant) + 1
+    return item.list_variants_in(variant.language).index(variant) + 1
 
 
 def _build_user_message(content: str) -> Message:

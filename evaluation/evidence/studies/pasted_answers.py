@@ -180,7 +180,7 @@ def _read_answers(request: Request) -> tuple[list[Row], str]:
                 "the graded answers name no workers",
                 "Give a file with a column for the worker, or name it by --columns.",
             )
-        records = marked.graded(Labels(request.labels))
+        records = marked.compute_grades(Labels(request.labels))
         return [(row.worker, row.question, row.text, row.grade) for row in records], marked.sha256
     answers = read_worker_answers(request.file, DEFAULT_COLUMNS, Duplicates.FIRST, **AS_TYPED)
     return [

@@ -46,7 +46,7 @@ class Command(QuestionSetCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Count the admitted workers, and store the rule unless it is a dry run."""
-        question_set = self.question_set(options)
+        question_set = self.find_question_set(options)
         collection = (
             Collection.objects.filter(version__question_set=question_set)
             .select_related("version__question_set")
@@ -66,7 +66,9 @@ class Command(QuestionSetCommand):
             )
         # The earlier set is looked up among those of the same owner, where names are unique.
         owner = question_set.owner.get_username()
-        earlier = self.question_set({**options, "question_set": options["earlier"], "owner": owner})
+        earlier = self.find_question_set(
+            {**options, "question_set": options["earlier"], "owner": owner}
+        )
         asked = (at_least, options["end"], options["score"])
         selection = recruiting.select_admitted(collection, earlier, *asked)
         if selection.run is None:

@@ -30,7 +30,7 @@ class Command(DecisionCommand):
         """Add the arguments: set, file and user."""
         super().add_arguments(parser)
         parser.add_argument("--file", type=Path, required=True, metavar="FILE")
-        self.add_by(parser)
+        self.add_by_option(parser)
         add_round_option(parser)
         parser.add_argument(
             "--dry-run", action="store_true", help="do everything, report it, and store nothing"
@@ -38,8 +38,8 @@ class Command(DecisionCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import the decisions and print a report; exit status 2 for invalid input."""
-        version = self.version_of(options)
-        user = self.decider(options, version)
+        version = self.find_version(options)
+        user = self.find_decider(options, version)
         try:
             report = decide_by_file(
                 version,

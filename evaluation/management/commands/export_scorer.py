@@ -135,7 +135,7 @@ class Command(QuestionSetCommand):
         try:
             if run is not None:
                 return find_run(run.version, str(run.public_id))
-            version = find_version(self.question_set(options), answered=True)
+            version = find_version(self.find_question_set(options), answered=True)
             return find_run(version, RECORD)
         except ChoiceError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error

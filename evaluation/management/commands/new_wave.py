@@ -40,7 +40,7 @@ class Command(QuestionSetCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Create the wave and print what was copied; exit status 2 for invalid input."""
-        question_set = self.question_set(options)
+        question_set = self.find_question_set(options)
         name = suggest_name(question_set) if options["name"] is None else options["name"]
         try:
             made = waves.start_wave(

@@ -189,14 +189,14 @@ class Command(DecisionCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Perform the action and print the state of payments; exit status 2 for invalid input."""
         check_options(options)
-        version = self.version_of(options)
+        version = self.find_version(options)
         only_parts = is_planning_parts(options)
         round_ = bonuses.PART if options["parts"] else options["round"]
         planned = (options["rule"] or only_parts) and not options["dry_run"]
         writes = planned or any(options[name] for name in ("confirm", "cancel", "settle", "send"))
         if writes and options["by"] is None:
             raise CommandError("name the user with --by USERNAME", returncode=USAGE)
-        user = self.decider(options, version) if options["by"] is not None else None
+        user = self.find_decider(options, version) if options["by"] is not None else None
         try:
             if options["confirm"] or options["cancel"]:
                 self._advance(version, user, round_, confirm=options["confirm"])

@@ -77,8 +77,8 @@ class Command(DecisionCommand):
             raise CommandError(
                 "name the file of the ids with --output FILE, or use --count", returncode=USAGE
             )
-        version = self.version_of(options)
-        user = self.decider(options, version) if options["by"] is not None else None
+        version = self.find_version(options)
+        user = self.find_decider(options, version) if options["by"] is not None else None
         # Before anything is written, so that a command that cannot send leaves no file behind.
         client = self._get_client(options)
         try:

@@ -142,7 +142,7 @@ def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> I
     pairs = list(items.values())
     return ItemsFile(
         origin.name,
-        origin.digest(),
+        origin.compute_digest(),
         n_rows,
         n_repeated,
         invalid.list_warnings(n_rows),

@@ -143,7 +143,7 @@ def find_problems_at_start(
     if marked is None:
         return [build_problem("no_graded_answers")]
     try:
-        marked.graded(Labels.parse(options.labels or ""))
+        marked.compute_grades(Labels.parse(options.labels or ""))
     except InputError as error:
         reasons = "; ".join(problem.reason for problem in error.problems[:LISTED])
         return [build_problem("unknown_labels", "labels", reason=reasons)]

@@ -17,13 +17,13 @@ def file(tmp_path, name, text, encoding="utf-8"):
 
 def refused(path, labels=None, columns=None):
     with pytest.raises(InputError) as caught:
-        read_marked_answers(path, columns).graded(labels and Labels.parse(labels))
+        read_marked_answers(path, columns).compute_grades(labels and Labels.parse(labels))
     return caught.value
 
 
 def test_labels_are_worth_what_somebody_says_and_numbers_what_they_are(tmp_path):
     path = file(tmp_path, "a.csv", OWN + "w,1,x,Correct\nw,2,y, partial \nv,1,z,0.25\n")
-    found = read_marked_answers(path).graded(Labels.parse("correct=1,PARTIAL=.5"))
+    found = read_marked_answers(path).compute_grades(Labels.parse("correct=1,PARTIAL=.5"))
     assert [one.grade for one in found] == [1.0, 0.5, 0.25]
 
 
@@ -70,7 +70,7 @@ def test_answers_without_a_grade_or_a_text_are_left_out_and_counted(tmp_path):
 
 def test_a_byte_order_mark_and_semicolons_do_no_harm(tmp_path):
     path = file(tmp_path, "a.csv", "Question;Answer;Grade\n1;a;2\n", "utf-8-sig")
-    assert read_marked_answers(path).graded()[0].grade == 2.0
+    assert read_marked_answers(path).compute_grades()[0].grade == 2.0
 
 
 def test_odd_headers_are_named_by_their_columns(tmp_path):
@@ -78,7 +78,7 @@ def test_odd_headers_are_named_by_their_columns(tmp_path):
     missing = [(problem.code, problem.values["name"]) for problem in refused(path).problems]
     assert ("column_missing", "question") in missing
     columns = {"question": "Frage", "answer": "Antwort", "grade": "Punkte"}
-    assert read_marked_answers(path, columns).graded()[0].grade == 3.0
+    assert read_marked_answers(path, columns).compute_grades()[0].grade == 3.0
 
 
 def test_a_short_row_a_missing_question_and_a_missing_worker_are_told_with_their_lines(tmp_path):

@@ -62,7 +62,7 @@ def read(source, chosen=None):
     refuse_incomplete_mapping(preset, mapping, head)
     rows = open_answer_rows(arranged.source, preset, mapping)
     found = {(one.worker, one.question, one.text) for one, _ in rows}
-    rows.finish()
+    rows.raise_problems()
     return (arranged.sheet, arranged.header_row), found, rows
 
 
@@ -110,9 +110,9 @@ def test_sheet_and_header_row_are_chosen_by_name_or_number():
     assert place == ("Old", 4)
     # The header and two people of the table stand on that sheet.
     assert {who for who, _, _ in found} == set(PEOPLE[:2])
-    told = locate_table(source, TableChoice("2")).describe()
+    told = locate_table(source, TableChoice("2")).describe_location()
     assert told.endswith("New (of Old, New)")
-    assert locate_table(workbook(Answers=TABLE)).describe() == ""
+    assert locate_table(workbook(Answers=TABLE)).describe_location() == ""
 
 
 @pytest.mark.parametrize(

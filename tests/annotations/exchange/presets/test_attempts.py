@@ -44,7 +44,7 @@ def staged(source, duplicates="refuse", *, keep=False, workers=None):
         names = list(stage.questions)
         texts = {
             (stage.workers[one.worker].name, names[one.question]): one.text
-            for one in stage.iterate_new()
+            for one in stage.iterate_new_answers()
         }
         minutes = {
             one.name: (one.submitted_at - one.started_at) / timedelta(minutes=1)
@@ -181,7 +181,7 @@ def test_who_says_test_to_everything_is_warned_of_and_stays():
     ) as stage:
         # The third row of data stands in line 4; each person has three answers.
         assert [("me" in one, "4" in one) for one in stage.file.warnings] == [(True, True)]
-        assert stage.count() == 3 * 3
+        assert stage.count_answers() == 3 * 3
 
 
 def test_one_worker_can_have_another_attempt_than_all_others():

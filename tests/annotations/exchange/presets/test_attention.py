@@ -136,4 +136,4 @@ def test_a_check_is_stored_as_a_question_with_its_role_and_right_answer():
     assert stored[CHECK].role == Question.Role.ATTENTION
     assert stored[CHECK].accepted_answers == ["Strongly disagree"]
     answers = stored[CHECK].responses.order_by("submission__worker__external_id")
-    assert [stored[CHECK].accepts(one.text) for one in answers] == [True, True, False, True]
+    assert [stored[CHECK].accepts_answer(one.text) for one in answers] == [True, True, False, True]

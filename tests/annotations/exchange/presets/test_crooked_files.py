@@ -353,7 +353,7 @@ def read_rows(name, content):
     preset = recognise_preset(head)
     found = open_answer_rows(source, preset, propose_mapping(preset, head, source))
     list(found)
-    found.finish()
+    found.raise_problems()
     return preset.slug, found
 
 
@@ -381,7 +381,7 @@ def test_repeated_header_rows_are_counted():
 )
 def test_a_guarded_id_is_read_without_its_guard_and_named(written, read_as):
     notes = IdCleaner()
-    assert notes.clean(written) == read_as
+    assert notes.clean_and_record(written) == read_as
     assert bool(notes.warnings) == (written != read_as)
 
 

@@ -144,7 +144,7 @@ def read(name, content):
     refuse_incomplete_mapping(preset, mapping, head)
     rows = open_answer_rows(arranged.source, preset, mapping)
     found = sorted((one.worker, one.question, one.text) for one, _ in rows)
-    rows.finish()
+    rows.raise_problems()
     wordings = {name: asked.text for name, asked in rows.questions.items()}
     return preset.slug, found, wordings, sorted(getattr(rows, "skipped", {}).items())
 

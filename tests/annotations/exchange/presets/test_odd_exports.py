@@ -48,7 +48,7 @@ def read_rows(source):
     preset = recognise_preset(head)
     found = open_answer_rows(source, preset, propose_mapping(preset, head, source))
     records = [record for record, _ in found]
-    found.finish()
+    found.raise_problems()
     return found, records
 
 
@@ -113,7 +113,7 @@ def test_each_of_several_columns_of_one_name_is_stored(header):
     stored = {"Note": "first", "Note [2]": "second"}
     if header == OWN:
         file = read_answers(source)
-        found = [file.extra(record) for record in file.records]
+        found = [file.get_extra_cells(record) for record in file.records]
     else:
         found = [record.facts.extra for record in read_rows(source)[1]]
     assert found == [stored] * len(found)

@@ -81,7 +81,7 @@ def read(name, *, mapping=None, source=None, duplicates="refuse"):
         source, preset, mapping or propose_mapping(preset, head, source), Duplicates(duplicates)
     )
     records = [record for record, _ in rows]
-    rows.finish()
+    rows.raise_problems()
     return rows, records
 
 
@@ -321,8 +321,8 @@ def test_a_worker_who_stands_in_two_rows_is_refused_unless_one_counts():
     check_problem(problem, "attempts_differ", **expected)
     with staged(content, "last") as stage:
         # The text in the last row takes the place of that in the first, its empty answer of none.
-        assert (stage.n_superseded, stage.count()) == (2, 4)
-        texts = [a.text for a in stage.iterate_new()]
+        assert (stage.n_superseded, stage.count_answers()) == (2, 4)
+        texts = [a.text for a in stage.iterate_new_answers()]
         assert texts[0] == "Rivers wash salt into it"
         assert texts[2:] == ["Fish do, I believe so", "Because the earth turns"]
 

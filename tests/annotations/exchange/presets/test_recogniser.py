@@ -56,9 +56,11 @@ def read(content, name="file.csv", changes=()):
         names = list(stage.questions)
         found = {
             (stage.workers[one.worker].name, names[one.question], one.text)
-            for one in stage.iterate_new()
+            for one in stage.iterate_new_answers()
         }
-        extra = {key for one in stage.iterate_new() for key in json.loads(one.extra or "{}")}
+        extra = {
+            key for one in stage.iterate_new_answers() for key in json.loads(one.extra or "{}")
+        }
     return mapping, found, extra
 
 

@@ -70,10 +70,10 @@ def read(name, content):
                 stage.workers[one.worker].name,
                 stage.asked[names[one.question]].text or names[one.question],
             ): one.text
-            for one in stage.iterate_new()
+            for one in stage.iterate_new_answers()
             if not stage.asked[names[one.question]].right
         }
-        seconds = {one.seconds for one in stage.iterate_new()}
+        seconds = {one.seconds for one in stage.iterate_new_answers()}
         return preset.slug, found, seconds, stage.file.notes
 
 

@@ -342,7 +342,7 @@ def read(name, content, *, refuses=False):
         refuse_incomplete_mapping(preset, mapping, head)
     rows = open_answer_rows(source, preset, mapping)
     records = [record for record, _ in rows]
-    rows.finish()
+    rows.raise_problems()
     return preset.slug, rows, records
 
 

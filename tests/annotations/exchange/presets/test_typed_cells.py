@@ -63,7 +63,7 @@ def read_all(name, content, *roles, **options):
     mapping = propose_mapping(preset, head, source).replace_roles(roles, head.header, name)
     found = open_answer_rows(source, preset, mapping)
     records = [(record.worker, record.question, record.text) for record, _ in found]
-    found.finish()
+    found.raise_problems()
     return found, records
 
 

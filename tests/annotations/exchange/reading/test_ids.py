@@ -100,7 +100,7 @@ def test_an_id_is_a_wording_where_it_reads_as_one():
 def test_notes_count_characters_and_ids_once_each():
     notes = IdCleaner()
     for raw in ("ana", "ana\u200b", "ana\u200b", "\u200e\u200eana", "b\u00a0c", " d "):
-        notes.clean(raw)
+        notes.clean_and_record(raw)
     # One of the first spelling, two of the second, and the blank that became a space.
     assert re.findall(r"\d+", notes.warnings[0]) == ["4", "3"]
     assert ": ana, b c." in notes.warnings[0]

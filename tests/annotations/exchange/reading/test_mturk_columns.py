@@ -41,7 +41,7 @@ def batch(tmp_path):
 def read(path, **how):
     rows = MturkRows(path, **how)
     records = [record for record, _ in rows]
-    rows.finish()
+    rows.raise_problems()
     return rows, records
 
 
