@@ -51,7 +51,7 @@ def normalise_language_tag(tag: str) -> str:
 
 
 def get_writing_direction(tag: str) -> str:
-    """Return the writing direction of a language: "rtl", "ltr", or "auto" for an empty tag."""
+    """Return the writing direction of a language: "rtl" or "ltr"; "auto" for an empty tag."""
     if not tag:
         return "auto"
     tag = tag.lower()
@@ -70,7 +70,7 @@ def is_known_language(tag: str) -> bool:
 
 
 def get_native_language_name(tag: str) -> str:
-    """Return a language's name in itself ("Deutsch"), or the tag if the name is unknown.
+    """Return a language's name in itself ("Deutsch"); its tag if Django has no name for it.
 
     Texts without a language are in the original language.
     """
@@ -83,7 +83,7 @@ def get_native_language_name(tag: str) -> str:
 
 
 def get_english_language_name(tag: str) -> str:
-    """Return a language's English name, or the tag if the name is unknown."""
+    """Return a language's English name, or its tag if unknown; "Original language" for ""."""
     if not tag:
         return "Original language"
     try:

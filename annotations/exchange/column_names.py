@@ -24,7 +24,7 @@ def normalise_name(name: str) -> str:
 
 
 def normalise_names(text: str | Iterable[str]) -> frozenset[str]:
-    """Return the normalised forms of several names; a string is split into words first."""
+    """Return the set of normalised forms of several names; a string is split into words first."""
     return frozenset(map(normalise_name, text.split() if isinstance(text, str) else text))
 
 

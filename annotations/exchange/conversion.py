@@ -45,7 +45,7 @@ def convert_survey_export(
     demographics: DemographicFile | None = None,
     statuses: StatusRule = StatusRule.REFUSE,
 ) -> list[str]:
-    """Convert a survey export to a table of answers; return the report's sentences.
+    """Write the answers of a survey export to a table of answers; return the report's sentences.
 
     The table has the columns of an export of answers, so that rejections, times and the other cells
     are included. `questions` is the path of a second table, of the questions. `demographics` are
@@ -97,7 +97,7 @@ def convert_survey_export(
 def convert_model_log(
     path: Readable, output: Path, *, model: str = "", question: str = ""
 ) -> list[str]:
-    """Convert a log to a table of model answers; return the report's sentences.
+    """Write a log's model answers to a table of model answers; return the report's sentences.
 
     Parameters
     ----------
@@ -141,18 +141,18 @@ def convert_model_log(
 
 
 def _select_graded_questions(stage: StagedBatch) -> dict[str, MturkQuestion]:
-    """Return the questions that are not attention checks, by their ids."""
+    """Return the questions that are not attention checks, by question id."""
     return {name: question for name, question in stage.asked.items() if not question.right}
 
 
 def _build_graded_condition(stage: StagedBatch) -> str:
-    """Return the SQL condition that selects answers to graded questions, not to checks."""
+    """Return the SQL condition that excludes answers to attention checks."""
     checks = [at for at, name in enumerate(stage.questions) if stage.asked[name].right]
     return f"question NOT IN ({', '.join(map(str, checks))})"
 
 
 def _describe_examples(stage: StagedBatch) -> Iterator[str]:
-    """Yield a line for each of the first questions: its wording and three of its stored answers.
+    """Yield a line for each of the first 10 questions: its wording and three stored answers.
 
     They show the user whether a wrong column was taken.
     """
@@ -177,7 +177,7 @@ def _describe_examples(stage: StagedBatch) -> Iterator[str]:
 
 
 def _iterate_answer_rows(stage: StagedBatch) -> Iterator[Sequence[object]]:
-    """Yield the rows of the table of answers, one per answer, with the columns of `ANSWERS`."""
+    """Yield the rows of the table of answers (columns: `ANSWERS`), without attention checks."""
     names = list(stage.questions)
     graded = _select_graded_questions(stage)
     for answer in stage.iterate_new_answers():

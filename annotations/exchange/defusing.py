@@ -40,7 +40,7 @@ def defuse_text(text: str) -> str:
 
 
 def defuse_cell(cell: object) -> object:
-    """Return a cell with its text escaped by `defuse_text`; numbers are unchanged, None becomes ""."""
+    """Return a cell for a spreadsheet: texts pass `defuse_text`, None becomes "", others stay."""
     if cell is None:
         return ""
     return defuse_text(cell) if isinstance(cell, str) else cell
@@ -52,5 +52,5 @@ def restore_text(text: str) -> str:
 
 
 def restore_cells(cells: Iterable[str]) -> tuple[str, ...]:
-    """Return a row's cells without the apostrophes that `defuse_text` added."""
+    """Return the cells of a row without the apostrophes that `defuse_text` added."""
     return tuple([restore_text(cell) for cell in cells])

@@ -60,14 +60,14 @@ LONGEST_PANEL = 100
 
 
 class FaultRecorder(Protocol):
-    """Protocol of a callback that records a bad cell: column, problem code and values."""
+    """Protocol of a callback that records a bad cell: its column, a problem code and values."""
 
     def __call__(self, column: str, code: str, /, **values: Any) -> None:
-        """Record one bad cell of the column `column` under the problem code `code`."""
+        """Record a bad cell of the column `column` under the problem code `code`."""
 
 
 def list_optional_answer_columns() -> tuple[Column, ...]:
-    """Return the optional columns of this application's export of answers, in its order.
+    """Return the optional columns of Crowdgrade's own export of answers, in its order.
 
     The columns of a run are included so that they are not further columns.
     """
@@ -78,7 +78,7 @@ def list_optional_answer_columns() -> tuple[Column, ...]:
 
 
 def list_optional_model_answer_columns() -> tuple[Column, ...]:
-    """Return the optional columns of this application's export of model answers, in its order."""
+    """Return the optional columns of Crowdgrade's own export of model answers, in its order."""
     return tuple(
         Column(name, (name,), required=False, mark=OF_MODEL_ANSWERS)
         for name in (*ASKING, *OF_MODEL_RUN)
@@ -86,7 +86,7 @@ def list_optional_model_answer_columns() -> tuple[Column, ...]:
 
 
 def read_answer_facts(cells: Sequence[str], text: str, note: FaultRecorder) -> AnswerFacts:
-    """Parse the extra cells of an answer, such as times, status and rejection.
+    """Parse the optional cells of an answer: times, status, rejection, session and so on.
 
     Faults are passed to `note`. `text` is the answer, with which the status must agree.
     """
@@ -130,7 +130,7 @@ def read_answer_facts(cells: Sequence[str], text: str, note: FaultRecorder) -> A
 
 
 def read_typing_signals(cell: str, counts: Sequence[str], note: FaultRecorder) -> Signals | None:
-    """Return whether an answer's typing signals were counted, with the counts; None if empty."""
+    """Parse the cells of typing signals: the state with its counts; None if the state is empty."""
     state = cell.strip().casefold()
     numbers = [
         read_whole_number(name, number, note) for name, number in zip(COUNTERS, counts, strict=True)
@@ -151,7 +151,7 @@ def read_typing_signals(cell: str, counts: Sequence[str], note: FaultRecorder) -
 
 
 def read_model_request(cells: Sequence[str], note: FaultRecorder) -> ModelRequest:
-    """Parse the request that a model answered: sample, prompt, ...; bad cells go to `note`."""
+    """Parse the request that a model answered (sample, prompt ...); bad cells go to `note`."""
     sample, finish_reason, prompt, parameters, extra = cells
     sample = sample.strip() or "0"
     # Ten digits hold the largest sample; a longer text would only cost time to convert.
@@ -209,7 +209,7 @@ def read_whole_number(name: str, cell: str, note: FaultRecorder) -> int | None:
 
 
 def read_flag(name: str, cell: str, note: FaultRecorder) -> bool:
-    """Return whether a cell is true, yes or 1; empty is False, a bad cell goes to `note`."""
+    """Return whether a cell is true, yes or 1; False for other cells (bad ones go to `note`)."""
     word = cell.strip().casefold()
     if word not in YES + NO:
         note(name, "not_boolean", cell=word[:40])
@@ -241,5 +241,5 @@ def format_json_object(value: dict[str, Any]) -> str | None:
 
 
 def format_seconds(value: float | None) -> float | int | None:
-    """Return seconds as a cell value: whole numbers as int, so that no ".0" is written."""
+    """Return seconds as a cell value: an int if they are whole, so that no ".0" is written."""
     return int(value) if value is not None and value.is_integer() else value

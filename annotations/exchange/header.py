@@ -38,7 +38,7 @@ further cells."""
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column that a reader looks for in a file's header, under any of its names.
+    """A column that a reader looks for in a file's header, under any of its accepted names.
 
     `key` is its default name, `names` are the names it may have in the file, the preferred first.
     With `mark` it is wanted only in a file that has a column of that name too; in any other file it
@@ -76,7 +76,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class ColumnLayout:
-    """Positions of a file's columns: wanted and further ones; and names that mark an export.
+    """Positions of the wanted and of the further columns in a file, and its marking columns.
 
     `wanted` holds the position of each wanted column (None for an absent optional one), `others`
     the position and name of each further column that has a name, `marks` the marking columns
@@ -95,7 +95,7 @@ class ColumnLayout:
 
 @dataclass(frozen=True, slots=True)
 class ColumnNames:
-    """Names that the columns of a file of answers have, by their role."""
+    """Names of the columns in a file of answers: worker, question, answer, model, status."""
 
     worker: str = "worker"
     question: str = "question"
@@ -105,7 +105,7 @@ class ColumnNames:
 
     @classmethod
     def parse(cls, text: str) -> ColumnNames:
-        """Parse `worker=NAME,question=NAME,...` to column names; the others keep their defaults.
+        """Parse `worker=NAME,question=NAME,...` to column names; unnamed ones keep their defaults.
 
         Names may hold spaces and, after the first one, equal signs; an entry with a comma is
         quoted as in CSV (`"answer=Answer, in full"`). Raises ValueError, with a sentence for the
@@ -124,7 +124,7 @@ class ColumnNames:
         return names
 
     def build_answer_columns(self) -> tuple[Column, ...]:
-        """Return the required columns of a file of answers: worker, question, answer."""
+        """Return the required columns of a file of workers' answers: worker, question, answer."""
         return (
             Column("worker", (self.worker,)),
             Column("question", (self.question,)),
@@ -146,7 +146,7 @@ class ColumnNames:
 
 
 def parse_column_names(text: str, known: Sequence[str]) -> dict[str, str]:
-    """Parse `KEY=NAME,...` to a dict of column names by key; each key must be in `known`.
+    """Parse `KEY=NAME,...` to a dict of column names by key; ValueError for a key not in `known`.
 
     Raises ValueError, with a sentence for the user, as `ColumnNames.parse` specifies.
     """
@@ -194,7 +194,7 @@ CORNER = "participant"
 
 
 def fill_empty_headings(names: Sequence[str]) -> Sequence[str]:
-    """Return the names of a header; a column without a heading gets a generated name.
+    """Return the column names of a header with a generated name in place of each empty one.
 
     The first one is then `CORNER`; each other one has the name at its left with its number, such
     as "Which of these? [2]".
@@ -215,7 +215,7 @@ def fill_empty_headings(names: Sequence[str]) -> Sequence[str]:
 
 @lru_cache(maxsize=64)
 def number_repeated_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of columns, with a number at each that occurred before: note, note [2]."""
+    """Return column names with a number added to each repeated one: note, note [2]."""
     counts: Counter[str] = Counter()
     numbered = []
     for name in names:
@@ -224,10 +224,16 @@ def number_repeated_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(numbered)
 
 
+def map_extra_cells(cells: tuple[str, ...], kept_aside: Sequence[str]) -> dict[str, str]:
+    """Return a row's further cells by column name, "" for columns beyond the row's end."""
+    cells += ("",) * (len(kept_aside) - len(cells))
+    return dict(zip(number_repeated_names(tuple(kept_aside)), cells, strict=True))
+
+
 def locate_columns(
     names: Iterable[str], columns: Sequence[Column], file: str, line: int
 ) -> ColumnLayout:
-    """Return the positions of a reader's columns in a file's header.
+    """Return a file's `ColumnLayout`: the positions of its wanted and of its further columns.
 
     Raises `InputError`, a problem for each required column that is missing and for each wanted
     one that occurs twice. Columns without a name are left out; names that are not wanted
@@ -266,7 +272,7 @@ def locate_columns(
 def _build_missing_column_problem(
     column: Column, headings: Sequence[str], file: str, line: int
 ) -> Problem:
-    """Return the problem of a missing column, suggesting a heading that may be meant."""
+    """Return the problem of a missing required column, suggesting a heading that may be meant."""
     listed = ", ".join(name if len(name) <= 40 else f"{name[:40]}..." for name in headings[:LISTED])
     listed = listed or "none"
     if len(headings) > LISTED:

@@ -71,7 +71,7 @@ def clean_id(text: str) -> str:
 
 
 def extract_prolific_id(worker: str) -> str:
-    """Return the id in an e-mail address that Prolific gives a participant; "" for others."""
+    """Return the id in an e-mail address that Prolific gives a participant; "" for other texts."""
     found = _PROLIFIC_MAIL.fullmatch(worker)
     return found.group(1).lower() if found else ""
 
@@ -85,7 +85,7 @@ def is_blank(text: str) -> bool:
 
 
 def extract_wording(question: str) -> str:
-    """Return a question id if it reads like a text (3 words or a final "?"), else ""."""
+    """Return a question's id if it reads like a text (3 words or a final "?"), else ""."""
     words = [word for word in question.split() if any(c.isalpha() for c in word)]
     is_text = len(words) >= FEWEST_WORDS or question.endswith(QUESTION_MARKS)
     return question if is_text else ""
@@ -97,14 +97,14 @@ def find_id_damage(text: str) -> str:
 
 
 class IdCleaner:
-    """Cleans the ids of one file and collects the ids that were changed or look damaged."""
+    """Cleaner of the ids of one file; it remembers ids that were changed or look damaged."""
 
     def __init__(self) -> None:
         self._cleaned: dict[str, str] = {}
         self._damaged: dict[str, str] = {}
 
     def clean_and_record(self, raw: str) -> str:
-        """Return the cleaned id, and record it if it was changed or looks damaged."""
+        """Return the cleaned id; remember it if it was changed or looks damaged."""
         cleaned = clean_id(raw)
         if cleaned != raw and raw not in self._cleaned:
             written = unicodedata.normalize("NFC", raw).strip()
@@ -116,19 +116,19 @@ class IdCleaner:
 
     @property
     def n_damaged(self) -> int:
-        """Return the number of different ids that a spreadsheet damaged."""
+        """Number of different ids that a spreadsheet may have damaged."""
         return len(self._damaged)
 
     @property
     def damaged(self) -> str:
-        """Return up to five damaged ids with the cause of each, as text; "" without any."""
+        """Up to five damaged ids with the cause of each, as text; "" if there are none."""
         return ", ".join(
             f"{name[:40]} ({cause})" for name, cause in list(self._damaged.items())[:SHOWN]
         )
 
     @property
     def warnings(self) -> list[str]:
-        """Return sentences on ids that were cleaned or that a spreadsheet may have damaged."""
+        """Warnings about ids that were cleaned or that a spreadsheet may have damaged."""
         sentences = []
         if self._cleaned:
             examples = ", ".join(
@@ -153,6 +153,6 @@ class IdCleaner:
 
 
 def _format_problem_text(code: str, **values: object) -> str:
-    """Return reason and remedy of a problem code as one text."""
+    """Return the reason and remedy of a problem code as one text."""
     reason, remedy, _ = PROBLEM_MESSAGES[code].texts(values)
     return f"{reason}. {remedy}".strip()

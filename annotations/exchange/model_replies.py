@@ -17,7 +17,7 @@ THINKING_KEPT = "thinking_kept"
 
 
 class FinishReason(StrEnum):
-    """Reason why a model stopped generating, the same for all providers."""
+    """Reason why a model stopped generating, in terms common to all providers."""
 
     OTHER = "other"
     LENGTH = "length"
@@ -61,13 +61,15 @@ def classify_finish_reason(reason: str) -> FinishReason:
 
 
 class _ReplyWithStatus(Protocol):
-    """Protocol of a model's reply with its status and its thinking."""
+    """Protocol of a model's reply that has a status and its thinking."""
 
     @property
-    def status(self) -> AnswerStatus: ...
+    def status(self) -> AnswerStatus:
+        """Status of the reply, such as text or cut_off."""
 
     @property
-    def thinking(self) -> str: ...
+    def thinking(self) -> str:
+        """The thinking that was removed from the reply; "" without any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class ModelReply:
 
     @property
     def parts(self) -> tuple[str, AnswerStatus, str]:
-        """Return the answer text, the status and the thinking as a tuple."""
+        """The answer text, the status and the thinking, as a tuple."""
         return self.text, self.status, self.thinking
 
 
@@ -122,7 +124,7 @@ def split_model_reply(
 
 
 def describe_replies(replies: Iterable[_ReplyWithStatus]) -> list[str]:
-    """Return report sentences on removed thinking and cut-off replies; [] if there are none."""
+    """Return report sentences on removed thinking and on cut-off replies; [] if there are none."""
     n_thinking = n_cut_off = 0
     for reply in replies:
         n_thinking += bool(reply.thinking)
@@ -131,7 +133,7 @@ def describe_replies(replies: Iterable[_ReplyWithStatus]) -> list[str]:
 
 
 def describe_thinking_counts(n_thinking: int, n_cut_off: int = 0) -> list[str]:
-    """Return report sentences on the numbers of replies with thinking and of cut-off replies."""
+    """Return report sentences on how many replies had thinking or were cut off; [] if none."""
     notes = []
     if n_thinking:
         replies = "1 reply" if n_thinking == 1 else f"{n_thinking:,} replies"

@@ -32,7 +32,7 @@ def parse_bonus_amount(text: str) -> Decimal:
 
 
 def parse_total_amount(text: str) -> Decimal:
-    """Parse a total amount of money, 0 or more, with at most two decimal places.
+    """Parse an amount of money of any size, 0 or more, with at most two decimal places.
 
     Raises AmountError for any other text.
     """

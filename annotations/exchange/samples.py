@@ -21,5 +21,5 @@ SAMPLES = {
 
 
 def find_sample_file(slug: str) -> str:
-    """Return the static path of a sample file for a kind of upload; "" without one."""
+    """Return the static path of the sample file for a kind of upload; "" if there is none."""
     return f"{FOLDER}{SAMPLES[slug]}" if slug in SAMPLES else ""

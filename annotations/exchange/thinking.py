@@ -162,7 +162,7 @@ def join_thinking(answer: str, thinking: str) -> str:
 
 
 def _has_possible_mark(text: str) -> bool:
-    """Return whether a reply may contain thinking; a cheap test before the patterns."""
+    """Return whether a reply may contain thinking: a cheap test before the regular expressions."""
     if "<" in text or "[" in text or "\u25c1" in text or "&lt;" in text or "\uff1c" in text:
         return True
     begin = text[:40].lstrip(_BLANK).casefold()
@@ -217,7 +217,7 @@ def _is_channel_delimiter(text: str, first: re.Match[str]) -> bool:
 
 
 def _split_at_phrases(text: str) -> SeparatedReply | None:
-    """Split a reply at phrases such as "Here is my response:" or a code fence; None if absent."""
+    """Split a reply at a phrase such as "Here is my response:" or a code fence; None if absent."""
     match = _IN_WORDS.fullmatch(text)
     if match is not None:
         return SeparatedReply(match["answer"].strip(), match["thinking"].strip())
@@ -231,7 +231,7 @@ def _split_at_phrases(text: str) -> SeparatedReply | None:
 
 
 def _split_at_marks(text: str) -> SeparatedReply:
-    """Split a reply at the tags and tokens that delimit blocks of thinking."""
+    """Split a reply at the tags and special tokens that delimit its thinking."""
     begin = _BEGINS.match(text)
     rest = text[begin.end() :] if begin else text
     marks = sum(1 for _ in _OPENING.finditer(rest)) + sum(1 for _ in _CLOSING.finditer(rest))
@@ -271,7 +271,7 @@ def _split_at_marks(text: str) -> SeparatedReply:
 
 
 def _split_at_last_mark(text: str) -> SeparatedReply:
-    """Split a reply with more than 40 thinking tags at its last closing tag."""
+    """Split a reply with more than 40 thinking marks at its last closing mark."""
     begins_open = _OPENING.match(text.lstrip(_BLANK)) is not None
     last = _find_last_match(_CLOSING, text)
     if last is None:
@@ -294,23 +294,23 @@ def _find_last_match(mark: re.Pattern[str], text: str, start: int = 0) -> re.Mat
 
 
 def _join_thinking_parts(parts: list[str]) -> str:
-    """Join parts of thinking to one text, without thinking tags."""
+    """Join parts of thinking to one text, without the marks in them."""
     texts = (_OPENING.sub("", _CLOSING.sub("", part)).strip(_BLANK) for part in parts)
     return "\n\n".join(part for part in texts if part)
 
 
 def _find_opening_mark(text: str) -> re.Match[str] | None:
-    """Return the first opening tag that begins a block of thinking; None if there is none."""
+    """Return the first opening mark that begins a block of thinking; None if there is none."""
     return next((mark for mark in _OPENING.finditer(text) if _begins_block(text, mark)), None)
 
 
 def _get_mark_family(mark: re.Match[str]) -> str:
-    """Return the family of a thinking tag or token, one of `_FAMILIES`."""
+    """Return the family of a thinking mark, one of `_FAMILIES`."""
     return next(name for name in _FAMILIES if mark.group(name) is not None)
 
 
 def _begins_block(text: str, opening: re.Match[str]) -> bool:
-    """Return whether an opening tag begins a block and is not only mentioned in a sentence."""
+    """Return whether an opening mark begins a block and is not only mentioned in a sentence."""
     before, after = text[: opening.start()], text[opening.end() :]
     if _is_in_code(before, after):
         return False
@@ -335,7 +335,7 @@ def _begins_block(text: str, opening: re.Match[str]) -> bool:
 
 
 def _is_in_code(before: str, after: str) -> bool:
-    """Return whether a tag is quoted or inside code, given the text before and after it."""
+    """Return whether a mark is quoted or inside code, given the text before and after it."""
     if before[-1:] and before[-1] in _QUOTES and (after[:1] in _QUOTES or before[-1] == "`"):
         return True
     fences = len(re.findall(r"^[ \t]*```", before, re.MULTILINE))
@@ -346,7 +346,7 @@ def _is_in_code(before: str, after: str) -> bool:
 
 
 def _find_closing_mark(text: str, opening: re.Match[str]) -> re.Match[str] | None:
-    """Return the closing tag of a block: by nesting, else the last of its name or family."""
+    """Return the mark that closes a block, by nesting, else the last of its family; or None."""
     family, name = _get_mark_family(opening), opening.group(_get_mark_family(opening)).casefold()
     closings = [
         mark
@@ -373,7 +373,7 @@ def _find_closing_mark(text: str, opening: re.Match[str]) -> re.Match[str] | Non
 
 
 def _find_thinking_end(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
-    """Return (end of the thinking, start of the answer) in a reply; None if it never ends."""
+    """Return the positions (end of the thinking, start of the answer); None if it never ends."""
     closing = _find_closing_mark(text, opening)
     if closing is not None:
         return closing.span()
@@ -384,7 +384,7 @@ def _find_thinking_end(text: str, opening: re.Match[str]) -> tuple[int, int] | N
 
 
 def _find_unopened_closing_mark(text: str, opening: re.Match[str] | None) -> re.Match[str] | None:
-    """Return the last closing tag, before the first opening one, that ends thinking."""
+    """Return the last mark that ends thinking and has no opening mark before it; None if none."""
     end = len(text) if opening is None else opening.start()
     # The last one: text between two closing marks is thinking, too.
     last_closing = None
@@ -395,7 +395,7 @@ def _find_unopened_closing_mark(text: str, opening: re.Match[str] | None) -> re.
 
 
 def _ends_thinking(text: str, closing: re.Match[str]) -> bool:
-    """Return whether a closing tag ends thinking and is not only mentioned in a sentence."""
+    """Return whether a closing mark ends thinking and is not only mentioned in a sentence."""
     before, after = text[: closing.start()], text[closing.end() :]
     if _is_in_code(before, after) or _BEFORE_MARK.search(before[-40:]):
         return False
@@ -417,7 +417,7 @@ def _ends_thinking(text: str, closing: re.Match[str]) -> bool:
 
 
 def _unwrap_answer(answer: str) -> str:
-    """Return the text inside the tags of the answer (``<answer>``), if there are any."""
+    """Return the text inside the tags of the answer (``<answer>``); unchanged without such tags."""
     begin = _ANSWER_BEGINS.search(answer)
     if begin is None:
         return _ANSWER_ENDS.sub("", answer) if _ANSWER_ENDS.search(answer) else answer

@@ -23,7 +23,7 @@ Cells = Sequence[str]
 
 
 def is_decimal_id(typed: str) -> bool:
-    """Return whether an id is a whole number with “.0” at its end."""
+    """Return whether an id is a whole number with “.0” or “,0” at its end."""
     # Most ids end otherwise, and need no search.
     return typed[-2:] in (".0", ",0") and _DECIMAL.fullmatch(typed) is not None
 
@@ -40,7 +40,7 @@ def add_keep_ids_option(parser: ArgumentParser) -> None:
 
 @dataclass
 class _IdColumn:
-    """Counts of the rows of one column of ids, by how the id is typed."""
+    """Counts of the ids in one column: with “.0”, whole numbers without it, and others."""
 
     n_decimal: int = 0
     n_whole: int = 0
@@ -48,7 +48,7 @@ class _IdColumn:
     example: str = ""
 
     def count_cell(self, cell: str) -> None:
-        """Count the id of one row."""
+        """Count the id in the cell of one row."""
         if is_decimal_id(cell):
             self.n_decimal += 1
             self.example = self.example or cell
@@ -64,7 +64,7 @@ class _IdColumn:
 
 
 class WholeIdReader:
-    """Reads the ids of columns that hold only whole numbers without the ending “.0”.
+    """Reader of ids that drops the ending “.0” in columns of whole numbers only.
 
     `columns` are the positions of the columns of ids, by name. `read_rows` reads all rows of the
     file once more, which is done at the first id with “.0”. Rows that `is_skipped` hold no ids.
@@ -85,7 +85,7 @@ class WholeIdReader:
         self._read: dict[int, dict[str, str]] = {}
 
     def _count_ids(self) -> None:
-        """Count the ids of all rows, and find the columns whose ids are read as whole numbers."""
+        """Count the ids of all rows, and select the columns that are read without “.0”."""
         self._columns = {position: _IdColumn() for position in self._names}
         for cells in self._read_rows():
             if not self._is_skipped(cells):
@@ -112,7 +112,7 @@ class WholeIdReader:
 
     @property
     def notes(self) -> list[str]:
-        """Return a sentence for each column with ids such as 101.0, complete when all were read.
+        """A sentence for each column with ids such as 101.0, complete when all were read.
 
         A column without such ids has none, nor has one in which each other id is a text.
         """
@@ -140,7 +140,7 @@ class WholeIdReader:
         return f"{reason}. {remedy}"
 
     def insert_mixed_column_problems(self, problems: Problems) -> None:
-        """Add a problem for each column that mixes 101 and 101.0, before the file's other problems.
+        """Insert a problem for each column that mixes 101 and 101.0, before all other problems.
 
         A worker may have two answers to a question only because two ids became one.
         """
@@ -152,6 +152,7 @@ class WholeIdReader:
                 )
 
     def _collect_message_values(self, position: int, column: _IdColumn) -> dict[str, Any]:
+        """Return the values that fill the message about a column with mixed ids."""
         return {
             "column": self._names[position],
             "n_decimal": column.n_decimal,
@@ -163,7 +164,7 @@ class WholeIdReader:
 
 
 class KnownIdReader:
-    """Reads ids such as 101.0 in a file in the spelling of the answers to which it is joined.
+    """Reader of a joined file's ids in the spelling that the answers have, such as 101 for 101.0.
 
     `pairs` are the workers and questions of the answers. An id such as 101.0 that is there only
     as 101 is read as 101, unless `keeps`.
@@ -185,7 +186,7 @@ class KnownIdReader:
         return _read_known_id(typed, self._questions)
 
     def match_record_ids(self, records: Iterable[RecordT]) -> list[RecordT]:
-        """Return records in which question and worker ids are as the answers have them."""
+        """Return the records with their question and worker ids as the answers have them."""
         readers = {"worker": self.read_worker_id, "question": self.read_question_id}
         matched = []
         for record in records:
@@ -196,7 +197,7 @@ class KnownIdReader:
 
 
 def _read_known_id(typed: str, known: Collection[str]) -> str:
-    """Return an id without “.0” if only this form is known; else unchanged."""
+    """Return an id without its “.0” if only the id without it is known; else unchanged."""
     cleaned = typed.strip()
     if is_decimal_id(cleaned) and cleaned not in known and cleaned[:-2] in known:
         return cleaned[:-2]

@@ -17,10 +17,10 @@ from annotations.models import QuestionSet, QuestionSetVersion
 
 
 class DecisionCommand(QuestionSetCommand):
-    """Base class of commands about the decisions on workers of one version."""
+    """Base class of commands on the decisions about workers of one version."""
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options: question set, owner, and version number."""
+        """Add the arguments of these commands: SET, --owner and --in-version."""
         super().add_arguments(parser)
         parser.add_argument(
             "--in-version",
@@ -30,13 +30,13 @@ class DecisionCommand(QuestionSetCommand):
         )
 
     def add_by_option(self, parser: CommandParser) -> None:
-        """Add the option --by, the user that the log records for the command."""
+        """Add the required option --by: the user whom the log records for the command."""
         parser.add_argument(
             "--by", required=True, metavar="USERNAME", help="the user who decides, for the log"
         )
 
     def find_version(self, options: dict[str, Any]) -> QuestionSetVersion:
-        """Return the version named by the options; exit status 2 if there is none."""
+        """Return the version that the options name; CommandError (2) if there is none."""
         question_set = self.find_question_set(options)
         number = options["in_version"]
         answered_version = find_answered_version(question_set, number)
@@ -48,7 +48,7 @@ class DecisionCommand(QuestionSetCommand):
     def find_decider(
         self, options: dict[str, Any], version: QuestionSetVersion
     ) -> AbstractBaseUser:
-        """Return the user named by --by; exit status 2 if unknown or not permitted to decide."""
+        """Return the user named by --by; CommandError (2) if unknown or not permitted to decide."""
         user = self._find_user(options["by"])
         is_owner = user.pk == version.question_set.owner_id
         if not (is_owner or may_decide(user, version)):
@@ -69,7 +69,7 @@ class DecisionCommand(QuestionSetCommand):
         return super().find_question_set(options, create=create)
 
     def _find_user(self, username: str) -> AbstractBaseUser:
-        """Return the active user with this name; exit status 2 if there is none."""
+        """Return the active user with this name; CommandError (2) if there is none."""
         user = get_user_model().objects.filter(username=username, is_active=True).first()
         if user is None:
             raise CommandError(f"there is no user {username!r}", returncode=USAGE)
@@ -77,7 +77,7 @@ class DecisionCommand(QuestionSetCommand):
 
 
 def add_round_option(parser: argparse.ArgumentParser, default: str | None = ROUND) -> None:
-    """Add the option --round: the name of the bonus round (one bonus per worker and round)."""
+    """Add the option --round, the name of a bonus round: a worker has one bonus in each."""
     parser.add_argument(
         "--round",
         type=_parse_round_name,
@@ -99,7 +99,7 @@ def add_study_option(parser: argparse.ArgumentParser) -> None:
 
 
 def _parse_round_name(text: str) -> str:
-    """Return the validated name of a bonus round, for argparse."""
+    """Return the validated name of a bonus round; ArgumentTypeError if it is invalid."""
     try:
         return validate_bonus_round(text)
     except RoundError as error:

@@ -42,7 +42,7 @@ class QuestionSetError(CommandError):
 
 
 class QuestionSetCommand(BaseCommand):
-    """Base class of commands on one question set, which is given by name or id."""
+    """Base class of commands on one question set, which is given by its name or id."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments SET (question set) and --owner."""
@@ -54,7 +54,7 @@ class QuestionSetCommand(BaseCommand):
         )
 
     def find_question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
-        """Return the question set that the command line names; with `create`, a new one if none.
+        """Return the question set that SET and --owner name; with `create`, an unsaved one if none.
 
         A name is looked for first; the public id names a set too, whoever owns it.
         """
@@ -78,7 +78,7 @@ class QuestionSetCommand(BaseCommand):
         return QuestionSet(owner_id=owner.pk, name=name)
 
     def _find_owner(self, username: str | None) -> AbstractBaseUser:
-        """Return the user who owns the question set; exit status 2 if it is unclear."""
+        """Return the user named by --owner, or the only user; QuestionSetError if it is unclear."""
         users = get_user_model().objects.filter(is_active=True)
         if username is not None:
             users = users.filter(username=username)
@@ -91,7 +91,7 @@ class QuestionSetCommand(BaseCommand):
 
 
 def _find_set_by_id(text: str) -> QuestionSet | None:
-    """Return the question set with this id; None if there is none."""
+    """Return the question set with this public id; None if there is none."""
     try:
         return QuestionSet.objects.filter(public_id=UUID(text)).first()
     except ValueError:
@@ -99,7 +99,7 @@ def _find_set_by_id(text: str) -> QuestionSet | None:
 
 
 class ImportCommand(QuestionSetCommand):
-    """Base class of import commands: runs the import and prints its reports."""
+    """Base class of import commands: it runs the import and prints its reports."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments of every import command: SET, --owner, --dry-run."""
@@ -109,7 +109,7 @@ class ImportCommand(QuestionSetCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the import and print its reports; exit status 2 for invalid input."""
+        """Run the import and print its reports; CommandError (2) for invalid input."""
         try:
             reports = self.run_import(options)
         except InputError as error:
@@ -129,7 +129,7 @@ class ImportCommand(QuestionSetCommand):
 
 
 def parse_columns_option(parse: Any, text: str | None) -> dict[str, Any]:
-    """Return {"columns": parsed value of --columns}; {} without the option."""
+    """Return {"columns": value of --columns parsed by `parse`}; {} without the option."""
     if text is None:
         return {}
     try:

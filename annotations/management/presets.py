@@ -119,7 +119,7 @@ def add_demographics_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_chosen_demographics(options: dict[str, Any]) -> DemographicFile | None:
-    """Return the demographic export named by the options; None if they name none.
+    """Return the demographic export that the options name; None if they name none.
 
     Raises `InputError`, and CommandError (2) for bad arguments.
     """
@@ -142,7 +142,7 @@ def read_chosen_demographics(options: dict[str, Any]) -> DemographicFile | None:
 
 
 def _parse_row_number(text: str) -> int:
-    """Return the number of a spreadsheet row, for argparse."""
+    """Return the number of a spreadsheet row; ArgumentTypeError if it is none."""
     if not text.isdecimal() or not 1 <= int(text) <= LAST_ROW:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of a row, from 1")
     return int(text)
@@ -151,7 +151,7 @@ def _parse_row_number(text: str) -> int:
 def choose_preset_and_mapping(
     path: Readable, options: dict[str, Any]
 ) -> tuple[LocatedTable, Preset, Mapping]:
-    """Return the file's table, preset and column mapping, as the options specify or as detected.
+    """Return a file's located table, preset and column mapping, from the options or detected.
 
     Raises `InputError`, and CommandError (2) for bad arguments.
     """
@@ -169,7 +169,7 @@ def choose_preset_and_mapping(
 
 
 def _choose_mapping(path: Source, options: dict[str, Any]) -> tuple[Preset, Mapping]:
-    """Return the preset and column mapping of a file, from the options or detected."""
+    """Return the preset and the column mapping of a file, from the options or detected."""
     head = read_head(path)
     refuse_submission_list(head)
     name = options["preset"]
@@ -190,7 +190,7 @@ def _choose_mapping(path: Source, options: dict[str, Any]) -> tuple[Preset, Mapp
 
 
 def describe_reading(arranged: LocatedTable, preset: Preset, mapping: Mapping) -> list[str]:
-    """Return sentences on how a file is read: preset, columns, sheet and orientation."""
+    """Return sentences on how a file is read: preset, column roles, sheet and orientation."""
     roles = [("worker", mapping.worker), ("question", mapping.question), ("wording", mapping.text)]
     columns = [f"{what} = {name}" for what, name in roles if name]
     answers = mapping.answers

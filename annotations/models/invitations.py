@@ -25,7 +25,7 @@ def has_never_signed_in(user: User) -> bool:
 
 
 class InvitedQuerySet(ScopedQuerySet[M]):
-    """Queryset of rows that give a user access; some are pending invitations."""
+    """Queryset of rows that give a user access, some of which are pending invitations."""
 
     def filter_accepted(self) -> Self:
         """Return the rows that are in effect: all except pending invitations."""
@@ -38,7 +38,7 @@ class InvitedQuerySet(ScopedQuerySet[M]):
 
 
 class Invited(Record):
-    """Base class of rows that give `user` access; without effect while `pending` is true.
+    """Base class of rows that give `user` access, without effect while they are `pending`.
 
     `told_with` names the relations to load for the text of the invitation.
     """
@@ -59,7 +59,7 @@ class Invited(Record):
 
     @property
     def request_phrase(self) -> str:
-        """Phrase for what the invited user is asked to do; the name of the set or team follows."""
+        """What the user is invited to do, such as "work in the team"; a name follows it."""
         raise NotImplementedError
 
     @property
@@ -75,7 +75,7 @@ class Invited(Record):
 
 
 def list_invitations(user: AnyUser) -> list[Any]:
-    """Return the pending invitations of a user, of all models, the newest first."""
+    """Return a user's pending invitations to sets, teams and writing, the newest first."""
     models_with_invitations = [apps.get_model("annotations", name) for name in INVITATION_MODELS]
     pending_keys = [
         model._default_manager.filter(user=user.pk, pending=True).order_by().values("pk")

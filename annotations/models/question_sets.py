@@ -104,7 +104,7 @@ class QuestionSet(Record):
         return published.first() or self.latest_version()
 
     def draft(self) -> QuestionSetVersion:
-        """Return the version that can be edited, created if necessary.
+        """Return the version that can be edited; without one, create and return it.
 
         Without a draft, one is created: empty for a new set, otherwise a copy of the latest
         version. The caller locks the set's row if others may do the same.
@@ -170,7 +170,7 @@ class QuestionSetVersion(Record):
 
     @property
     def text_language(self) -> str:
-        """Language (BCP 47 tag) of the version's texts; "" if unknown."""
+        """Language (BCP 47 tag) of the version's own texts; "" if unknown."""
         return self.language or self.question_set.language
 
     @property
@@ -191,12 +191,12 @@ class QuestionSetVersion(Record):
         return bool(published)
 
     def copy_as_draft(self) -> QuestionSetVersion:
-        """Create a draft of the same question set with the next number and the same content."""
+        """Create and return a draft of the same set with the next number and this content."""
         return self.copy_into_set(self.question_set, self.number + 1)
 
     @transaction.atomic
     def copy_into_set(self, question_set: QuestionSet, number: int) -> QuestionSetVersion:
-        """Create and return a draft with this version's content, in this or another question set.
+        """Create and return a draft with this content, in this or another question set.
 
         In another set, images are copied, and the questions belong to no import.
         """

@@ -33,7 +33,7 @@ class Item(Record):
         return self.external_id
 
     def _copy_as_new(self) -> Self:
-        """Return an unsaved copy with a new public id."""
+        """Return an unsaved copy of the item with a new public id."""
         item = copy(self)
         item._state = copy(self._state)
         # Relations that are loaded already belong to the old version.
@@ -207,7 +207,7 @@ class Question(Item):
 
     @property
     def labelled_choices(self) -> list[tuple[str, str]]:
-        """Choices as (choice, label); answers in any language store the choice."""
+        """Choices as (choice, label): answers in any language store the choice."""
         return list(zip(self.choices, self.choice_labels or self.choices, strict=True))
 
     def format_answer(self, answer: str) -> str:
@@ -247,7 +247,7 @@ GRADED = (Question.Role.GRADED, Question.Role.GOLD)
 
 
 def normalise_for_matching(text: str) -> str:
-    """Return a text normalized for comparison: NFKC, case-folded, with single spaces."""
+    """Return a text as answers are matched with accepted ones: NFKC, case-folded, one space."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 

@@ -61,7 +61,7 @@ class Share(Invited):
 
     @property
     def request_phrase(self) -> str:
-        """Phrase for what the invited user is asked to do; the name of the set follows."""
+        """What the user is invited to do: look at the question set, or judge its answers."""
         expert = self.role == self.Role.EXPERT
         return f"{'judge answers blindly of' if expert else 'look at'} the question set"
 

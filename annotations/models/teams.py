@@ -73,7 +73,7 @@ class Membership(Invited):
 
     @property
     def request_phrase(self) -> str:
-        """Phrase for what the invited user is asked to do; the name of the team follows."""
+        """What the user is invited to do; the name of the team follows in the text."""
         return "work in the team"
 
     @property

@@ -28,7 +28,7 @@ _cached_rows: ContextVar[dict[Any, list[Any]] | None] = ContextVar("kept", defau
 
 @contextmanager
 def cache_queries() -> Iterator[None]:
-    """Cache queries on teams and shares in the block, which must not change them."""
+    """Cache the queries on a user's teams and shares in the block, which must not change them."""
     token = _cached_rows.set({})
     try:
         yield
@@ -79,10 +79,10 @@ def _select_access_rows(user: int, kind: str) -> list[tuple[int, str]] | None:
 
 
 def _query_access_rows(user: int) -> models.QuerySet[Any, Any]:
-    """Return a query for (kind, key, role) of a user's teams, shares and writing roles."""
+    """Return a queryset of (kind, key, role) of a user's teams, shares and writing roles."""
 
     def select_columns(kind: str, rows: models.QuerySet[Any, Any], key: Any, role: Any) -> Any:
-        """Return the query for (kind, key, role) of the given rows."""
+        """Return the rows as a queryset of (kind, key, role)."""
         return rows.values_list(Value(kind, CharField()), key, role)
 
     nothing = Value("", CharField())
@@ -96,7 +96,7 @@ def _query_access_rows(user: int) -> models.QuerySet[Any, Any]:
 def _load_cached(
     topic: str, subject: Any, rows: Callable[[], models.QuerySet[Any, Any]]
 ) -> list[Any] | None:
-    """Return the rows from the cache, loading them if needed; None without a cache."""
+    """Return rows from the cache, loading them if needed; None without a cache or over 500 rows."""
     cache = _cached_rows.get()
     if cache is None:
         return None
@@ -111,18 +111,18 @@ def _load_cached(
 
 
 def _query_teams(user: int) -> models.QuerySet[Any, Any]:
-    """Return the query for the teams that a user owns or has joined."""
+    """Return a queryset of the keys of the teams that a user owns or has joined."""
     joined = _get_model_rows("Membership").filter(user=user, pending=False).values("team")
     return _get_model_rows("Team").filter(Q(owner=user) | Q(pk__in=joined)).values("pk")
 
 
 def _query_accepted_shares(user: int) -> models.QuerySet[Any, Any]:
-    """Return the query for the accepted shares of a user."""
+    """Return a queryset of the shares that a user has accepted."""
     return _get_model_rows("Share").filter(user=user, pending=False)
 
 
 def _query_writing_roles(user: int) -> models.QuerySet[Any, Any]:
-    """Return the query for the accepted writing roles of a user."""
+    """Return a queryset of the writing roles that a user has accepted."""
     return _get_model_rows("WritingMember").filter(user=user, pending=False)
 
 

@@ -99,7 +99,7 @@ class Translation(Scoped):
 
 
 def collect_translatable_texts(row: Row, language: str) -> dict[str, Any]:
-    """Return the texts of a version, passage or question to translate, by field name.
+    """Return the texts of a version, passage or question that need a translation, by field name.
 
     An item that is written in that language needs none. Choices are translated but never compared
     (the stored answer is the original choice), so their right answers need no translation.
@@ -123,24 +123,24 @@ def collect_translatable_texts(row: Row, language: str) -> dict[str, Any]:
 
 
 def is_fully_translated(name: str, original: Any, translated: Any) -> bool:
-    """Return whether a text is translated; for choices, whether each of them is."""
+    """Return whether a text, or for choices each of them, has a translation."""
     if name == "choices":
         return isinstance(translated, list) and len(translated) == len(original)
     return bool(translated.strip() if isinstance(translated, str) else translated)
 
 
 def is_list_field(name: str) -> bool:
-    """Return whether the field `name` holds a list of texts."""
+    """Return whether the field `name` of a question holds a list of texts."""
     return name in LISTS
 
 
 def hash_original(original: Any) -> str:
-    """Return a short hash of an original text, to detect later changes of it."""
+    """Return a short hash of an original text, by which a later change of it is detected."""
     return hashlib.sha256(json.dumps(original, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
 def _drop_empty_texts(texts: dict[str, Any]) -> dict[str, Any]:
-    """Return the texts that are not empty, by name."""
+    """Return the texts that are not empty, by field name."""
     return {
         name: text
         for name, text in texts.items()

@@ -10,7 +10,7 @@ from annotations.models.notes import Note
 
 
 class Worker(Record):
-    """Person who answers questions, identified by panel and id on that panel.
+    """A person who answers questions, identified by panel and id on that panel.
 
     The same id in another panel, or of another owner, is another row.
     """

@@ -113,7 +113,7 @@ class WritingMember(Invited):
 
     @property
     def request_phrase(self) -> str:
-        """Phrase for what the invited user is asked to do; the name of the set follows."""
+        """What the user is invited to do for the question set: to write or to check problems."""
         writes = self.role == self.Role.WRITER
         return f"{'write' if writes else 'check'} problems for the question set"
 
@@ -196,7 +196,7 @@ class WrittenProblem(Record):
 
 
 class ProblemVote(Record):
-    """Validator's vote on one revision of a problem: whether it has an answer, else why not.
+    """Validator's vote on one revision of a problem: whether it has an answer, or why it has none.
 
     Validators see their own votes only.
     """
@@ -235,7 +235,7 @@ class ProblemVote(Record):
 
 
 class WritingEvent(AppendOnly):
-    """Event in the history of a problem, with its user, time and text."""
+    """Event in the history of a written problem, with its user, time and text."""
 
     class Kind(models.TextChoices):
         """Kind of event; decisions by votes are logged for the validator who voted last."""

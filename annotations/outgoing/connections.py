@@ -21,7 +21,7 @@ Vet = Callable[[IPv4Address | IPv6Address], bool]
 
 @cache
 def load_tls_context(*, trust_env: bool = True) -> ssl.SSLContext:
-    """Return the TLS context with the trusted certificate authorities (cached; 40 ms to load).
+    """Return the TLS context with the trusted certificate authorities (cached; takes 40 ms).
 
     With `trust_env` those that SSL_CERT_FILE or SSL_CERT_DIR name, where one is set.
     """
@@ -37,7 +37,7 @@ MOST_A_POOL = 20
 
 
 class SpreadTransport(httpx.AsyncBaseTransport):
-    """HTTP transport with several connection pools; the least busy one sends a request.
+    """HTTP transport with several connection pools; the least busy pool sends a request.
 
     One pool of 200 connections spends its time on looking through them.
     """
@@ -73,7 +73,7 @@ class SpreadTransport(httpx.AsyncBaseTransport):
 
 
 class _NotifyingStream(httpx.AsyncByteStream):
-    """Response stream that calls `closed` once when it is closed."""
+    """Response stream that calls the function `closed` once, when it is closed."""
 
     def __init__(self, stream: httpx.AsyncByteStream, closed: Callable[[], None]) -> None:
         self._stream, self._closed = stream, closed
@@ -83,7 +83,7 @@ class _NotifyingStream(httpx.AsyncByteStream):
             yield part
 
     async def aclose(self) -> None:
-        """Close the stream, and call `closed` the first time."""
+        """Close the stream; the first time, call `closed`."""
         try:
             await self._stream.aclose()
         finally:
@@ -92,7 +92,7 @@ class _NotifyingStream(httpx.AsyncByteStream):
 
 
 class VettedTransport(httpx.AsyncHTTPTransport):
-    """HTTP transport that connects only to IP addresses permitted by `vet`.
+    """HTTP transport that connects only to IP addresses for which `vet` returns True.
 
     The address that was vetted is the one connected to: a name that resolves to something else a
     moment later changes nothing. Certificates are still checked against the name.
@@ -110,7 +110,7 @@ MOST_LOOKUPS = 32
 
 @cache
 def _get_lookup_threads() -> ThreadPoolExecutor:
-    """Return the threads that look up names, made once a process.
+    """Return the process's pool of threads that look up host names (made once).
 
     Not those of the event loop: `asyncio.run` waits for them, however long a name server takes.
     """
@@ -123,7 +123,7 @@ if hasattr(os, "register_at_fork"):
 
 
 async def _look_up_addresses(host: str, port: int, timeout: float | None) -> list[str]:
-    """Return the IP addresses of a host; httpcore's ConnectError or ConnectTimeout without any."""
+    """Return a host's IP addresses; httpcore's ConnectError or ConnectTimeout if there are none."""
     look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
     try:
         async with asyncio.timeout(timeout):
@@ -136,7 +136,7 @@ async def _look_up_addresses(host: str, port: int, timeout: float | None) -> lis
 
 
 class _VettingBackend(httpcore.AnyIOBackend):
-    """Network backend that checks the IP addresses of a host before connecting."""
+    """Network backend that checks a host's IP addresses before it connects."""
 
     def __init__(self, vet: Vet) -> None:
         self._vet = vet

@@ -27,7 +27,7 @@ class Labels:
         return cls(dict(_parse_entries(text)) if text.strip() else {})
 
     def add_defaults(self, others: Mapping[str, float]) -> Labels:
-        """Return these grades plus those of `others` for labels that this table lacks."""
+        """Return a table of these grades, with those of `others` for labels that it lacks."""
         return Labels(
             {**{normalise_label(label): value for label, value in others.items()}, **self.values}
         )
@@ -54,7 +54,7 @@ def parse_finite_number(mark: str) -> float | None:
 
 
 def _parse_entries(text: str) -> Iterator[tuple[str, float]]:
-    """Yield the label and the grade of each entry of `correct=1,...`; ValueError for a bad one."""
+    """Yield (label, grade) of each entry of `correct=1,...`; ValueError for an invalid entry."""
     try:
         rows = list(csv.reader(io.StringIO(text), strict=True, skipinitialspace=True))
     except csv.Error as error:

@@ -112,5 +112,5 @@ LAYOUTS = (SEMEVAL, *TABLES)
 
 
 def get_graded_layout(slug: str) -> GradedLayout:
-    """Return the layout with this slug; raise KeyError for an unknown slug."""
+    """Return the layout of graded answers with this slug; KeyError for an unknown slug."""
     return {layout.slug: layout for layout in LAYOUTS}[slug]

@@ -23,7 +23,7 @@ ACCEPTED = ".csv,.tsv,.jsonl,.ndjson,.json,.xlsx,.xml,.zip"
 
 
 def read_marked_answers(path: Readable, columns: Mapping[str, str] | None = None) -> MarkedFile:
-    """Read the graded answers of a file in any known layout, without converting labels to grades.
+    """Read the graded answers of a file in any known layout; labels stay labels.
 
     CSV, TSV, JSON, JSON Lines and XLSX hold a table; .xml, a folder of such files and a .zip of
     them hold SemEval's. Of several answers of a worker to a question, the one with the lowest
@@ -68,7 +68,7 @@ def _get_file_name(path: Readable) -> str:
 
 
 def _read_xml_files(path: Readable, all_problems: Problems) -> MarkedFile:
-    """Read the answers of all XML files; problems are recorded under the name of their file."""
+    """Read the answers of all XML files at a path; bad ones go to the problems of their file."""
     marked, digest = MarkedFile(all_problems.file, layout=SEMEVAL.slug), hashlib.sha256()
     for name, handle in _open_xml_files(path):
         problems = Problems(name)
@@ -105,7 +105,7 @@ def _open_xml_files(place: Readable) -> Iterator[tuple[str, BinaryIO]]:
 
 
 def _open_archived_xml_files(source: Source) -> Iterator[tuple[str, BinaryIO]]:
-    """Yield name and content of each XML file of a zip archive; `InputError` above 100 MiB."""
+    """Yield (name, content) of each XML file in a zip archive; `InputError` above 100 MiB."""
     bytes_left = MOST_BYTES
     try:
         with source.open() as outer, zipfile.ZipFile(outer) as archive:
@@ -158,7 +158,7 @@ def _require_all_or_no_workers(marked: MarkedFile, problems: Problems) -> None:
 
 
 def _pick_first_attempts(answers: list[MarkedAnswer]) -> list[MarkedAnswer]:
-    """Return each worker's first attempt at each question; all answers without worker ids."""
+    """Return each worker's first attempt at each question; all answers if some have no worker."""
     first: dict[tuple[str, str], MarkedAnswer] = {}
     for answer in answers:
         if not answer.worker:

@@ -74,13 +74,13 @@ class MarkedFile:
 
     @property
     def labels(self) -> dict[str, int]:
-        """Return how often each non-numeric label occurs, the most frequent first."""
+        """Number of times that each non-numeric mark occurs, the most frequent first."""
         counts = Counter(mark for answer in self.answers for mark in answer.marks)
         return {mark: n for mark, n in counts.most_common() if parse_finite_number(mark) is None}
 
     @property
     def warnings(self) -> list[str]:
-        """Return sentences on answers that were left out or cannot be compared with others."""
+        """Sentences on answers that were left out or cannot be compared with others."""
         return [*self.notes, *self._describe_left_out()]
 
     def _describe_left_out(self) -> Iterator[str]:
@@ -122,7 +122,7 @@ class MarkedFile:
         ]
 
     def _build_label_problems(self, unknown: list[str], grade_table: Labels) -> Iterator[Problem]:
-        """Yield a problem for each label for which no numeric grade is known."""
+        """Yield a problem for each label whose numeric grade is unknown."""
         wanted = {normalise_label(mark): mark for mark in unknown}
         known = [f"{label}={value:g}" for label, value in grade_table.values.items()]
         entries = [*known, *(f"{_shorten_mark(mark)}=..." for mark in wanted.values())]

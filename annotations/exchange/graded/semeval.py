@@ -30,7 +30,7 @@ TEXTS = (ANSWER, "questionText", "referenceAnswer")
 
 
 def read_semeval(handle: BinaryIO, problems: Problems, marked: MarkedFile) -> None:
-    """Parse an XML file and add its graded answers to `marked`; bad ones go to `problems`.
+    """Add the graded answers in an XML file of SemEval to `marked`; bad ones go to `problems`.
 
     Raises `InputError` for what is no such XML, holds entities, or is too large or too deep.
     """
@@ -76,7 +76,7 @@ class _SemevalHandler(ContentHandler):
         self._line = 0
 
     def startElement(self, name: str, attrs: Any) -> None:  # noqa: N802
-        """Note the question, or begin collecting a text; `InputError` if nested too deeply."""
+        """Store the current question's id, or begin to collect a text; `InputError` if too deep."""
         self._depth += 1
         line = self._here()
         if self._depth > DEEPEST:
@@ -100,7 +100,7 @@ class _SemevalHandler(ContentHandler):
                 self._text.append(content)
 
     def endElement(self, name: str) -> None:  # noqa: N802
-        """Store the text of the closed element: an answer, the question or a reference."""
+        """Store the text of the element that ends: an answer, the question or a reference."""
         self._depth -= 1
         if name != self._inside:
             return
@@ -131,7 +131,7 @@ class _SemevalHandler(ContentHandler):
             )
 
     def _find_student(self, answer_id: str) -> tuple[str, int | None]:
-        """Return (worker, attempt number) from an answer's id; "" and None if it holds neither.
+        """Return (worker, attempt number) from an answer's id; ("", None) if it holds neither.
 
         Students have names in Beetle; two numbers at the end, as in SciEntsBank, are taken to be
         those of a module's own student and of the attempt, which no documentation confirms.

@@ -49,7 +49,7 @@ def _recognise_layout(head: Head) -> GradedLayout:
 def _list_wanted_columns(
     layout: GradedLayout, head: Head, chosen: Mapping[str, str]
 ) -> Iterator[Column]:
-    """Yield the columns to read in the order `_add_graded_answer` expects; columns of marks come last."""
+    """Yield the columns to read, in the order in which `_add_graded_answer` takes their cells."""
     optional: dict[str, tuple[str, ...]] = {
         "worker": layout.worker,
         "order": layout.order,
@@ -104,7 +104,7 @@ def _parse_attempt(text: str, line: int, problems: Problems) -> int | None:
 
 
 def _strip_quotes(cells: Sequence[str]) -> list[str]:
-    """Remove the quotation marks that enclose a whole cell from the cells of a row."""
+    """Return the cells of a row without the quotation marks that enclose a whole cell."""
     return [
         cell[1:-1].replace('""', '"')
         if len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in cell[1:-1].replace('""', "")

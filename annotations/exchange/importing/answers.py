@@ -65,7 +65,7 @@ def import_answers(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add a file's answers to a version of the question set (default: the latest).
+    """Add a file's answers to a version of a question set (by default the latest); return a report.
 
     The import publishes a draft, because from now on answers quote its wording. Workers belong to
     the set's owner and to the `panel`; unknown ones are created. Questions that the version does
@@ -121,7 +121,7 @@ def store_staged_answers(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add the answers in a `Stage` to a version of the set; options as in `import_answers`."""
+    """Store the answers of a `Stage` in a version of a question set; return the import's report."""
     options: dict[str, Any] = {
         "version": version,
         "create_questions": create_questions,
@@ -136,8 +136,8 @@ def store_staged_answers(
 def prepare_answers(question_set: QuestionSet, stage: Stage, **options: Any) -> None:
     """Check the answers in a `Stage` and prepare their rows before the database is locked.
 
-    `store_staged_answers` takes the same options and calls this itself; a caller inside a transaction calls
-    it before the transaction.
+    `store_staged_answers` takes the same options and calls this itself; a caller inside a
+    transaction calls it before the transaction.
     """
     prepare_stage(stage, lambda: _store_or_predict(question_set, stage, dry_run=True, **options))
 
@@ -273,7 +273,7 @@ def store_answers(
 
 
 def _refuse_long_ids(stage: Stage, problems: Problems) -> None:
-    """Raise `InputError` listing every worker or question id longer than 255 characters."""
+    """Raise `InputError` with all worker and question ids longer than 255 characters, if any."""
     ids = [("question", name, line) for name, line in stage.questions.items()]
     ids += [("worker", worker.name, worker.line) for worker in stage.workers]
     for what, name, line in ids:
@@ -309,7 +309,7 @@ def _create_import(
 def _create_workers(
     stage: Stage, question_set: QuestionSet, imported_by: int | None, *, dry_run: bool
 ) -> tuple[list[int], int]:
-    """Create unknown workers; return all primary keys in order and the number new to the importer.
+    """Create unknown workers; return the keys of all, in order, and how many the importer gets new.
 
     New to a member of the team is also a worker who answered only sets of the owner that the member
     cannot see: the member must not learn whether an id is known there. A dry run creates no worker:
@@ -368,7 +368,7 @@ def _load_worker_keys(workers: Any, names: Iterable[str]) -> dict[str, int]:
 def _create_submissions(
     version: QuestionSetVersion, stage: Stage, workers: list[int], *, dry_run: bool
 ) -> tuple[list[int], dict[int, int]]:
-    """Create missing submissions; return all their keys, and worker numbers by older key.
+    """Create missing submissions; return (all keys, worker numbers by key of older ones).
 
     A dry run creates none and returns no keys of new submissions.
     """
@@ -485,7 +485,7 @@ def _build_response_row(
 
 
 def _publish_draft(version: QuestionSetVersion, *, dry_run: bool) -> list[str]:
-    """Publish a draft version (not in a dry run); return notes for the report."""
+    """Publish the version if it is a draft (not in a dry run); return notes for the report."""
     if version.is_published if dry_run else not version.publish():
         return []
     return [f"Version {version.number} is published now: its wording stays as it is."]

@@ -17,7 +17,7 @@ NOT_COUNTED = (None,) * len(COUNTERS)
 def refuse_withdrawn_workers(
     stage: Stage, workers: list[int], submissions: list[int], problems: Problems
 ) -> None:
-    """Raise `InputError` for each worker who withdrew, from all question sets or this version."""
+    """Raise `InputError` with each worker who withdrew from this version or altogether, if any."""
     withdrawn: dict[int, datetime | None] = {}
     for chunk in split_in_chunks(workers, IDS):
         rows = Worker.objects.filter(pk__in=chunk, erased_at__isnull=False)
@@ -45,7 +45,7 @@ def compare_with_stored_answers(
     *,
     update_flags: bool,
 ) -> None:
-    """Mark a file's answers that are already stored; record those that contradict them.
+    """Mark a file's answers that are stored already; record those that differ as problems.
 
     Answers that were compared before the lock are not read again. One that was changed or deleted
     since then counts as changed after the import: the import writes nothing that depends on it.
@@ -120,12 +120,12 @@ def _find_difference(
 
 
 def parse_staged_time(text: str | None) -> datetime | None:
-    """Parse the ISO 8601 time of a file's answer; None if it has none."""
+    """Parse the ISO 8601 time of an answer in a stage; None if it has none."""
     return None if text is None else datetime.fromisoformat(text)
 
 
 def list_signal_values(staged: StagedAnswer) -> tuple[str | int | None, ...]:
-    """Return state and counts of the writing signals of a file's answer; None if not counted."""
+    """Return state and counts of an answer's writing signals; "" and None if not recorded."""
     if staged.signals is None:
         return ("", *NOT_COUNTED)
     state, *counts = json.loads(staged.signals)

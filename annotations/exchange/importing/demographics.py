@@ -44,7 +44,7 @@ from annotations.models import (
 
 @dataclass(slots=True)
 class DemographicReport:
-    """Result of joining a demographic export to a version's answers.
+    """Report on a demographic export that was joined to a version's answers.
 
     `n_new` counts workers whose extra information changes, `n_flagged` the answers that are newly
     flagged as rejected. `brought_by` is the id of the stored import, which can be undone; None if
@@ -67,7 +67,7 @@ class DemographicReport:
         return bool(self.n_new or self.n_flagged)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report's values for the page of an upload."""
+        """Return the report's values as JSON values, for the page of an upload."""
         return {
             "what": "demographics",
             "version": self.version,
@@ -94,7 +94,7 @@ class DemographicReport:
             yield DRY_RUN
 
     def _describe_flags(self) -> Iterator[str]:
-        """Yield sentences on statuses, and on answers flagged as rejected."""
+        """Yield sentences on panel statuses and on answers flagged as rejected."""
         yield from self.join.describe_status_rule(self.rule, are_stored=True)
         if self.n_flagged:
             yield f"Answers flagged as rejected, and left out of runs: {self.n_flagged:,}"
@@ -111,7 +111,7 @@ def import_demographics(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> DemographicReport:
-    """Add a demographic export's cells to the answers of its participants, in one transaction.
+    """Store a demographic export's cells with the answers of its participants; return a report.
 
     What each answer had before is stored, so that the import can be undone.
 
@@ -159,7 +159,7 @@ def import_demographics(
 
 
 def preview_join(question_set: QuestionSet, file: DemographicFile) -> DemographicJoin:
-    """Return the join of a demographic export with the stored answers; reads only."""
+    """Return the join of a demographic export with the stored answers, without storing it."""
     submissions = load_submissions(find_answered_version(question_set))
     stored = _load_answer_keys(submissions, file)
     return DemographicJoin.from_workers(file, submissions, _count_replaced(stored, file))
@@ -171,7 +171,7 @@ def find_answered_version(question_set: QuestionSet) -> QuestionSetVersion | Non
 
 
 def load_submissions(version: QuestionSetVersion | None) -> dict[str, list[int]]:
-    """Return the submissions (keys) of a version that may be Prolific's, by worker id."""
+    """Return the keys of a version's submissions that may be Prolific's, by worker id."""
     found: dict[str, list[int]] = {}
     rows = Submission.objects.filter(version=version, responses__state="submitted")
     # A worker without a panel may be Prolific's: survey files do not name it.
@@ -184,7 +184,7 @@ def load_submissions(version: QuestionSetVersion | None) -> dict[str, list[int]]
 def find_sets_of_workers(
     sets: QuerySet[QuestionSet], workers: Sequence[str], most: int = 5
 ) -> list[tuple[QuestionSet, int]]:
-    """Return the question sets in which most of the workers answered, each with their number."""
+    """Return (question set, number) of the sets in which most of these workers answered."""
     counts: Counter[int] = Counter()
     for chunk in split_in_chunks(workers, IDS):
         rows = Submission.objects.filter(worker__external_id__in=chunk, withdrawn_at=None)
@@ -203,7 +203,7 @@ _Stored = dict[tuple[str, str], list[int]]
 
 
 def _load_answer_keys(submissions: Mapping[str, Sequence[int]], file: DemographicFile) -> _Stored:
-    """Return the participants' answer keys, by (worker, extra information as JSON)."""
+    """Return the keys of the participants' answers, by (worker, extra information as JSON)."""
     names = {key: name for name in file.rows for key in submissions.get(name, ())}
     found: _Stored = {}
     for chunk in split_in_chunks(names, IDS):
@@ -214,7 +214,7 @@ def _load_answer_keys(submissions: Mapping[str, Sequence[int]], file: Demographi
 
 
 def _count_replaced(stored: _Stored, file: DemographicFile) -> dict[str, int]:
-    """Return, by column, the number of workers whose stored value differs from the file's."""
+    """Return the number of workers whose stored value differs from the file's, by column."""
     replaced: dict[str, set[str]] = {}
     for name, text in stored:
         extra = json.loads(text)
@@ -226,7 +226,7 @@ def _count_replaced(stored: _Stored, file: DemographicFile) -> dict[str, int]:
 
 @dataclass(slots=True)
 class _AnswerChange:
-    """Changes that a file makes to one answer: its extra cells and whether it is rejected."""
+    """Changes that a file makes to one answer: its extra cells, and whether it is rejected."""
 
     worker: str
     before: dict[str, Any]
@@ -261,7 +261,7 @@ def _mark_answers_rejected(changes: Mapping[int, _AnswerChange], submissions: Se
 
 
 def _store_changes(changes: Mapping[int, _AnswerChange]) -> None:
-    """Store the cells and flags of a file at the answers.
+    """Store the cells and flags of a file with the answers.
 
     The time of the change is set for flags only: runs do not read the cells, so grades stay
     current.
@@ -286,7 +286,7 @@ def _store_import_of_changes(
     join: DemographicJoin,
     imported_by: int | None,
 ) -> Import:
-    """Store the import with the earlier values of every answer, and return it."""
+    """Store and return the import, with the earlier values of every answer that it changed."""
     changed = {
         change.worker for change in changes.values() if change.changes_cells or change.flagged
     }

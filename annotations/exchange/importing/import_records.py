@@ -100,7 +100,7 @@ def mark_imported_items(
 
 
 def hash_item(item: Passage | Question) -> str:
-    """Return a hash of a question's or passage's content, in all its languages and wordings.
+    """Return a hash of the content of a question or passage in all languages and wordings.
 
     It changes when any of that does.
     """
@@ -113,7 +113,7 @@ def hash_item(item: Passage | Question) -> str:
 
 
 def _list_wordings(question: Question) -> dict[str, list[Any]]:
-    """Return kind, text, language and metadata of each variant of a question, by variant id."""
+    """Return [kind, text, language, metadata] of each variant of a question, by variant id."""
     return {
         variant.external_id: [variant.kind, variant.text, variant.language, variant.metadata]
         for variant in question.variants.all()

@@ -43,7 +43,7 @@ def import_mturk(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add the answers of one Mechanical Turk batch and return its report; see `import_batches`."""
+    """Add the answers of one Mechanical Turk batch; return its report. See `import_batches`."""
     (report,) = import_batches(
         question_set,
         [path],
@@ -72,7 +72,7 @@ def import_batches(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> list[ImportReport]:
-    """Add the answers and questions of several Mechanical Turk batches, all of them or none.
+    """Add the answers and questions of Mechanical Turk batches, all or none; return the reports.
 
     Each Answer column of a HIT is a question, created in the draft if it is unknown (`answers`
     selects the columns as in `MturkRows`), and the version is published; so batches of one task are
@@ -177,7 +177,7 @@ def stage_batch(
 
 
 def store_batch(question_set: QuestionSet, batch: StagedBatch, **options: Any) -> ImportReport:
-    """Store a batch read by `stage_batch` or similar; return its report; see `store_batches`."""
+    """Store one batch that was read into a temporary store; return its report."""
     (report,) = store_batches(question_set, [batch], **options)
     return report
 
@@ -309,7 +309,7 @@ def _store_questions(
 
 
 def _build_question_fields(question: MturkQuestion) -> dict[str, Any]:
-    """Return the `Question` fields for a question of a HIT (a Mechanical Turk task)."""
+    """Return the `Question` field values of a question in a batch, by field name."""
     inputs = {f"Input.{name}": cell for name, cell in question.inputs.items() if cell.strip()}
     fields: dict[str, Any] = {"text": question.text, "metadata": inputs}
     if question.right:

@@ -27,7 +27,7 @@ def import_prompts(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add the items of a file of prompts as questions to the draft of the question set.
+    """Add the items of a file of prompts as questions to a question set's draft; return a report.
 
     The first wording of an item is a question, the others are its variants, each with its
     language; the kind of variation is the question's category. If the latest version is published
@@ -92,7 +92,7 @@ def import_prompts(
 
 
 def _load_stored_wordings(version: QuestionSetVersion) -> dict[str, list[tuple[str, str]]]:
-    """Return the stored wordings of each question as (language, text) pairs, by question id."""
+    """Return the stored (language, text) wordings of each question, by question id."""
     wordings: dict[str, list[tuple[str, str]]] = {}
     for question in Question.objects.filter(version=version):
         wordings[question.external_id] = [(question.language, question.text)]
@@ -104,7 +104,7 @@ def _load_stored_wordings(version: QuestionSetVersion) -> dict[str, list[tuple[s
 
 
 def _list_item_wordings(item: PromptItem) -> list[tuple[str, str]]:
-    """Return the wordings of an item of the file as (language, text) pairs."""
+    """Return the (language, text) wordings of an item in a file."""
     return [(variant.language, variant.prompt) for variant in item.variants]
 
 
@@ -123,7 +123,7 @@ def _build_variant(question: Question, item: PromptItem, position: int) -> Varia
 
 
 def _check_lengths(problems: Problems, item: PromptItem) -> None:
-    """Record a problem for an id, variation or language too long for the database."""
+    """Record a problem for an id, variation or language that is too long for the database."""
     for name, text, most in (
         ("id", item.id, LONGEST_ID),
         ("variation", item.variation, LONGEST_CATEGORY),

@@ -42,7 +42,7 @@ def import_passages(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add a file's passages to the latest version of a question set, draft or published.
+    """Add a file's passages to the latest version of a question set; return a report.
 
     (A passage without questions changes nothing for workers who answered.) Raises `InputError` with
     every bad row, also for a stored passage with other content. The `Import` of what is new in a
@@ -103,7 +103,7 @@ def import_questions(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add a file's questions to the draft of a question set; passages are named by their ids.
+    """Add a file's questions to the draft of a question set; return a report.
 
     If the latest version is published and the file has unknown questions, the next version is
     opened as its copy. A question whose text is not known yet (answers came first) is completed.
@@ -185,7 +185,7 @@ def import_questions(
 def _store_translations(
     rows: Any, version: QuestionSetVersion, file: ItemFile[Any], problems: Problems
 ) -> set[str]:
-    """Store a file's translated texts; return the ids of items that got a new one."""
+    """Store a file's translated texts; return the ids of the items that got a new one."""
     records_by_id = {
         record.passage if isinstance(record, PassageRecord) else record.question: record
         for record in file.records
@@ -215,7 +215,7 @@ def build_passage_fields(record: PassageRecord) -> dict[str, Any]:
 
 
 def build_question_fields(record: QuestionRecord, passages: dict[str, int]) -> dict[str, Any]:
-    """Return the `Question` fields of a file record; `passages` maps ids to primary keys."""
+    """Return the values of the `Question` fields that a file record holds, by field name."""
     return {
         "text": record.text,
         "passage_id": passages.get(record.passage),

@@ -23,7 +23,7 @@ def insert_rows(
     rows: Iterable[Sequence[Any]],
     same: Mapping[str, Any],
 ) -> None:
-    """Insert rows of a model: values of the fields `names`, plus values shared by all rows.
+    """Insert rows into a model's table: values of the fields `names`, and values shared by all.
 
     As `bulk_create`, which builds an object for each row and compiles the statement again for every
     80 of them: on SQLite that is three quarters of the time. Constraints and triggers apply here
@@ -54,7 +54,7 @@ def insert_rows(
 
 
 class PreparedRows:
-    """Rows of one model written to a temporary SQLite table, to be inserted later in one step.
+    """Rows of one model in a temporary SQLite table, to be inserted into its table in one step.
 
     Writing the table takes no lock: other users write meanwhile. Then one statement inserts all
     rows, several times as fast as row by row. No other connection sees the table, and it is deleted
@@ -94,7 +94,7 @@ class PreparedRows:
             raise
 
     def delete_rows(self, numbers: Iterable[int]) -> None:
-        """Delete the rows with these numbers from the table, so they are not inserted."""
+        """Delete the rows with these numbers from the temporary table: they are not inserted."""
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.executemany(
                 f"DELETE FROM {self._table} WHERE number = %s",  # noqa: S608
@@ -102,7 +102,7 @@ class PreparedRows:
             )
 
     def insert_all(self, keys: Mapping[str, Sequence[int]], same: Mapping[str, Any]) -> None:
-        """Insert all rows into the model's table; `keys` maps a field's numbers to primary keys.
+        """Insert all rows into the model's table; `keys` gives each field's primary keys by number.
 
         `same` are fields with one value for all rows; as in `insert_rows`, every field is named.
         """
@@ -159,7 +159,7 @@ def has_one_writer() -> bool:
 
 @contextmanager
 def _begin_deferred(connection: BaseDatabaseWrapper) -> Iterator[None]:
-    """Run statements on a temporary table in one transaction, without the write lock.
+    """Run the block in a transaction that does not take the database's write lock.
 
     `atomic` would take the write lock of the whole database.
     """
@@ -192,7 +192,7 @@ def _require_all_fields(model: type[models.Model], names: Sequence[str]) -> dict
 def _build_converters(
     fields: Mapping[str, Any], names: Sequence[str], connection: BaseDatabaseWrapper
 ) -> list[Callable[[Any], Any] | None]:
-    """Return a function per field that converts values for the database; None if not needed."""
+    """Return a function for each field that converts its values for the database, or None."""
     return [
         None
         if fields[name].get_internal_type() in AS_THEY_ARE

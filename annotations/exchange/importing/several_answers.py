@@ -34,7 +34,7 @@ def import_several_answers(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add a file's questions with several right answers to the draft of a question set.
+    """Add a file's questions with several right answers to a set's draft; return a report.
 
     The accepted answers of a question are all spellings of its right ones; its metadata groups
     them by answer. The id of a question without one is its position in the file, from 0. If the
@@ -129,7 +129,7 @@ def import_several_answers(
 
 
 def _build_question_fields(question: SeveralAnswersQuestion) -> dict[str, Any]:
-    """Return the `Question` field values of a question with several right answers."""
+    """Return the `Question` field values of a question with several right answers, by field."""
     groups = dict(question.groups)
     spellings = [[str(text) for text in answer] for answer in question.answers]
     facts = {key: groups[key] for key in ("kind", "dataset", "source") if key in groups}

@@ -18,9 +18,10 @@ from operator import itemgetter
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
+from annotations.exchange.header import map_extra_cells
 from annotations.exchange.importing.rows import PreparedRows
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import is_same_text, map_extra_cells
+from annotations.exchange.reading.answers import is_same_text
 from annotations.exchange.reading.duplicates import (
     DuplicateRule,
     Duplicates,
@@ -48,7 +49,7 @@ CREATE TABLE repetition (worker INTEGER, line INTEGER, earlier INTEGER);
 
 
 class AnswerSource(Protocol):
-    """Protocol of a file reader that yields answers, such as `AnswerRows`, to fill a stage."""
+    """Protocol of a reader that yields the answers of a file, such as `AnswerRows`."""
 
     table: OpenTable
     problems: Problems
@@ -59,14 +60,15 @@ class AnswerSource(Protocol):
 
     @property
     def notes(self) -> list[str]:
-        """Return sentences about the file for its report, complete after reading it all."""
+        """Sentences about the file for its report, complete after reading it all."""
 
-    def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]: ...
+    def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
+        """Yield (record, number) of each valid answer."""
 
     def record_conflict(
         self, record: AnswerRecord, first_line: int, *, of_flag: bool = ...
     ) -> None:
-        """Record an error: the row's text or rejection differs from an earlier row's."""
+        """Record a problem: an answer's text or rejection differs from that of an earlier row."""
 
     def raise_problems(self) -> None:
         """Raise `InputError` if any row of the file was bad."""
@@ -94,13 +96,13 @@ class StagedWorker:
     def extend_session_times(
         self, started: datetime | None, seen: datetime | None, submitted: datetime | None
     ) -> None:
-        """Extend the session times: keep the earliest start, the latest visit and submission."""
+        """Extend the session: keep the earliest start, the latest visit, the latest submission."""
         self.started_at = _pick_earlier(self.started_at, started)
         self.last_seen_at = _pick_later(self.last_seen_at, seen)
         self.submitted_at = _pick_later(self.submitted_at, submitted)
 
     def clear_session_times(self) -> None:
-        """Clear the session times, so they can be taken from the rows that count only."""
+        """Clear the session times, so that they can be taken from other rows."""
         self.started_at = self.last_seen_at = self.submitted_at = None
 
     def to_list(self) -> list[Any]:
@@ -190,7 +192,7 @@ class Stage:
         return stage
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the stage to a new SQLite file, which `load` loads again."""
+        """Write the stage to a new SQLite file, from which `load` restores it."""
         about = {
             "file": asdict(self.file),
             "workers": [worker.to_list() for worker in self.workers],
@@ -210,7 +212,7 @@ class Stage:
         self._db.execute("BEGIN")
 
     def collect_further_fields(self) -> dict[str, Any]:
-        """Return further fields of a subclass as JSON values, to be saved with the stage."""
+        """Return the fields that a subclass adds, as JSON values, to be saved with the stage."""
         return {}
 
     def _restore_fields(self, about: dict[str, Any]) -> None:
@@ -236,7 +238,7 @@ class Stage:
         self.close()
 
     def close(self) -> None:
-        """Delete the staged rows and the prepared ones."""
+        """Delete the staged rows and the rows prepared for insertion."""
         self._db.close()
         self._delete_prepared_rows()
 
@@ -412,7 +414,7 @@ class Stage:
         return self.is_ready and (self.compared_to is None or self.compared_in in (None, version))
 
     def set_prepared_rows(self, ahead: PreparedRows) -> None:
-        """Set the rows prepared for insertion; they are deleted when the stage is closed."""
+        """Set the rows that are prepared for insertion; `close` deletes them."""
         self._delete_prepared_rows()
         self.ahead, self.is_ready = ahead, True
 
@@ -423,7 +425,7 @@ class Stage:
         self.ahead, self.is_ready = None, False
 
     def mark_as_stored(self, rows: Iterable[int]) -> None:
-        """Mark the answers with these row numbers as stored already, so they are skipped."""
+        """Mark the answers with these row numbers as stored already, so that they are skipped."""
         rows = list(rows)
         self._db.executemany("UPDATE answer SET is_new = 0 WHERE row = ?", ((row,) for row in rows))
         if self.ahead is not None and self.is_ready:
@@ -446,7 +448,7 @@ _COLUMNS = ", ".join(StagedAnswer._fields)
 
 
 def decode_extra_cells(cells: str, kept_aside: Sequence[str]) -> dict[str, Any]:
-    """Return the further cells of an answer in the stage, by column name."""
+    """Return the further cells of a staged answer, decoded from JSON, by column name."""
     if not cells:
         return map_extra_cells((), kept_aside)
     values = json.loads(cells)

@@ -16,7 +16,7 @@ from annotations.models import QuestionSet
 
 
 class StagedSurveyExport(StagedBatch):
-    """Answers of a survey export, read but not yet stored."""
+    """Answers of a survey export, read into a temporary store but not yet stored."""
 
     keeps_wordings = True
 
@@ -36,7 +36,7 @@ def import_survey_export(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add the answers of a survey tool's export, and the questions that they answer.
+    """Add a survey export's answers, and the questions that they answer; return a report.
 
     Unknown questions are created in the draft, with the wording of the file, and the version is
     published. Everything else is as in `import_answers`. Raises `InputError`.
@@ -106,7 +106,7 @@ def stage_uploaded_export(
     keep_html: bool = False,
     keep_ids: bool = False,
 ) -> StagedSurveyExport:
-    """Read a survey export into a temporary store with the JSON options chosen on a page."""
+    """Read an uploaded survey export into a temporary store, with options in JSON from a page."""
     return stage_survey_export(
         LocatedTable.from_dict(make_source(path), arrangement or {}).source,
         preset=get_preset(
@@ -122,7 +122,7 @@ def stage_uploaded_export(
 def store_uploaded_export(
     question_set: QuestionSet, stage: StagedSurveyExport, *, create_questions: bool, **options: Any
 ) -> ImportReport:
-    """Store answers that `stage_uploaded_export` read; unknown questions need `create_questions`."""
+    """Store the answers that `stage_uploaded_export` read; return the import's report."""
     if not create_questions:
         stage.asked = {}
     return store_batch(question_set, stage, **options)

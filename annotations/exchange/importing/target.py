@@ -31,7 +31,7 @@ def open_transaction(dry_run: bool) -> Iterator[None]:
 
 @contextmanager
 def roll_back_if_dry_run(dry_run: bool) -> Iterator[None]:
-    """In a dry run, mark the surrounding transaction for rollback at its end."""
+    """In a dry run, mark the surrounding transaction for rollback at the end of the block."""
     yield
     if dry_run:
         transaction.set_rollback(True)
@@ -55,8 +55,8 @@ def lock_import_version(
 ) -> QuestionSetVersion:
     """Return the version to import into, with its question set locked (not in a dry run).
 
-    A version that does not exist yet has no key, and `get_version_questions` returns no questions of it.
-    Raises `InputError` as `get_or_create_version`.
+    A version that does not exist yet has no key, and `get_version_questions` returns no questions
+    of it. Raises `InputError` as `get_or_create_version`.
     """
     # Locked first, so that the version that is read stays the latest one.
     if not dry_run:
@@ -92,7 +92,7 @@ def lock_question_set(question_set: QuestionSet) -> QuestionSet:
 def get_or_create_version(
     question_set: QuestionSet, number: int | None, file: str
 ) -> QuestionSetVersion:
-    """Return the version with this number; if it is None, the latest or a new draft.
+    """Return the version with this number; if it is None, the latest one or a new draft.
 
     Raises `InputError` for a number that does not exist, and for a set that is archived.
     """
@@ -119,7 +119,7 @@ def map_question_keys(
     problems: Problems,
     unmade: Iterable[str] = (),
 ) -> dict[str, int]:
-    """Return the primary keys of the version's questions by their external ids.
+    """Return the primary keys of a version's questions by id; note the file's unknown questions.
 
     `first_lines` has the first line of each question of the file; those that the version does not
     have are noted in `problems`. Those that a dry run would create, `unmade`, have negative keys.
@@ -174,6 +174,6 @@ def split_in_chunks(values: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def quote_beginning(text: str, longest: int = 60) -> str:
-    """Return the quoted first characters of a stored text, for an error message."""
+    """Return the first characters of a text in quotation marks, for an error message."""
     line = " ".join(text.split())
     return repr(line if len(line) <= longest else line[:longest] + "...") if line else "no answer"

@@ -35,7 +35,7 @@ def import_word_problems(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add the math word problems of a file as questions to the draft of a question set.
+    """Add a file's math word problems as questions to a question set's draft; return a report.
 
     The question has whether there is an answer, the right numbers, and the category by its name;
     its metadata has the source and the problems it was derived from (`source`, `relevant_ids`). If
@@ -119,7 +119,7 @@ FIELDS = ("text", "accepted_answers", "answerable", "category", "metadata")
 
 
 def build_problem_fields(problem: WordProblem) -> dict[str, Any]:
-    """Return the `Question` field values of a math word problem."""
+    """Return the `Question` field values of a math word problem, by field name."""
     origin = {"source": problem.source, "relevant_ids": list(problem.relevant)}
     values = (
         problem.text,
@@ -138,7 +138,7 @@ def _format_number(answer: float) -> str:
 
 
 def _describe_labels(file: WordProblemFile) -> list[str]:
-    """Return report sentences that count labels and categories and name contradictory labels."""
+    """Return report sentences: counts of labels and categories, and contradictory labels."""
     counts = Counter(problem.answerable for problem in file.problems)
     categories = Counter(problem.category for problem in file.problems if problem.category)
     notes = [f"{counts[True]:,} have an answer, {counts[False]:,} have none."]

@@ -7,7 +7,7 @@ answers.
 """
 
 from annotations.exchange.presets.arrangement import LocatedTable, TableChoice, locate_table
-from annotations.exchange.presets.declared import PRESETS, recognise_preset
+from annotations.exchange.presets.declared import PRESETS, get_preset, recognise_preset
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping, Role
 from annotations.exchange.presets.preset import Preset
 from annotations.exchange.presets.refusals import refuse_incomplete_mapping, refuse_submission_list
@@ -15,7 +15,6 @@ from annotations.exchange.presets.rows import (
     MappedRows,
     assign_column_roles,
     drop_excluded_rows,
-    get_preset,
     open_answer_rows,
     propose_mapping,
 )

@@ -22,7 +22,7 @@ WHOLE_FILE = ("list_of_submissions", "header_missing")
 
 
 def add_export_hint(error: InputError, given: Readable, command: str) -> InputError:
-    """Return the error with a hint if the file looks like another tool's export.
+    """Return the error with a hint if its file looks like another tool's export; else unchanged.
 
     `command` takes the file in, with {file}, {preset} and, for a table, {map} in it. A file whose
     rows are bad, and not its header, is what it was taken for: its error is unchanged.
@@ -61,7 +61,7 @@ def add_export_hint(error: InputError, given: Readable, command: str) -> InputEr
 
 
 def _is_header_problem(problem: Problem) -> bool:
-    """Return whether a problem is about the file's header or ending."""
+    """Return whether a problem is about the file's header or its ending."""
     if problem.code == "ending_unknown":
         return bool(problem.values["ending"].startswith(".json"))
     return problem.code in COLUMN_MISSING

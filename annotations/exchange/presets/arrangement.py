@@ -71,7 +71,7 @@ class LocatedTable:
 
     @classmethod
     def from_dict(cls, source: Source, values: Mapping[str, Any]) -> LocatedTable:
-        """Return a file whose table location is that in a dict made by `as_dict`."""
+        """Return the file with the table location in a dict made by `as_dict`."""
         of_source = {name: inner for name, inner in values.items() if name != "sheets"}
         placed = replace(source, **of_source)
         return cls(placed, tuple(values.get("sheets", ())), placed.sheet, placed.header_row)
@@ -88,7 +88,7 @@ class LocatedTable:
 
 
 def locate_table(given: Readable, chosen: TableChoice | None = None) -> LocatedTable:
-    """Locate the table of a file, at the chosen sheet and row or at the detected ones.
+    """Return the table of a file, located at the chosen sheet and row or at the detected ones.
 
     Raises `InputError` for a choice that the file does not have, and for a workbook that cannot be
     read.
@@ -136,7 +136,7 @@ def _locate_workbook_table(source: Source, chosen: TableChoice) -> LocatedTable:
 
 
 def _find_chosen_sheet(name: str, titles: Sequence[str]) -> int | None:
-    """Return the index of the sheet with a name or number; None if there is none."""
+    """Return the index of the sheet with this name or number; None if there is none."""
     folded = [title.strip().casefold() for title in titles]
     if name.strip().casefold() in folded and name:
         return folded.index(name.strip().casefold())
@@ -146,13 +146,13 @@ def _find_chosen_sheet(name: str, titles: Sequence[str]) -> int | None:
 
 
 def _find_sheet_with_answers(name: str, sheets: Sequence[Sequence[Row]]) -> int | None:
-    """Return the index of the sheet whose answers have the most words; None without any."""
+    """Return the index of the sheet whose answers have the most words; None if none has answers."""
     words = [_count_answer_words(name, rows) for rows in sheets]
     return words.index(max(words)) if any(words) else None
 
 
 def _count_answer_words(name: str, rows: Sequence[Row]) -> float:
-    """Return the number of words in the answers of a sheet's first rows."""
+    """Return the number of words in the answers of a sheet's first rows; 0 without answers."""
     first = find_header_row(rows)
     table = [cells for number, cells in rows if number >= first]
     if len(table) < 2:
@@ -172,7 +172,7 @@ def _count_answer_words(name: str, rows: Sequence[Row]) -> float:
 
 
 def find_header_row(rows: Sequence[Row]) -> int:
-    """Return the row number of a table's header; 0 if it is the first row.
+    """Return the row number of a table's header; 0 if it is the first row or none is found.
 
     It is the first that fills nearly as many cells as the fullest row, if most of them are texts:
     titles and notes above a table fill few.
@@ -202,7 +202,7 @@ def _are_column_names(cells: Sequence[str]) -> bool:
 
 
 def _lacks_needed_headings(rows: Sequence[Row], header_row: int) -> bool:
-    """Return whether columns without a heading hold questions or have a second-row label."""
+    """Return whether a column without a heading holds questions or has a label in the next row."""
     return _lacks_question_heading(rows, header_row) or _lacks_labelled_headings(rows, header_row)
 
 
@@ -239,14 +239,14 @@ def _read_text_rows(source: Source) -> Sequence[Row]:
 
 
 def _measure_evenness(records: Sequence[Row]) -> int:
-    """Return the number of rows that have the most frequent number of cells."""
+    """Return the number of rows that have the most frequent number of cells (above 1)."""
     # Rows of one cell fit every delimiter that the file does not contain.
     widths = Counter(len(cells) for _, cells in records if len(cells) > 1)
     return max(widths.values(), default=0)
 
 
 def _find_header_line(records: Sequence[Row]) -> int:
-    """Return the line number of the header of a CSV or TSV file; 0 if it is the first line."""
+    """Return the line number of a CSV or TSV file's header; 0 if it is the first line."""
     widths = Counter(len(cells) for _, cells in records)
     if not widths or _measure_evenness(records) < FEWEST_TEXTS:
         return 0
@@ -268,7 +268,7 @@ def _is_declaration(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _split_records(lines: Sequence[str], sign: str) -> list[Row]:
-    """Split the first lines at a delimiter; return each row with the line where it begins."""
+    """Split lines at a delimiter; return each row's cells with the line where it begins."""
     reader = csv.reader(lines, delimiter=sign)
     found: list[Row] = []
     before = 0

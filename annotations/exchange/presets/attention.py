@@ -37,7 +37,7 @@ MOST_WORDS = 6
 
 
 def find_attention_checks(head: Head, columns: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Return the columns of attention checks, each with its right answer.
+    """Return (column, right answer) of each column that is an attention check.
 
     The right answer is the one of the quoted texts, or else of the cells, that the wording names.
     """
@@ -57,7 +57,7 @@ def find_unresolved_checks(head: Head, columns: Iterable[str]) -> list[str]:
 
 
 def _find_right_answer(head: Head, column: str) -> str:
-    """Return the answer that an attention check's text asks for; "" if it is none."""
+    """Return the answer that an attention check's text asks for; "" if the column is none."""
     titles = [title for title in head.get_titles(column) if _INSTRUCTION.search(title)]
     asked = next((title for title in titles if _PURPOSE.search(title)), "")
     counts = Counter(head.get_values(column))

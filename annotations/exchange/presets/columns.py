@@ -128,7 +128,7 @@ def find_worker_column(head: Head, *, is_wide: bool = True, first: Iterable[str]
 
 
 def _build_candidate_key(head: Head, column: str, given: Sequence[str]) -> tuple[int, bool, str]:
-    """Return the sort key of a column as a candidate for the worker column."""
+    """Return the sort key of a column as a candidate for the worker column; the least is best."""
     rank = min(_list_worker_ranks(head, column), default=BY_CELLS)
     place = given.index(column) - len(given) if column in given else rank
     # The name decides last, so that the result does not depend on the order of the columns.
@@ -136,13 +136,13 @@ def _build_candidate_key(head: Head, column: str, given: Sequence[str]) -> tuple
 
 
 def _list_worker_ranks(head: Head, column: str) -> list[int]:
-    """Return the ranks of a column's names as names of the worker column."""
+    """Return the rank (`rank_worker_name`) of each title of a column that may name workers."""
     ranks = (rank_worker_name(title) for title in head.get_titles(column))
     return [rank for rank in ranks if rank is not None]
 
 
 def _are_id_cells(head: Head, column: str, values: Sequence[str]) -> bool:
-    """Return whether cells look like ids, unlike any answer or measurement."""
+    """Return whether the cells of a column look like ids, unlike any answer or measurement."""
     titles = head.get_titles(column)
     if any(
         is_bookkeeping_heading(title)
@@ -210,19 +210,19 @@ def _is_remark_column(head: Head, column: str) -> bool:
 
 
 def are_ticked_options(values: Sequence[str]) -> bool:
-    """Return whether values are ticked options: many cells with few different values."""
+    """Return whether values are ticked options: at least 10 cells with few different values."""
     most = max(2, MOST_CHOICES * len(values))
     return len(values) >= FEWEST_OF_CHOICE and len(set(values)) <= most
 
 
 def _is_numeric_column(head: Head, column: str) -> bool:
-    """Return whether a column holds numbers and no heading of it is a question."""
+    """Return whether a column holds numbers, and no title of it is a question."""
     asks = any(map(is_question_text, head.get_titles(column)))
     return holds_for_most(is_number, head.get_values(column)) and not asks
 
 
 def is_constant_by_question(head: Head, question: str, column: str) -> bool:
-    """Return whether a column has one value per question, and some question has two rows."""
+    """Return whether a column has one value per question, and some question has several rows."""
     if question not in head.positions or column not in head.positions:
         return False
     key, of = head.positions[question], head.positions[column]
@@ -235,7 +235,7 @@ def is_constant_by_question(head: Head, question: str, column: str) -> bool:
 
 
 def find_question_text_column(head: Head, columns: Sequence[str]) -> str:
-    """Return the column with the questions' texts: by its name, else the longest texts.
+    """Return the column with the questions' texts: by its name, else the longest texts; or "".
 
     Columns of texts with several words are preferred to columns of ids regardless of their names.
     """
@@ -255,7 +255,7 @@ def find_question_text_column(head: Head, columns: Sequence[str]) -> str:
 
 
 def find_columns_of_long_table(head: Head) -> tuple[str, str, str, str]:
-    """Return columns of worker, question, answer and question text, for one answer per row."""
+    """Return a long table's columns (worker, question, answer, question text); "" if not found."""
     worker = find_worker_column(head, is_wide=False)
     question = _find_question_column(head, worker)
     rest = [name for name in head.header if name not in (worker, question)]
@@ -283,7 +283,7 @@ def find_columns_of_long_table(head: Head) -> tuple[str, str, str, str]:
 
 
 def _has_enough_repeated_cells(head: Head, question: str) -> bool:
-    """Return whether at least `FEWEST_AGREEING` cells of a column repeat an earlier cell."""
+    """Return whether at least 4 cells of a column repeat an earlier cell."""
     values = head.get_values(question)
     return len(values) - len(set(values)) >= FEWEST_AGREEING
 
@@ -319,7 +319,7 @@ _QUESTIONS = frozenset(map(normalise_name, QUESTIONS))
 
 
 def describe_worker_search(head: Head, *, is_wide: bool, most: int = 8) -> str:
-    """Return a text that lists the columns without worker ids, each with the reason."""
+    """Return the columns that are not the workers', as text, each with the reason."""
     found = []
     for column in dict.fromkeys(head.header):
         code = find_worker_problem(head, column, is_wide=is_wide)
@@ -332,7 +332,7 @@ def describe_worker_search(head: Head, *, is_wide: bool, most: int = 8) -> str:
 def describe_answer_search(
     head: Head, question: str, cell: Callable[[str], str], most: int = 8
 ) -> str:
-    """Return a text that lists the columns, each with the reason why it has no answers."""
+    """Return the columns that hold no answers, as text, each with the reason if known."""
     found = []
     for column in dict.fromkeys(head.header):
         code = find_answer_problem(head, column, cell)

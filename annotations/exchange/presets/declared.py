@@ -7,6 +7,7 @@ the first one that recognises it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from annotations.exchange.presets import experiments, otree
 from annotations.exchange.presets.cells import (
@@ -76,7 +77,7 @@ FEWEST_OF_SUBMISSIONS = 2
 
 
 def _get_worker_panel(mapping: Mapping) -> str:
-    """Return the panel that the name of the worker column names; "" for others."""
+    """Return "Prolific" if the worker column is named after it, else ""."""
     return "Prolific" if "prolific" in mapping.worker.casefold() else ""
 
 
@@ -96,7 +97,7 @@ def _propose_wide_mapping(head: Head) -> Mapping:
 
 
 def _find_panel_columns(head: Head) -> set[str]:
-    """Return the names of the columns that a panel adds, such as ids and status; maybe also ""."""
+    """Return the columns that a panel adds, such as ids and status; "" for absent ones."""
     more = ("STUDY_ID", "SESSION_ID", "Submission id", "Completion code", "Status")
     return {head.find_column(name) for name in (*OF_PANEL, *more)}
 
@@ -145,7 +146,7 @@ def _find_trial_reason(row: Row) -> str:
 
 
 def _is_unfinished(row: Row) -> bool:
-    """Return whether a respondent did not finish the survey."""
+    """Return whether a respondent did not finish the Qualtrics survey."""
     finished = get_named_cell(row, "Finished").casefold()
     if finished:
         return finished in NOT_FINISHED
@@ -189,7 +190,7 @@ def _propose_label_studio_mapping(head: Head) -> Mapping:
 
 
 def _find_task_columns(head: Head, task: str, rest: Sequence[str]) -> list[str]:
-    """Return the columns with the task's data, found by their values, their position or their name.
+    """Return the columns with the task's data, found by their values, position or name.
 
     They have one value per task; if each task has one row, or all annotators agree, position and
     name of a column decide.
@@ -232,6 +233,7 @@ def _propose_mturk_mapping(head: Head) -> Mapping:
 
 
 def _is_panel_survey(head: Head) -> bool:
+    """Return whether a file is a survey export with Prolific's ids, or Prolific's own list."""
     if _has_row_for_each_answer(head):
         return False
     asked = head.find_column(*OF_PANEL) or head.find_similar_column("prolificid", "prolificpid")
@@ -271,7 +273,7 @@ def is_submission_list(head: Head) -> bool:
 
 
 def is_answer_column(head: Head, name: str) -> bool:
-    """Return whether a column beside a list of submissions holds answers to a question."""
+    """Return whether a column in a list of submissions holds answers to a question."""
     if not find_answer_columns(head, [name]):
         return False
     values = head.get_values(name)
@@ -424,3 +426,13 @@ def recognise_preset(head: Head) -> Preset:
     """Return the first preset that recognises a file's beginning; else that of wide tables."""
     found = (preset for preset in PRESETS.values() if preset.recognises(head))
     return next(found, PRESETS["wide"])
+
+
+def get_preset(
+    slug: str, *, keep_unfinished: bool = False, keep_html: bool = False, keep_ids: bool = False
+) -> Preset:
+    """Return the preset with this slug; ValueError, listing all slugs, for an unknown one."""
+    if slug not in PRESETS:
+        raise ValueError(f"there is no preset {slug!r}; there are {', '.join(PRESETS)}")
+    preset = replace(PRESETS[slug], keeps_html=keep_html, keeps_ids=keep_ids)
+    return preset.include_unfinished() if keep_unfinished else preset

@@ -77,7 +77,7 @@ class DemographicMapping:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> DemographicMapping:
-        """Return the mapping whose column names are in a dict made by `as_dict`."""
+        """Return the mapping with the column names in a dict made by `as_dict`."""
         return cls(values["worker"], values["status"], tuple(values["extra"]))
 
     def get_role(self, column: str) -> DemographicRole:
@@ -109,7 +109,7 @@ class DemographicMapping:
         return mapping
 
     def _assign_role(self, role: DemographicRole, columns: tuple[str, ...]) -> DemographicMapping:
-        """Return a copy of the mapping that gives a role to columns, which lose their other one."""
+        """Return a copy of the mapping that gives columns a role in place of their other one."""
         taken = frozenset(columns)
         rest = replace(
             self,
@@ -153,7 +153,7 @@ class DemographicFile:
 
 
 def is_demographic_export(head: Head) -> bool:
-    """Return whether a file is Prolific's demographic export, or its list of submissions.
+    """Return whether a file is Prolific's demographic export or its list of submissions.
 
     A table of participants with facts about them alone, and no answers, is one too.
     """

@@ -90,11 +90,11 @@ class TrialTable(Protocol):
 
 
 class ColumnReader(Protocol):
-    """Protocol of a file's beginning, with the methods used to find its columns."""
+    """Protocol of a file's beginning, with what is used to find its columns."""
 
     @property
     def header(self) -> list[str]:
-        """Return the names of the file's columns, in order."""
+        """Names of the file's columns, in order."""
 
     def get_values(self, column: str) -> list[str]:
         """Return the non-empty cells of a column."""
@@ -161,7 +161,7 @@ def add_trial_columns(table: TrialTable) -> None:
 
 
 def _find_question_answer_pairs(header: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the places of numbered pairs such as question_1 and answer_1; [] for fewer than two.
+    """Return the positions of pairs such as question_1 and answer_1; [] for fewer than two.
 
     Surveys that draw questions for each person write so.
     """
@@ -175,7 +175,7 @@ def _find_question_answer_pairs(header: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _split_pairs_into_rows(table: TrialTable, pairs: Sequence[tuple[int, int]]) -> None:
-    """Give a table with numbered pairs of question and answer a row for each pair.
+    """Change a table with numbered pairs of question and answer to one row for each pair.
 
     Only if questions differ in a column and recur in another one, and are no numbers.
     """
@@ -201,7 +201,7 @@ def _split_pairs_into_rows(table: TrialTable, pairs: Sequence[tuple[int, int]]) 
 def _iterate_trial_rows(
     rows: Rows, header: Sequence[str], plain: dict[str, str], name: str
 ) -> Rows:
-    """Yield the rows of trials with columns for question and answer."""
+    """Yield the rows of jsPsych trials, with cells for question and answer added."""
     at = {one: place for place, one in enumerate(header)}
 
     def find_position(*names: str) -> int | None:
@@ -256,7 +256,7 @@ def _parse_response_texts(cell: str) -> dict[str, str]:
 
 
 def _iterate_psiturk_rows(rows: Rows) -> Rows:
-    """Yield the rows of a psiTurk file with columns for question and answer added."""
+    """Yield the rows of a psiTurk file with cells for question and answer added."""
     for line, cells in rows:
         try:
             value = json.loads(cells[3])
@@ -326,7 +326,7 @@ def is_argilla_export(head: ColumnReader) -> bool:
 
 
 def propose_argilla_mapping(head: ColumnReader) -> Mapping:
-    """Return the column mapping of an Argilla export; the question's text is the first field.
+    """Return the column mapping of an Argilla export; the first field is the question's text.
 
     Where the records have no ids, the first field is the question.
     """
@@ -393,14 +393,14 @@ def find_response_exclusion_reason(row: Dict[str, str]) -> str:
 
 
 def _find_response_columns(head: ColumnReader) -> list[str]:
-    """Return the names of the columns with responses of an Argilla export."""
+    """Return the columns of an Argilla export that hold responses."""
     return [name for name in head.header if name.startswith(RESPONSE)]
 
 
 def find_free_text_columns(
     head: ColumnReader, names: Iterable[str], *, or_all: bool = False
 ) -> tuple[str, ...]:
-    """Return the columns with written answers; if none, all filled ones (`or_all`) or ()."""
+    """Return the columns with free text; if none, () or with `or_all` all filled ones."""
     filled = [
         name
         for name in names

@@ -41,7 +41,7 @@ class SecondHeader:
 
 
 def find_second_header(header: Sequence[str], rows: Sequence[Cells]) -> SecondHeader:
-    """Recognise the header rows below the first one, in any language.
+    """Return the header rows below the first one, recognised in any language.
 
     Qualtrics writes one of wordings and one of ids. In any other file it is a row of labels in
     which no column of ids, times or numbers has such a cell.
@@ -127,7 +127,7 @@ def is_common_heading(name: str) -> bool:
 
 
 def _find_second_labels(header: Sequence[str], row: Cells) -> dict[str, str]:
-    """Return the labels, by column, of a second header row that add to the first."""
+    """Return the labels in a second header row that add to the first one, by column."""
     # A label under several columns, such as "Open-Ended Response", names none of them.
     counts = Counter(" ".join(cell.split()) for cell in row)
     bases = {part["base"] for name in header if (part := _PART.match(name))}
@@ -148,7 +148,7 @@ def _find_second_labels(header: Sequence[str], row: Cells) -> dict[str, str]:
 
 
 def _map_wordings(header: Sequence[str], labels: Cells) -> dict[str, str]:
-    """Return the question texts by column, from a row of labels."""
+    """Return the question texts in a row of labels, by column."""
     return {
         name: " ".join(strip_markup(text).split())
         for name, text in zip(header, labels, strict=False)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from annotations.exchange.header import map_extra_cells
 from annotations.exchange.presets.demographics import (
     ASKED_ABOUT,
     DemographicFile,
@@ -17,7 +18,6 @@ from annotations.exchange.presets.own_rows import OwnRows
 from annotations.exchange.presets.rows import MappedRows
 from annotations.exchange.problems import Problems
 from annotations.exchange.prolific import REJECTED, describe_status
-from annotations.exchange.reading.answers import map_extra_cells
 from annotations.exchange.reading.mturk import MturkQuestion, MturkRows
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
@@ -98,7 +98,7 @@ class DemographicJoin:
             )
 
     def describe_status_rule(self, rule: StatusRule, *, are_stored: bool = False) -> Iterator[str]:
-        """Yield a sentence for each status in `ASKED_ABOUT` on how its answers are treated.
+        """Yield for each status in `ASKED_ABOUT` a sentence on how its answers are treated.
 
         Answers that `are_stored` already are flagged in place of being left out.
         """
@@ -153,6 +153,7 @@ class JoinedAnswers:
         return notes
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
+        """Yield (record, number) of each answer that counts, with the cells of its worker added."""
         for record, number in self._rows:
             self._workers[record.worker] = None
             row = self._file.rows.get(record.worker)
@@ -177,7 +178,7 @@ class JoinedAnswers:
     def record_conflict(
         self, record: AnswerRecord, first_line: int, *, of_flag: bool = False
     ) -> None:
-        """Record an error: a worker answered a question twice, with different answers."""
+        """Record a problem: a worker answered a question twice, with different answers."""
         self._rows.record_conflict(record, first_line, of_flag=of_flag)
 
     def raise_problems(self) -> None:

@@ -23,7 +23,7 @@ from annotations.exchange.reading.source import Source, make_bytes_source
 def convert_to_flat_lines(
     form: str, name: str, sheet: str, header_row: int, names_corner: bool
 ) -> Iterator[str]:
-    """Yield the output lines (rows as JSON) for the file on standard input."""
+    """Yield the JSON lines to print for the file on standard input: table rows or objects."""
     source = replace(
         make_bytes_source(name, sys.stdin.buffer.read()),
         sheet=sheet,
@@ -45,7 +45,7 @@ def iterate_json_lines(source: Source) -> Iterator[str]:
 
 
 def _iterate_table_lines(source: Source) -> Iterator[str]:
-    """Yield the table's header and rows as lines of JSON."""
+    """Yield the table's header, and then each row, as a line of JSON."""
     problems = Problems(source.name)
     table = open_table_here(source, problems, is_alone=True)
     assert table is not None

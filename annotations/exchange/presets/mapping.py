@@ -72,7 +72,7 @@ class Mapping:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Mapping:
-        """Return the mapping whose column names are in a dict made by `as_dict`."""
+        """Return the mapping with the column names in a dict made by `as_dict`."""
         names = ("answers", "guessed", "extra", "ignored")
         listed: dict[str, Any] = {name: tuple(values.get(name, ())) for name in names}
         listed["checks"] = tuple((column, right) for column, right in values.get("checks", ()))
@@ -81,7 +81,7 @@ class Mapping:
         return cls(**{**values, **listed})
 
     def describe_guessed_columns(self) -> str:
-        """Return the guessed columns as text, such as "worker = id, question = item", or ""."""
+        """Return the guessed columns as text, such as "worker = id, answer = reply"; or ""."""
         answers = self.answers[0] if len(self.answers) == 1 else ""
         of = {"worker": self.worker, "question": self.question, "answer": answers}
         return ", ".join(f"{key} = {of[key]}" for key in self.guessed if of[key])
@@ -222,6 +222,6 @@ def build_missing_column_error(name: str, header: Sequence[str], file: str) -> I
 
 
 def format_names(header: Sequence[str], most: int = 20) -> str:
-    """Return the first `most` names of a header as one string, for an error message."""
+    """Return the first `most` column names as one text, for an error message."""
     more = f" and {len(header) - most} more" if len(header) > most else ""
     return (", ".join(name[:40] for name in header[:most]) or "none") + more

@@ -21,7 +21,7 @@ def is_otree_export(head: Head) -> bool:
 
 
 def propose_otree_mapping(head: Head) -> Mapping:
-    """Return the column mapping of an oTree export; it has no answers if no player field has text.
+    """Return the column mapping of an oTree export; no answers if no player field has text.
 
     In the file of one app each round is a row: the text that is shown in it is the wording, or,
     where each participant has another order, the question.
@@ -51,14 +51,14 @@ def propose_otree_mapping(head: Head) -> Mapping:
 
 
 def _identifies_rounds(head: Head, worker: str, column: str) -> bool:
-    """Return whether a column's texts identify the rounds: once each per participant."""
+    """Return whether a column's texts identify the rounds: each occurs once per participant."""
     pairs = list(zip(head.get_cells(worker), head.get_cells(column), strict=True))
     texts = {text for _, text in pairs}
     return "" not in texts and len(set(pairs)) == len(pairs) and 2 * len(texts) <= len(pairs)
 
 
 def find_otree_exclusion_reason(row: Row) -> str:
-    """Return why an oTree row is not read (bot, or place without participant), or ""."""
+    """Return why an oTree row is not read (a bot, or a place without participant); "" if read."""
     if row.get(normalise_name("participant._is_bot"), "").strip().casefold() in ("1", "true"):
         return BOTS
     place = row.get(normalise_name("participant._index_in_pages"), "")

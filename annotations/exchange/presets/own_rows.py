@@ -22,7 +22,7 @@ from annotations.exchange.records import AnswerRecord
 
 
 def convert_json_list(given: Readable) -> Readable:
-    """Convert a JSON list of objects to a JSON Lines source; return any other file unchanged."""
+    """Return a JSON list of objects as a JSON Lines source; any other file unchanged."""
     source = convert_to_json_lines(make_source(given))
     if source.suffix != ".json":
         return source
@@ -52,11 +52,12 @@ class OwnRows(AnswerRows):
 
     @property
     def notes(self) -> list[str]:
-        """Return sentences on how cells were read, complete when all rows have been read."""
+        """Sentences on how cells were read, complete when all rows have been read."""
         ignored = [f"Columns ignored: {', '.join(sorted(self._ignored))}"] if self._ignored else []
         return [*super().notes, *self.whole_ids.notes, *self.formatting.notes, *ignored]
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
+        """Yield (record, number) of each valid row, without the cells of ignored columns."""
         for record, key in super().__iter__():
             if self._ignored and record.extra:
                 cells = zip(self.table.kept_aside, record.extra, strict=False)

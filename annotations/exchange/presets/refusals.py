@@ -18,7 +18,7 @@ from annotations.exchange.problems import InputError
 
 
 def refuse_submission_list(head: Head) -> None:
-    """Raise `InputError` if the file is Prolific's list of submissions, without answers."""
+    """Raise `InputError` if the file is Prolific's list of submissions, which has no answers."""
     if is_submission_list(head):
         raise InputError.from_code(head.name, "list_of_submissions", place=shlex.quote(head.name))
 

@@ -23,7 +23,6 @@ from annotations.exchange.presets.attention import (
 )
 from annotations.exchange.presets.cells import WORDS, compute_mean_words, is_json
 from annotations.exchange.presets.columns import is_personal_column
-from annotations.exchange.presets.declared import PRESETS
 from annotations.exchange.presets.header_rows import is_repeated_header
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping, Role
 from annotations.exchange.presets.own_rows import OwnRows, convert_json_list
@@ -108,7 +107,7 @@ def _separate_attention_checks(preset: Preset, mapping: Mapping, head: Head) -> 
 
 
 def drop_excluded_rows(preset: Preset, head: Head) -> Head:
-    """Return the file's beginning without left-out rows; unchanged if all rows are left out."""
+    """Return the file's beginning without excluded rows; unchanged if all are excluded."""
     rows = [
         row for row in head.rows if not preset.find_exclusion_reason(map_cells_by_name(head, row))
     ]
@@ -116,7 +115,7 @@ def drop_excluded_rows(preset: Preset, head: Head) -> Head:
 
 
 def assign_column_roles(head: Head, preset: Preset, mapping: Mapping) -> dict[str, Role]:
-    """Return the role of each column of a file under a mapping."""
+    """Return the role of each column of a file under a mapping, by column."""
     single = {mapping.worker: Role.WORKER, mapping.question: Role.QUESTION, mapping.text: Role.TEXT}
     times = find_time_columns(head, preset.times) if mapping.times is None else mapping.times
     roles = {
@@ -176,7 +175,7 @@ def _find_input_template(given: Readable) -> QuestionTemplate | None:
 
 
 def _ignore_cell(column: str, code: str, /, **values: Any) -> None:
-    """Ignore a cell that cannot be read; it is stored with the answer's further cells."""
+    """Ignore a bad cell (a `FaultRecorder`): it is stored with the answer's further cells."""
 
 
 class MappedRows:
@@ -215,7 +214,7 @@ class MappedRows:
 
     @property
     def notes(self) -> list[str]:
-        """Report sentences about the file, complete once all rows have been read."""
+        """Report sentences about the file, complete when all rows have been read."""
         n_columns = len(self._mapping.answers)
         notes = []
         if self._foreign.n_labels == 1:
@@ -243,6 +242,7 @@ class MappedRows:
         return notes
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
+        """Yield (record, number) of each valid answer; bad rows go to `problems`."""
         header, mapping, preset = self._foreign.header, self._mapping, self._preset
         at = mapping.find_positions(header, self.table.name)
         first_rows = list(islice(self._foreign.rows, PEEKED))
@@ -308,7 +308,7 @@ class MappedRows:
             yield from self._iterate_attention_answers(line, worker, cells, at, facts)
 
     def _build_whole_id_reader(self, places: dict[str, int]) -> WholeIdReader:
-        """Return the reader of the ids; it reads the file a second time if an id is a decimal."""
+        """Return the reader of the ids, which reads the file again if an id is a decimal."""
         mapping, wordings = self._mapping, self._foreign.wordings
         named = {
             name: places[name] for name in (mapping.worker, mapping.question) if name in places
@@ -321,20 +321,23 @@ class MappedRows:
         )
 
     def _read_answer(self, cell: str) -> str:
+        """Return the text in an answer cell, with or without its formatting as the preset says."""
         return self.formatting.read_answer(self._preset.cell(cell))
 
     def _read_row_id(self, cells: Sequence[str], places: dict[str, int]) -> str:
+        """Return the cleaned question id of a row; "" without a column of question ids."""
         name = self._mapping.question
         return (
             self._ids.clean_and_record(self.whole_ids.read_id(cells, places[name])) if name else ""
         )
 
     def _read_wording(self, cells: Sequence[str], places: dict[str, int]) -> str:
+        """Return the question's text in a row; "" without a column of question texts."""
         wording = cells[places[self._mapping.text]].strip() if self._mapping.text else ""
         return wording if self._preset.keeps_html else remove_formatting(wording)
 
     def _read_worker(self, cell: str) -> str:
-        """Return a worker's id; for Prolific's e-mail addresses the id in them, and count these."""
+        """Return a worker's id; for an e-mail address by Prolific the id in it, and count these."""
         worker = self._ids.clean_and_record(cell)
         if panel_id := extract_prolific_id(worker):
             self.n_mails += 1
@@ -370,7 +373,7 @@ class MappedRows:
     def _iterate_attention_answers(
         self, line: int, worker: str, cells: Sequence[str], at: dict[str, int], facts: AnswerFacts
     ) -> Iterator[tuple[AnswerRecord, int]]:
-        """Yield a worker's answers to the attention checks, and record which checks were passed."""
+        """Yield a worker's answers to the attention checks; record which checks were passed."""
         for column, right in self._mapping.checks:
             text = self._read_answer(cells[at[column]]).strip()
             text = "" if is_blank(text) else text
@@ -435,7 +438,7 @@ class MappedRows:
         )
 
     def _parse_time(self, cell: str) -> datetime | None:
-        """Parse an ISO 8601 time to UTC; None if it is no time or has no time zone."""
+        """Parse an ISO 8601 time to UTC, in the file's zone by default; None if invalid."""
         try:
             value = datetime.fromisoformat(cell.strip())
         except ValueError:
@@ -452,7 +455,7 @@ class MappedRows:
     def record_conflict(
         self, record: AnswerRecord, first_line: int, *, of_flag: bool = False
     ) -> None:
-        """Record an error: a worker answered a question twice, with different answers."""
+        """Record a conflict: a worker answered a question twice, with different answers."""
         key = (record.worker, first_line, record.line, of_flag)
         # The others are only counted: a file may contradict itself in every row.
         if key in self._conflicts or len(self._conflicts) < KEPT:
@@ -496,13 +499,3 @@ class MappedRows:
             else:
                 self.problems.add_code(None, None, "no_rows", what="answers")
         report_damaged_ids(self._ids, self.problems, self.table)
-
-
-def get_preset(
-    slug: str, *, keep_unfinished: bool = False, keep_html: bool = False, keep_ids: bool = False
-) -> Preset:
-    """Return the preset with this slug; ValueError, listing all slugs, for an unknown one."""
-    if slug not in PRESETS:
-        raise ValueError(f"there is no preset {slug!r}; there are {', '.join(PRESETS)}")
-    preset = replace(PRESETS[slug], keeps_html=keep_html, keeps_ids=keep_ids)
-    return preset.include_unfinished() if keep_unfinished else preset

@@ -85,7 +85,7 @@ def unwrap_records(document: Any, file: str) -> Any:
 
 
 def _unwrap_limesurvey_responses(responses: Any) -> list[dict[str, Any]]:
-    """Return the responses of a JSON export of LimeSurvey; [] for any other list.
+    """Return the responses in a JSON export of LimeSurvey; [] for any other value.
 
     Older versions wrap each response in an object under its id.
     """
@@ -100,6 +100,7 @@ def _unwrap_limesurvey_responses(responses: Any) -> list[dict[str, Any]]:
 
 
 def _is_nested(value: Any) -> bool:
+    """Return whether a JSON value is a list or an object."""
     return isinstance(value, list | dict)
 
 
@@ -141,7 +142,7 @@ def build_record_rows(record: dict[str, Any], file: str) -> list[Row] | None:
 
 
 def _find_answer_entries(record: dict[str, Any]) -> tuple[set[str], list[tuple[Any, Any]]] | None:
-    """Return the keys that hold a record's answers, and (worker, answer) pairs; None if none.
+    """Return (keys of a record's answers, their (worker, answer) pairs); None if not found.
 
     Data hubs have a list of objects with a worker and an answer, or one list of each.
     """
@@ -174,7 +175,7 @@ def _find_answer_entries(record: dict[str, Any]) -> tuple[set[str], list[tuple[A
 
 
 def _get_first_value(entry: dict[str, Any], keys: Sequence[str], *, or_empty: bool = False) -> Any:
-    """Return the first non-empty value under these keys; if all are empty, None or ""."""
+    """Return the first non-empty value under these keys; without one None (or "", `or_empty`)."""
     found = next((entry[key] for key in keys if entry.get(key) not in (None, "")), None)
     is_empty = found is None and or_empty and any(key in entry for key in keys)
     return "" if is_empty else found
@@ -257,7 +258,7 @@ def _group_responses(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 
 def _iterate_argilla_rows(record: dict[str, Any], file: str) -> Iterator[Row]:
-    """Yield a row for each user who responded to an Argilla record, a column per question.
+    """Yield a row for each user who responded to an Argilla record, with a column per question.
 
     Raises `InputError` if the responses have no user ids.
     """
@@ -368,7 +369,7 @@ def _iterate_doccano_rows(record: dict[str, Any], file: str) -> Iterator[Row]:
 
 
 def extract_annotator(file: str) -> str:
-    """Return the annotator in the name of a doccano file; `InputError` for common names.
+    """Return the annotator in the name of a doccano file; `InputError` for a common name.
 
     Raises `InputError` for a name that files of all annotators have.
     """

@@ -127,7 +127,7 @@ def _are_panel_ids(head: Head, column: str) -> bool:
 
 
 def _are_id_cells(head: Head, column: str) -> bool:
-    """Return whether a column's cells are mostly distinct and no sentences, as ids are."""
+    """Return whether a column's cells are all filled, mostly distinct and no sentences, as ids."""
     cells = head.get_cells(column)
     # Every row needs an id (`all`): an answer without a worker cannot be imported.
     different = len(set(cells))
@@ -147,7 +147,7 @@ def _find_columns(head: Head, names: Iterable[str]) -> list[str]:
 
 
 def _has_column(head: Head, names: Iterable[str]) -> bool:
-    """Return whether the table has a column with one of these names."""
+    """Return whether the table has a column with one of these normalised names."""
     return bool(_find_columns(head, names))
 
 
@@ -179,7 +179,7 @@ def propose_google_forms_mapping(head: Head) -> Mapping:
 
 
 def _is_score_column(head: Head, column: str) -> bool:
-    """Return whether a column has a score such as 3 / 10 in each row, of one number of points."""
+    """Return whether a column has a score such as 3 / 10 in each row, out of the same points."""
     scores = [SCORE.fullmatch(cell) for cell in head.get_values(column)]
     points = {score["points"] for score in scores if score}
     return all(scores) and len(points) == 1 and not is_question_text(column)
@@ -338,7 +338,7 @@ def is_incomplete_record(row: Row) -> bool:
 
 
 def _get_worker_panel(mapping: Mapping) -> str:
-    """Return the panel that the name of the worker column names; "" for others."""
+    """Return "Prolific" if the worker column is named after it, else ""."""
     return "Prolific" if "prolific" in mapping.worker.casefold() else ""
 
 

@@ -171,7 +171,7 @@ class Head:
         return list(dict.fromkeys(value for value in values if not is_blank(value)))[:SAMPLES]
 
     def find_column(self, *names: str) -> str:
-        """Return the first of these names that a column has; "" if none.
+        """Return the first column that has one of these names; "" if none has.
 
         Case, blanks and signs do not count.
         """
@@ -193,7 +193,7 @@ class Head:
 
 
 def read_head(given: Readable) -> Head:
-    """Read the beginning of a file: its header and up to 200 rows.
+    """Return the beginning of a file: its header and up to 200 rows.
 
     Malformed rows are skipped here; reading the whole file reports them.
     """
@@ -222,12 +222,12 @@ def is_header_missing(head: Head) -> bool:
 
 
 def _iterate_first_rows(table: ForeignTable) -> Iterator[Cells]:
-    """Return the cells of the first rows of a table."""
+    """Return an iterator of the cells of a table's first 200 rows."""
     return (cells for _, cells in islice(table.rows, PEEKED))
 
 
 def open_foreign_table(given: Readable, problems: Problems) -> ForeignTable:
-    """Open a file as a table; bad rows go to `problems` while the rows are read.
+    """Open a file of any tool as a table; bad rows go to `problems` while the rows are read.
 
     Raises `InputError` for a file that cannot be read as a whole.
     """
@@ -286,7 +286,7 @@ def _open_table(given: Readable, problems: Problems) -> ForeignTable:
 
 
 def _open_table_in_process(source: Source, problems: Problems) -> ForeignTable:
-    """Read a large file of objects as a table, in a separate process with limits."""
+    """Return a large file of objects as a table, read in a separate process with limits."""
     arguments = [source.name, source.sheet, source.header_row, source.names_corner]
     values = read_values_in_process(source, LAYING_FLAT, ["rows", *arguments])
     said = next(values)
@@ -309,7 +309,7 @@ def _open_table_in_process(source: Source, problems: Problems) -> ForeignTable:
 def open_table_here(
     source: Source, problems: Problems, *, is_alone: bool = False
 ) -> ForeignTable | None:
-    """Read a file as a table in this process; None if it must be read in a separate one.
+    """Return a file as a table, read in this process; None if it needs a separate one.
 
     None for a large table with objects of a tool in its cells, which only a process that `is_alone`
     reads.
@@ -355,7 +355,7 @@ def open_table_here(
 
 
 def _flatten_object_cells(table: ForeignTable, *, is_large: bool) -> ForeignTable | None:
-    """Convert cells that hold a tool's nested objects to one row per answer; else no change.
+    """Return a table with one row per answer, if cells hold a tool's objects; else unchanged.
 
     None for a large one with such objects.
     """

@@ -60,7 +60,7 @@ def _are_durations(values: Sequence[str]) -> bool:
 
 
 def compute_elapsed_seconds(begun: str, ended: str) -> float | None:
-    """Return the seconds between two times of one file; None if they are ambiguous.
+    """Return the seconds between two times of one file; None if invalid or ambiguous.
 
     None where one is no time, where the end is before the beginning or a month later, and where
     the order of day and month matters, and where the survey is anonymous.
@@ -79,7 +79,7 @@ def compute_elapsed_seconds(begun: str, ended: str) -> float | None:
 
 
 def _iterate_time_readings(cell: str) -> Iterator[tuple[str, datetime]]:
-    """Yield each (format, time) as which a cell can be read."""
+    """Yield (format, time) for each format in which a cell is a valid time."""
     text = " ".join(cell.split())
     try:
         time = datetime.fromisoformat(text)

@@ -57,7 +57,7 @@ def flatten_document(document: Any, file: str) -> FlatRows:
 
 
 def flatten_objects(items: Iterable[dict[str, Any]], file: str) -> FlatRows:
-    """Convert objects to table rows; objects of a known tool without answers have none.
+    """Convert objects to table rows; a known tool's object without answers has no row.
 
     Objects of a known shape without an answer, such as records without responses, have no row.
     """
@@ -126,7 +126,7 @@ def _get_task_data(item: dict[str, Any]) -> dict[str, Any] | None:
 def _iterate_task_rows(
     task: dict[str, Any], shown: dict[str, Any], types: dict[str, set[str]]
 ) -> Iterator[dict[str, str]]:
-    """Yield a row for each annotation of a Label Studio task, and record the field types."""
+    """Yield a row for each annotation of a Label Studio task; add its field types to `types`."""
     data = {name: format_json_value(value) for name, value in shown.items()}
     for annotation in task["annotations"]:
         if not isinstance(annotation, dict):
@@ -170,7 +170,7 @@ def _build_instance_row(item: dict[str, Any]) -> dict[str, str]:
 
 
 def read_label_studio_cell(cell: str) -> str:
-    """Return the answer text in a Label Studio cell: list entries become lines."""
+    """Return the answer text in a Label Studio cell: the entries of a list become lines."""
     value = parse_literal(cell)
     if isinstance(value, dict) and len(value) == 1 and set(value) <= {"choices", "text"}:
         [value] = value.values()
@@ -183,7 +183,7 @@ def read_label_studio_cell(cell: str) -> str:
 
 
 def _format_annotator(who: Any) -> str:
-    """Return the name of a person in an annotation."""
+    """Return the name of the annotator, which may be an object; "" without any."""
     if isinstance(who, dict):
         return next((format_json_value(who[key]) for key in PERSON if who.get(key)), "")
     return format_json_value(who)

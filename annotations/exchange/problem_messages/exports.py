@@ -15,7 +15,7 @@ def _advise_choosing_worker(values: Mapping[str, Any]) -> str:
 
 
 def _build_program_template(reason: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return a function that formats a reason and adds which program exported the file."""
+    """Return a function that formats a reason, preceded by the program that exported the file."""
 
     def fill_reason(values: Mapping[str, Any]) -> str:
         """Return the reason, filled with values, after the name of the program."""

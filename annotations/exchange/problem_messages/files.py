@@ -24,7 +24,7 @@ def _suggest_name(values: Mapping[str, Any]) -> str:
 
 
 def _suggest_option(values: Mapping[str, Any]) -> str:
-    """Return the command line's advice for a missing column, with the option that names it."""
+    """Return the command line's advice for a missing column; "" if no option names columns."""
     option = values["option"]
     if not option:
         return ""

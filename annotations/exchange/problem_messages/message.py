@@ -12,14 +12,14 @@ Text = str | Callable[[Mapping[str, Any]], str]
 
 @dataclass(frozen=True, slots=True)
 class ProblemMessage:
-    """Text templates of one problem code: reason, remedy, and the command line's remedy."""
+    """Text templates of one problem code: reason, remedy, and the remedy on the command line."""
 
     reason: Text
     remedy: Text = ""
     on_terminal: Text = ""
 
     def texts(self, values: Mapping[str, Any]) -> tuple[str, str, str]:
-        """Return reason, remedy and command line remedy, filled with values."""
+        """Return the reason, the remedy and the command line remedy, filled with values."""
         return (
             fill_template(self.reason, values),
             fill_template(self.remedy, values),

@@ -18,12 +18,7 @@ from annotations.exchange.facts import (
     read_answer_facts,
     read_model_request,
 )
-from annotations.exchange.header import (
-    OF_ANSWERS,
-    OF_MODEL_ANSWERS,
-    ColumnNames,
-    number_repeated_names,
-)
+from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames, map_extra_cells
 from annotations.exchange.ids import IdCleaner, is_blank
 from annotations.exchange.markup import FormattingReader
 from annotations.exchange.model_replies import (
@@ -94,7 +89,7 @@ class AnswerFile(_FileFacts):
 
     @property
     def hashes(self) -> dict[str, str]:
-        """Return SHA-256 hashes by name: of the file, and of options that changed its reading."""
+        """SHA-256 hashes by name: of the file, and of options that changed how it was read."""
         hashes = {"answers": self.sha256}
         if self.duplicates not in (None, Duplicates.REFUSE):
             hashes["duplicates"] = hashlib.sha256(self.duplicates.encode()).hexdigest()
@@ -106,7 +101,7 @@ class AnswerFile(_FileFacts):
 
     @property
     def ids(self) -> KnownIdReader:
-        """Worker and question ids of the answers, with which ids of a joined file are read."""
+        """Reader of a joined file's ids in the spelling of these answers."""
         pairs = ((record.worker, record.question) for record in self.records)
         return KnownIdReader(pairs, keeps=self.keeps_ids)
 
@@ -205,12 +200,12 @@ class AnswerRows:
 
     @property
     def is_own_export(self) -> bool:
-        """Return whether the file is an export of answers by this application."""
+        """Whether the file is Crowdgrade's own export of answers."""
         return OF_ANSWERS in self.table.marks
 
     @property
     def notes(self) -> list[str]:
-        """Return sentences on ignored columns, complete when all rows have been read."""
+        """Sentences on columns that were not read, complete when all rows have been read."""
         sentence = (
             "The grades in the file (columns run_...) were read over: a run computes them anew."
         )
@@ -246,7 +241,7 @@ class AnswerRows:
         self.n_rows = row + 1
 
     def record_conflict(self, record: AnswerRecord, first: int, *, of_flag: bool = False) -> None:
-        """Record an error: the row's text or rejection differs from an earlier row's."""
+        """Record a problem: an answer's text or rejection differs from an earlier row's."""
         pair = (record.worker, record.question)
         code = "rejection_differs" if of_flag else "answers_differ"
         self._checks.record_conflict(
@@ -254,7 +249,7 @@ class AnswerRows:
         )
 
     def record_two_panels(self, record: AnswerRecord, other: str) -> None:
-        """Record an error: one worker id occurs in two panels, so it may be two people."""
+        """Record a problem: one worker id occurs in two panels, so it may be two people."""
         assert record.facts is not None
         self.problems.add_code(
             record.line,
@@ -271,6 +266,7 @@ class AnswerRows:
         self._checks.raise_problems(self.n_rows, self.table)
 
     def _reread_rows(self) -> Iterator[Sequence[str]]:
+        """Return an iterator of the cells of all rows, read from the file again."""
         again = open_table(self._path, self._columns.build_answer_columns(), Problems(""))
         return (cells for _, cells, _ in again.rows)
 
@@ -314,9 +310,8 @@ def read_model_answers(
         asking = None
         if OF_MODEL_ANSWERS in table.marks:
             before = checks.problems.total
-            asking = read_model_request(
-                more[: len(ASKING)], partial(checks.problems.add_code, line)
-            )
+            note = partial(checks.problems.add_code, line)
+            asking = read_model_request(more[: len(ASKING)], note)
             if checks.problems.total > before:
                 continue
         if ids is not None:
@@ -368,16 +363,10 @@ def _find_finish_reason(cells: tuple[str, ...], kept_aside: Sequence[str]) -> st
     return ""
 
 
-def map_extra_cells(cells: tuple[str, ...], kept_aside: Sequence[str]) -> dict[str, str]:
-    """Return a row's further cells by column name, "" for columns beyond the row's end."""
-    cells += ("",) * (len(kept_aside) - len(cells))
-    return dict(zip(number_repeated_names(tuple(kept_aside)), cells, strict=True))
-
-
 def _build_file_facts(
     table: OpenTable, n_rows: int, n_empty: int, n_repeated: int
 ) -> tuple[str, str, str | None, int, int, int, tuple[str, ...], list[str]]:
-    """Return the fields of `_FileFacts`, in order, from a table whose rows have been read."""
+    """Return the values of the fields of `_FileFacts`, in order, for a table that was read."""
     return (
         table.name,
         table.sha256,
@@ -401,7 +390,7 @@ def normalise_text(text: str) -> str:
 
 
 def report_damaged_ids(notes: IdCleaner, problems: Problems, table: OpenTable) -> None:
-    """Raise `InputError` if there are problems, damaged ids first; else warn of damaged ids.
+    """Raise `InputError` if there are problems, damaged ids first; else warn of such ids.
 
     A spreadsheet may have merged several ids into one, and their answers then contradict each
     other.
@@ -413,7 +402,7 @@ def report_damaged_ids(notes: IdCleaner, problems: Problems, table: OpenTable) -
 
 
 class _RowChecker:
-    """Checks ids, text and status of each row of answers; records each error in `problems`."""
+    """Checker of ids, text and status in rows of answers; it records faults in `problems`."""
 
     def __init__(self, name: str, who: str) -> None:
         self.problems = Problems(name)
@@ -427,7 +416,7 @@ class _RowChecker:
     def number_ids(
         self, line: int, raw_who: str, raw_question: str, panel: str = ""
     ) -> tuple[str, str, int] | None:
-        """Return worker (or model), question and a number for the pair; None if an id is missing.
+        """Return (worker or model, question, number of the pair); None if an id is missing.
 
         The same name in two panels is two workers.
         """
@@ -445,7 +434,7 @@ class _RowChecker:
         return None
 
     def _number_id(self, which: int, raw: str, panel: str = "") -> tuple[str, int]:
-        """Return the cleaned id and its number, which is new for each id and panel."""
+        """Return (cleaned id, its number); an id has one number in each panel."""
         name = self._notes.clean_and_record(raw)
         numbers = self._numbers[which]
         of_panel = f"\0{panel}" if panel else ""
@@ -454,7 +443,7 @@ class _RowChecker:
         return numbered
 
     def is_short_enough(self, line: int, text: str) -> bool:
-        """Return whether an answer has at most 100,000 bytes; record a longer one."""
+        """Return whether an answer has at most 100,000 bytes; record a problem if not."""
         # A character has at most four bytes, so most answers need not be encoded to know.
         if len(text) <= LONGEST_ANSWER // 4 or (size := len(text.encode())) <= LONGEST_ANSWER:
             return True
@@ -488,7 +477,7 @@ class _RowChecker:
         *,
         choosable: bool = False,
     ) -> None:
-        """Record that two rows of the same answer contradict each other."""
+        """Record a problem: two rows with the same worker (or model) and question differ."""
         self.problems.add_code(
             line,
             None,

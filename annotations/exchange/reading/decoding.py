@@ -54,7 +54,7 @@ _ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
 
 
 def _mark_undecodable(error: UnicodeError) -> tuple[str, int]:
-    """Replace undecodable bytes by lone surrogates; an error handler for codecs."""
+    """Return lone surrogates for undecodable bytes, and their end (codec error handler)."""
     # Undecodable bytes become lone surrogates, which no decoder yields by itself: so the line and
     # the column of the first one are found in any encoding ("surrogateescape" knows no UTF-16).
     assert isinstance(error, UnicodeDecodeError)
@@ -102,7 +102,7 @@ class TextFile:
 
 
 def open_text(file: Readable) -> TextFile:
-    """Open a file as text after detecting its encoding; `InputError` if it is no text.
+    """Return a file as a `TextFile` with its detected encoding; `InputError` if it is no text.
 
     UTF-8 with and without byte order mark, UTF-16 and UTF-32 with one, UTF-16 without one where
     the first characters are ASCII, else Windows-1252 with a warning. Raises `InputError` for a
@@ -177,7 +177,7 @@ def _guess_utf16(head: bytes) -> str | None:
 
 
 def _test_encoding(handle: BinaryIO, encoding: str) -> tuple[bool, bool]:
-    """Return whether the whole file can be decoded, and whether it contains NUL characters."""
+    """Return (whether the whole file can be decoded, whether it contains NUL characters)."""
     decoder = codecs.getincrementaldecoder(encoding)()
     has_nul = False
     handle.seek(0)

@@ -120,7 +120,7 @@ def _guess_delimiter(line: str, next_lines: Sequence[str], columns: Sequence[Col
     line = line[:LONGEST_HEADER]  # csv would raise for a longer field
 
     def rate_delimiter(delimiter: str) -> tuple[int, bool, int]:
-        """Return the sort key of a delimiter: wanted columns, even rows, number of cells."""
+        """Return a delimiter's sort key: wanted columns, even rows, number of cells."""
         cells = next(csv.reader([line], delimiter=delimiter))
         fields = [clean_column_name(cell).casefold() for cell in cells]
         return (

@@ -37,7 +37,7 @@ class Duplicates(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DuplicatesByWorker:
-    """Rules for workers who answered a question twice: of some workers, and of all others."""
+    """Rules for workers who answered a question twice: own rules of some, one for all others."""
 
     default: Duplicates = Duplicates.REFUSE
     workers: Mapping[str, Duplicates] = field(default_factory=dict)
@@ -65,7 +65,7 @@ def parse_duplicate_rule(value: Any) -> DuplicateRule:
 
 
 def build_duplicate_rule(default: str, workers: Mapping[str, str]) -> DuplicateRule:
-    """Return the rule for all workers, with that of single workers where there are any."""
+    """Return the rule `default` for all workers, with the own rules of some workers if any."""
     if not workers:
         return Duplicates(default)
     own = {name: Duplicates(rule) for name, rule in workers.items()}
@@ -83,7 +83,7 @@ def should_replace(later: str, earlier: str, duplicates: Duplicates) -> bool:
 
 
 def describe_superseded(n_superseded: int, duplicates: DuplicateRule | None) -> list[str]:
-    """Return a sentence on the number of answers replaced by the same worker's other; [] if 0."""
+    """Return a sentence on the answers that gave way to another of the same worker; [] for 0."""
     if not n_superseded:
         return []
     rows = f"{n_superseded:,} rows answer" if n_superseded > 1 else "1 row answers"
@@ -126,7 +126,7 @@ def add_duplicates_options(parser: ArgumentParser, *, by_worker: bool = False) -
 
 
 def _parse_worker_rule(text: str) -> tuple[str, Duplicates]:
-    """Return (worker, rule) of an option WORKER=first or WORKER=last, for argparse."""
+    """Return (worker, rule) of WORKER=first or WORKER=last; ArgumentTypeError for other text."""
     worker, _, rule = text.rpartition("=")
     if not worker.strip() or rule not in tuple(Duplicates):
         raise ArgumentTypeError(f"{text!r} is no WORKER=first or WORKER=last")
@@ -136,5 +136,5 @@ def _parse_worker_rule(text: str) -> tuple[str, Duplicates]:
 def build_rule_from_options(
     default: Duplicates, workers: Iterable[tuple[str, Duplicates]]
 ) -> DuplicateRule:
-    """Return the rule of the options --duplicates and --duplicates-of."""
+    """Return the rule that the options --duplicates and --duplicates-of state."""
     return build_duplicate_rule(default, dict(workers))

@@ -140,7 +140,7 @@ def _acquire_lock(file: IO[bytes], name: str, deadline: float) -> None:
 
 
 def _try_lock(file: Any) -> bool:
-    """Try to lock a file; return False if another process holds the lock."""
+    """Lock a file and return True; return False if another process holds the lock."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -149,7 +149,7 @@ def _try_lock(file: Any) -> bool:
 
 
 def reencode_image(content: bytes, name: str, sender: object = None) -> CheckedImage:
-    """Decode an image and re-encode it: upright, without metadata, at most 1600 pixels a side.
+    """Return an image re-encoded: upright, without metadata, at most 1600 pixels a side.
 
     Raises `InputError` for a file that is too large, is no PNG, JPEG or WebP (by content, not
     name), claims too many pixels, moves or cannot be decoded to its end; `PicturesBusyError` for

@@ -28,7 +28,7 @@ class InspectHeader:
 
 
 def read_log_header(log: Any) -> InspectHeader:
-    """Return task, model and options from a log's header; empty values for missing ones."""
+    """Return task, model and options from an Inspect log's header; empty values if missing."""
     spec = log.get("eval") if isinstance(log, Mapping) else None
     if not isinstance(spec, Mapping):
         return InspectHeader()
@@ -86,7 +86,7 @@ def read_inspect_sample(
 
 @dataclass(frozen=True)
 class _MessageContent:
-    """Text, thinking and refusal in the content of a message."""
+    """Content of a message: its text, the thinking, and whether it is a refusal."""
 
     text: str = ""
     thinking: str = ""
@@ -94,13 +94,13 @@ class _MessageContent:
 
 
 class _SampleTexts:
-    """Reads texts of a sample, some of which are in its attachments."""
+    """Reader of the texts of a sample, some of which are in its attachments."""
 
     def __init__(self, attachments: Any) -> None:
         self._attachments = attachments if isinstance(attachments, Mapping) else {}
 
     def read_content(self, content: Any) -> _MessageContent:
-        """Return the content of a message: a text, or a list of parts."""
+        """Return the content of a message, which is a text or a list of parts."""
         if isinstance(content, str):
             return _MessageContent(self._resolve_attachment(content))
         parts = [part for part in content or () if isinstance(part, Mapping | str)]
@@ -136,7 +136,7 @@ class _SampleTexts:
         )
 
     def _resolve_attachment(self, text: str) -> str:
-        """Return a text, from the attachments if it refers to one."""
+        """Return a text; if it refers to an attachment, the attachment's text."""
         if not text.startswith(ATTACHMENT):
             return text
         found = self._attachments.get(text.removeprefix(ATTACHMENT))
@@ -144,7 +144,7 @@ class _SampleTexts:
 
 
 def _format_text(value: Any) -> str:
-    """Return a text, or the text of a number; "" for any other value."""
+    """Return a text, or the text of a whole number; "" for any other value."""
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
@@ -155,7 +155,7 @@ def _describe_error(error: Any) -> str:
 
 
 def _extract_scores(scores: Any) -> dict[str, Any]:
-    """Return the values of a sample's scores by scorer; {} without any."""
+    """Return {"scores": value of each score by scorer} of a sample; {} if it has none."""
     if not isinstance(scores, Mapping):
         return {}
     return {

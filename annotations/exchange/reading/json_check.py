@@ -16,7 +16,7 @@ from annotations.exchange.reading.source import make_bytes_source
 
 
 def check_json(name: str, has_repair: bool, most: int) -> Iterator[str]:
-    """Yield one line: the line numbers of the objects on standard input, as a JSON list.
+    """Yield the line numbers of the objects on standard input, as one JSON list.
 
     Raises `InputError` for what is no JSON.
     """

@@ -146,7 +146,7 @@ def list_object_lines(file: Readable, most: int, *, has_repair: bool) -> list[in
 
 
 def _read_text(file: Readable) -> tuple[TextFile, str]:
-    """Return a file opened as text, and its whole text with a line feed as line end."""
+    """Return (file opened as text, its whole text with line feeds as line ends)."""
     source = open_text(file)
     return source, "".join(source.iterate_lines("")).replace("\r\n", "\n").replace("\r", "\n")
 
@@ -154,7 +154,7 @@ def _read_text(file: Readable) -> tuple[TextFile, str]:
 def read_json_here(
     file: Readable, most: int, *, repair: bool = False, has_repair: bool = False
 ) -> JsonDocument:
-    """Read a JSON file of any size in this process; see `read_json`."""
+    """Read a file that is one JSON value in this process, whatever its size; see `read_json`."""
     source, text = _read_text(file)
     outline = build_outline(text, most, DEEPEST)
     if outline.n_values > most:
@@ -199,7 +199,7 @@ def read_json_here(
 
 
 def _refuse_deep_or_unwritable(name: str, text: str, outline: Outline) -> None:
-    """Raise `InputError` if JSON text is nested too deeply or has an invalid escape."""
+    """Raise `InputError` if JSON text is nested too deeply or has an unwritable escape."""
     if outline.deep:
         raise InputError.from_code(name, "json_too_deep", line=outline.deep)
     if line := find_unwritable_line(text):
@@ -314,7 +314,7 @@ class _JsonParser:
         return values
 
     def _take_comma_or_end(self, end: str, first: bool) -> bool:
-        """Return whether another member follows; read the comma before it or note its absence.
+        """Read the comma before the next member, or the end; return whether a member follows.
 
         The next token is then that member; at the end, the closing bracket has been taken.
         """
@@ -344,7 +344,7 @@ class _JsonParser:
         return True
 
     def _skip_to_next_token(self) -> int:
-        """Skip blanks and return the position of the next token."""
+        """Advance past blanks to the next token, and return its position."""
         self._skip_blanks()
         return self._at
 
@@ -355,7 +355,7 @@ class _JsonParser:
         self._at = blank.end()
 
     def _take_token(self, wanted: str) -> tuple[str, str]:
-        """Return kind and text of the next token and advance the position past it."""
+        """Return (kind, text) of the next token and advance past it; `wanted` is for messages."""
         if self._left is not None:
             self._left -= 1
             if self._left < 0:

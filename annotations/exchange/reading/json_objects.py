@@ -25,7 +25,7 @@ class _RepeatedKeyError(ValueError):
 
 
 def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build a dict from key and value pairs; raise an error for a key that occurs twice."""
+    """Return a dict from (key, value) pairs; `_RepeatedKeyError` for a key that occurs twice."""
     value = dict(pairs)
     if len(value) != len(pairs):
         keys = [key for key, _ in pairs]
@@ -100,7 +100,7 @@ def read_json_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int,
 
 
 def normalise_id(value: Any) -> str | None:
-    """Return an id (text or number) as text, trimmed and in NFC; "" for None, else None."""
+    """Return an id (text or number) as text in NFC; "" for None, None for another value."""
     if value is None:
         return ""
     if isinstance(value, str):

@@ -23,7 +23,7 @@ _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class _KeyLayout:
-    """The keys of an object that are wanted cells, and the positions of its further keys."""
+    """The keys of a line that are wanted cells, and the positions of its further keys."""
 
     wanted: tuple[str | None, ...]
     others: tuple[tuple[int, str], ...]
@@ -35,7 +35,7 @@ class TooManyKeysError(InputError):
 
 
 class _UnusableLineError(ValueError):
-    """Error: a line is valid JSON but not accepted; it has a problem code and values."""
+    """Internal error: a line is valid JSON but not accepted; it has a problem code and values."""
 
     def __init__(self, code: str, **values: str) -> None:
         super().__init__(PROBLEM_MESSAGES[code].texts(values)[0])
@@ -43,7 +43,7 @@ class _UnusableLineError(ValueError):
 
 
 def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Build a dict from key and value pairs; raise an error for a key that occurs twice."""
+    """Return a dict from (key, value) pairs; `_UnusableLineError` for a repeated key."""
     value = dict(pairs)
     if len(value) != len(pairs):
         repeated_key = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
@@ -52,7 +52,7 @@ def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _refuse_constant(name: str) -> str:
-    """Raise an error for NaN, Infinity and -Infinity, which JSON does not allow."""
+    """Raise `_UnusableLineError` for NaN, Infinity and -Infinity, which JSON does not allow."""
     raise _UnusableLineError("line_no_value", value=name)
 
 

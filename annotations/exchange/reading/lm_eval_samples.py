@@ -61,7 +61,7 @@ def _extract_texts(responses: Any) -> list[str] | None:
 
 
 def _read_request(arguments: Any) -> tuple[str, Mapping[str, Any]]:
-    """Return prompt and options of a sample's first request to the model; empty if missing."""
+    """Return (prompt, options) of a sample's first request to the model; empty if missing."""
     request: Any = None
     if isinstance(arguments, Mapping):
         request = arguments.get(FIRST_REQUEST)

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class NoTextError(Exception):
-    """Error: a sample has no text by the model, which only compared choices by likelihood."""
+    """Internal error: a sample has no text by the model, only likelihoods of choices."""
 
 
 @dataclass(frozen=True)

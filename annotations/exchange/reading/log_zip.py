@@ -33,7 +33,7 @@ class ZipEntry:
 
 
 def read_zip_entries(file: BinaryIO, name: str) -> dict[str, ZipEntry]:
-    """Return the entries by name, of several with one name the last; `InputError` if damaged."""
+    """Return a ZIP file's entries by name, the last of several; `InputError` if damaged."""
     entries: dict[str, ZipEntry] = {}
     try:
         with zipfile.ZipFile(file) as archive:
@@ -64,7 +64,7 @@ def read_entry(file: BinaryIO, name: str, entry: ZipEntry) -> bytes:
 
 
 def _open_part(file: BinaryIO, info: zipfile.ZipInfo) -> _CompressedPart:
-    """Return a file object of the compressed bytes of an entry."""
+    """Return a file object of the compressed bytes of an entry; ValueError if misplaced."""
     file.seek(info.header_offset)
     header = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
     if header[0] != b"PK\x03\x04":
@@ -101,7 +101,7 @@ class _CompressedPart:
         self._file, self._left = file, size
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most `size` bytes, all by default."""
+        """Return at most `size` of the remaining bytes, all of them by default."""
         wanted = self._left if size < 0 else min(size, self._left)
         data = self._file.read(wanted)
         self._left -= len(data)

@@ -23,7 +23,7 @@ _OVERLAP = 64
 
 @dataclass(frozen=True, slots=True)
 class MergedArea:
-    """Cells of one column that are merged: its position from 0, first and last row from 1."""
+    """Merged cells of one column: its position from 0, the first and last row from 1."""
 
     column: int
     first: int
@@ -31,7 +31,7 @@ class MergedArea:
 
 
 def find_merged_areas(archive: zipfile.ZipFile, part: str) -> list[MergedArea]:
-    """Return the areas of several rows in a sheet's part of a workbook, in the order of their rows.
+    """Return the merged areas of several rows in a sheet, in the order of their rows.
 
     Of an area of several columns only the first column is returned. [] without any and with more
     than 100,000.
@@ -57,7 +57,7 @@ def _parse_column_letters(letters: bytes) -> int:
 
 
 class MergedCellFiller:
-    """Fills the texts of rows from the merged areas of their sheet; rows come in their order."""
+    """Filler of the merged cells in a sheet's rows; the rows must come in their order."""
 
     def __init__(self, areas: Iterable[MergedArea]) -> None:
         self._waiting = list(areas)[::-1]

@@ -110,7 +110,7 @@ def recognise_log(source: Source) -> str:
 
 
 def convert_log(source: Source, tool: str, options: LogOptions) -> tuple[Source, LogSummary]:
-    """Return a log's answers as a source of model answers, and a summary of the log.
+    """Return a log's answers as a source of model answers, and the summary of the log.
 
     Raises `InputError` for a log that cannot be read.
     """
@@ -123,7 +123,7 @@ def convert_log(source: Source, tool: str, options: LogOptions) -> tuple[Source,
 
 
 def _find_model_name(source: Source) -> str:
-    """Return the model of a file of samples: from the results in its folder; "" without any."""
+    """Return the model of a file of samples, from the results in its folder; "" without any."""
     place = Path(source.place)
     # An upload has no folder: its place is its name.
     if not place.is_file():
@@ -155,7 +155,7 @@ def iterate_log_lines(file: BinaryIO, name: str, tool: str, options: LogOptions)
 
 
 def _build_export_row(record: LogRecord) -> dict[str, str]:
-    """Return an answer as a row of this application's export of model answers."""
+    """Return an answer as a row of Crowdgrade's own export of model answers."""
     return {
         "model": record.model,
         "question": record.question,
@@ -171,7 +171,7 @@ def _build_export_row(record: LogRecord) -> dict[str, str]:
 
 
 def _replace_non_finite(value: Any) -> Any:
-    """Return a JSON value with null for NaN and infinity, which logs may have."""
+    """Return a JSON value with null in place of NaN and infinity, which logs may have."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
@@ -182,7 +182,7 @@ def _replace_non_finite(value: Any) -> Any:
 def _iterate_inspect_answers(
     file: BinaryIO, name: str, options: LogOptions, about: LogSummary
 ) -> Iterator[LogRecord]:
-    """Yield the answers of an Inspect log, zipped or as JSON."""
+    """Yield the answers of an Inspect log, zipped or as JSON; add its facts to the summary."""
     is_zip = file.read(len(ZIP_MAGIC)) == ZIP_MAGIC
     file.seek(0)
     if is_zip:
@@ -215,7 +215,7 @@ def _iterate_inspect_answers(
 
 
 def _choose_question_id(sample: Mapping[str, Any], wanted: str, usual: str) -> tuple[str, str]:
-    """Return a sample's question id ("" if none), at the path `wanted` or `usual`; and the path."""
+    """Return a sample's (question id, path): at the path `wanted`, else `usual`; "" if none."""
     for path in (wanted, usual):
         value = find_value_at_path(sample, path) if path else None
         if isinstance(value, str | int) and not isinstance(value, bool):
@@ -226,7 +226,7 @@ def _choose_question_id(sample: Mapping[str, Any], wanted: str, usual: str) -> t
 def _iterate_lm_eval_answers(
     file: BinaryIO, name: str, options: LogOptions, about: LogSummary
 ) -> Iterator[LogRecord]:
-    """Yield the answers of a file of samples of lm-evaluation-harness."""
+    """Yield the answers of a file of samples of lm-evaluation-harness; count them in `about`."""
     if not options.model:
         raise InputError.from_code(name, "log_model_missing")
     about.task = re.sub(r"^samples_|(?:_\d{4}-\d\d-\d\dT[\d\-.]+)?\.jsonl?$", "", name)
@@ -281,7 +281,7 @@ def _iterate_lm_eval_samples(file: BinaryIO, name: str) -> Iterator[Any]:
 
 
 def _parse_log_json(content: bytes, name: str, place: str) -> Any:
-    """Return a JSON value; NaN and infinity are accepted, because both tools write them."""
+    """Return a parsed JSON value, NaN and infinity accepted; `InputError` if it is no JSON."""
     try:
         return json.loads(content.removeprefix(b"\xef\xbb\xbf"))
     except (ValueError, RecursionError) as error:

@@ -77,7 +77,7 @@ class QuestionTemplate(string.Template):
 
 @dataclass(frozen=True, slots=True)
 class MturkQuestion:
-    """A question of a HIT (task): its text, the HIT's Input cells, and its first line.
+    """A question of a HIT (task) or survey: its text, the HIT's Input cells, its first line.
 
     An attention check has its `right` answer.
     """
@@ -174,7 +174,7 @@ class MturkRows:
         self.n_fields = len(fields)
 
     def reread_whole_file(self) -> tuple[list[str], Iterator[list[str]]]:
-        """Read the file again; return its header in Mechanical Turk's spelling and all rows."""
+        """Read the file again; return (header in Mechanical Turk's spelling, its rows)."""
         table = open_table(self._path, (), Problems(self.table.name), MAY_LACK)
         rows = (list(cells) for _, _, cells in table.rows)
         first = list(islice(rows, 1))  # the header is known with the first row
@@ -220,7 +220,7 @@ class MturkRows:
         further_cells: dict[str, str],
         form_fields: dict[str, str],
     ) -> tuple[str, str, AnswerFacts] | None:
-        """Return HIT id, worker id and facts of an assignment; None if a cell is bad."""
+        """Return (HIT id, worker id, facts) of an assignment; None if a cell is bad."""
         n_problems = self.problems.total
         hit, worker = self._ids.clean_and_record(cells[0]), self._ids.clean_and_record(cells[1])
         for name, value in (("HITId", hit), ("WorkerId", worker)):
@@ -297,7 +297,7 @@ class MturkRows:
     def record_conflict(
         self, record: AnswerRecord, first_line: int, *, of_flag: bool = False
     ) -> None:
-        """Record an error: a worker did a task twice, with another answer or rejection."""
+        """Record a problem: a worker did a task twice, with another answer or rejection."""
         code = "assignment_rejection_differs" if of_flag else "assignments_differ"
         self.problems.add_code(
             record.line,

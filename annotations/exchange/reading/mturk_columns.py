@@ -168,7 +168,7 @@ def _matches_a_glob(name: str, globs: Iterable[str]) -> bool:
 
 
 class _ColumnObserver:
-    """Collects, row by row, the evidence of whether a form field is an answer."""
+    """Collector, row by row, of the evidence of whether a form field is an answer."""
 
     def __init__(self, column: AnswerColumn, n_before: int) -> None:
         self.column = column
@@ -177,7 +177,7 @@ class _ColumnObserver:
         self.n_filled = 0
 
     def add_cell(self, worker: str, text: str, aside: dict[str, str]) -> None:
-        """Add one row: the field's cell, the worker and the row's other cells."""
+        """Add the evidence of one row: the field's cell, the worker and the other cells."""
         value = text.strip()
         same = {
             name for name, cell in aside.items() if name.startswith(INPUT) and cell.strip() == value

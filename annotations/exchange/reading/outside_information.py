@@ -81,7 +81,7 @@ def read_workers(
 
 
 def read_worker_argument(argument: str, columns: ColumnNames = DEFAULT_COLUMNS) -> WorkerList:
-    """Return the workers named by a command line argument: a file's path or a list of ids.
+    """Return the workers that a command line argument names: a file's path or a list of ids.
 
     The text is the path of a file if there is one; else ids parted by commas, where one that holds
     a comma is quoted as in CSV. They have line 0. Raises `InputError` as `read_workers`, and for a

@@ -227,7 +227,7 @@ def _iterate_submission_replies(
 
 
 def _read_turn(problems: Problems, turn: Any, line: int) -> ConversationTurn:
-    """Return a turn; an empty answer and "[no answer]" become ""; errors go to `problems`."""
+    """Return a turn; its answer is "" if empty or "[no answer]"; faults go to `problems`."""
     if not isinstance(turn, JsonObject):
         problems.add_code(line, "turns", "turn_no_object")
         return ConversationTurn("", "")

@@ -86,7 +86,7 @@ class PromptFile:
 
 
 def read_prompts(file: Readable, *, repair: bool = False) -> PromptFile:
-    """Read a file of prompts; with `repair`, missing commas are added and listed.
+    """Read a file of prompts; with `repair`, add missing commas and list them.
 
     Ids and kinds of variation are trimmed and in NFC, ids that are numbers as they are written;
     languages also in small letters. Prompts are read unchanged. Further keys are ignored.

@@ -44,7 +44,7 @@ NO = ("false", "no", "0")
 
 @dataclass(frozen=True, slots=True)
 class QuestionColumns:
-    """Names that the columns of a file of questions or passages have."""
+    """Names of the columns in a file of questions or passages: question, text, passage."""
 
     question: str = "question"
     text: str = "text"
@@ -59,7 +59,7 @@ class QuestionColumns:
         return names
 
     def list_question_columns(self) -> tuple[Column, ...]:
-        """Return a question file's columns: question (or id), text, passage."""
+        """Return the columns of a file of questions: question (or id), text, passage."""
         return (
             Column("question", _list_names(self.question, "question", "id")),
             Column("text", (self.text,)),
@@ -171,10 +171,10 @@ def read_passages(
 
 
 def _build_fault_recorder(faults: list[CellFault]) -> FaultRecorder:
-    """Return a function that appends an error of a cell to the list `faults`."""
+    """Return a `FaultRecorder` that appends the faults of cells to the list `faults`."""
 
     def note(column: str, code: str, /, **values: Any) -> None:
-        """Append an error of a cell to the list."""
+        """Append the fault of a cell to the list."""
         faults.append((column, code, values))
 
     return note
@@ -243,7 +243,7 @@ def list_differences(one: QuestionRecord | PassageRecord, other: object) -> list
 def _build_question(
     line: int, cells: tuple[str, ...], further_cells: dict[str, str], faults: list[CellFault]
 ) -> QuestionRecord:
-    """Return the question record of a row; append errors of its cells to `faults`."""
+    """Return the question record of a row; append faults of its cells to `faults`."""
     name, text, passage = clean_id(cells[0]), cells[1].strip(), clean_id(cells[2])
     faults.extend(_check_text("question", name, text, LONGEST_QUESTION))
     choices = tuple(_take_list("choices", further_cells, faults, nested=False))
@@ -281,7 +281,7 @@ def _build_question(
 def _build_passage(
     line: int, cells: tuple[str, ...], further_cells: dict[str, str], faults: list[CellFault]
 ) -> PassageRecord:
-    """Return the passage record of a row; append errors of its cells to `faults`."""
+    """Return the passage record of a row; append faults of its cells to `faults`."""
     name, text = clean_id(cells[0]), cells[1].strip()
     faults.extend(_check_text("passage", name, text, LONGEST_PASSAGE))
     title, language = _take_id("title", further_cells), _take_id("language", further_cells)
@@ -304,7 +304,7 @@ def _build_passage(
 
 
 def _check_text(key: str, name: str, text: str, longest: int) -> Iterator[CellFault]:
-    """Yield errors for a missing id and for a text that is missing or too long."""
+    """Yield faults: a missing id, and a text that is missing or too long."""
     if not name:
         yield key, "record_id_missing", {"name": key}
     if not text:
@@ -315,14 +315,14 @@ def _check_text(key: str, name: str, text: str, longest: int) -> Iterator[CellFa
 
 
 def _check_lengths(record: object, *names: str) -> Iterator[CellFault]:
-    """Yield an error for each of the named fields that is longer than its limit."""
+    """Yield a fault for each of the named fields that is longer than its limit."""
     for name in names:
         if (size := len(getattr(record, name))) > LONGEST[name]:
             yield name, "value_too_long", {"name": name, "size": size, "most": LONGEST[name]}
 
 
 def _take_id(name: str, further_cells: dict[str, str]) -> str:
-    """Remove a cell from the further cells and return it trimmed and in NFC."""
+    """Remove a cell from the further cells and return it trimmed and in NFC; "" if absent."""
     return clean_id(further_cells.pop(name, ""))
 
 
@@ -337,12 +337,12 @@ def _take_word(
 
 
 def _build_word_fault(name: str, word: str, known: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """Return the problem code and its values for a word that is not in `known`."""
+    """Return (problem code, its values) for a word that is not in `known`."""
     return "word_unknown", {"name": name, "word": word[:40], "known": ", ".join(known)}
 
 
 def _take_text(name: str, further_cells: dict[str, str], faults: list[CellFault]) -> str:
-    """Remove a cell and return it trimmed; more than 20,000 characters are an error."""
+    """Remove a cell and return it trimmed; more than 20,000 characters are a fault."""
     text = further_cells.pop(name, "").strip()
     if len(text) > LONGEST_BESIDE:
         values = {"size": len(text), "most": LONGEST_BESIDE}

@@ -274,7 +274,7 @@ def _has_same_content(reply: SeveralAnswersReply, other: SeveralAnswersReply) ->
 
 
 def _list_content(reply: SeveralAnswersReply) -> tuple[Any, ...]:
-    """Return the fields of a reply that are equal if a line repeats it."""
+    """Return a reply's fields that are equal if a line repeats it: status, text, the rest."""
     parsed = (reply.answers, reply.confidence, reply.first_token, reply.logprobs)
     return (reply.status.value, normalise_text(reply.text), parsed)
 
@@ -400,7 +400,7 @@ def _read_first_token(entry: Any) -> FirstTokenScores | None:
 
 
 def _read_others(value: Any) -> tuple[int, float, float] | None:
-    """Return number, probability and entropy of unlisted tokens; None for a bad value."""
+    """Return (number, probability, entropy) of the unlisted tokens; None for a bad value."""
     if not isinstance(value, dict) or not isinstance(value.get("tokens"), int):
         return None
     return (
@@ -411,7 +411,7 @@ def _read_others(value: Any) -> tuple[int, float, float] | None:
 
 
 def _read_numbers(value: Any) -> tuple[float, ...] | None:
-    """Return the floats of a list or of an object by token; None for any other value."""
+    """Return the numbers of a list or of an object by token; None for any other value."""
     if isinstance(value, dict):
         value = list(value.values())
     if not isinstance(value, list):

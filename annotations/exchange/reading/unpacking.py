@@ -1,9 +1,9 @@
 """Unpack the rows of a workbook's sheet within limits, also as a separate program.
 
 ``python -m annotations.exchange.reading.unpacking SECONDS BYTES PART`` unpacks the workbook that is
-its standard input and prints what `unpack_sheet` yields, a JSON line each; PART is `WorkbookPart` as
-JSON. It ends at that processor time and at that much memory, see `bounded_process`: a few kilobytes of a
-workbook can ask for minutes.
+its standard input and prints what `unpack_sheet` yields, a JSON line each; PART is `WorkbookPart`
+as JSON. It ends at that processor time and at that much memory, see `bounded_process`: a few
+kilobytes of a workbook can ask for minutes.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _find_sheet_index(sheet: str, titles: Sequence[str]) -> int | None:
 
 
 def _build_merged_cell_filler(handle: BinaryIO, sheet: Any) -> MergedCellFiller:
-    """Return the reader that fills the merged cells of a sheet, row by row."""
+    """Return the filler of the merged cells of a sheet, for its rows in their order."""
     with zipfile.ZipFile(handle) as archive:
         # openpyxl reads no merged cells of a sheet that is too large to be held whole.
         return MergedCellFiller(find_merged_areas(archive, sheet._worksheet_path))

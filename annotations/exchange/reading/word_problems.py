@@ -133,7 +133,7 @@ def convert_to_umwp(problem: WordProblem) -> dict[str, Any]:
 
 
 def _restore_number(item: str) -> int | str:
-    """Return an id as an int if it consists of digits, else unchanged."""
+    """Return an id as an int if it consists of digits without leading zeros, else unchanged."""
     # Only if the number is written the same: 007 would come back as 7.
     return int(item) if item.isascii() and item.isdigit() and str(int(item)) == item else item
 

@@ -97,7 +97,7 @@ def _unpack(source: Source, part: WorkbookPart) -> Iterator[Sheet | SheetRow]:
 
 
 def _measure_unpacked_size(handle: BinaryIO, name: str) -> int:
-    """Return a workbook's uncompressed size in bytes; `InputError` if it is none or too large."""
+    """Return a workbook's unpacked size in bytes; `InputError` if it is none or too large."""
     head = handle.read(8)
     # The old .xls, or a workbook with a password, which is wrapped in the same format.
     if head == OLE:

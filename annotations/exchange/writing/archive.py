@@ -29,7 +29,7 @@ class ByteCollector:
         """Do nothing, because there is no open resource."""
 
     def take_bytes(self) -> bytes:
-        """Return the bytes written since the last call and remove them."""
+        """Return the bytes written since the last call, and forget them."""
         data = b"".join(self._pieces)
         self._pieces.clear()
         return data

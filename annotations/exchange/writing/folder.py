@@ -63,7 +63,7 @@ class OutputFolder:
             self._clean_up(keep_parents=done)
 
     def open(self, name: str) -> BinaryIO:
-        """Create a binary file in the folder; it is closed at the end of the `with` block.
+        """Return a new binary file in the folder; it is closed at the end of the `with` block.
 
         Raises ValueError for a name with a folder or one used already, `InputError` if the file
         cannot be created.
@@ -248,7 +248,7 @@ def format_csv_line(cells: Sequence[object]) -> str:
 
 
 def _format_csv_cell(value: object) -> str:
-    """Return a value as a CSV cell, quoted where necessary."""
+    """Return a value as a CSV cell, quoted where necessary; None as ""."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -276,7 +276,7 @@ def _format_number(value: object) -> str:
 
 
 def _convert_scalar(value: object) -> object:
-    """Convert a numpy scalar to a Python value; TypeError for anything else."""
+    """Return a numpy scalar as a Python value; TypeError for anything else."""
     item = getattr(value, "item", None)
     if item is None or getattr(value, "ndim", None):
         raise TypeError(f"{type(value).__name__} cannot be written")

@@ -37,17 +37,17 @@ class Table:
 
 
 def write_csv(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """Yield a table as CSV in UTF-8 with a byte order mark, lines ending in CR LF."""
+    """Yield the bytes of a table as CSV in UTF-8 with a byte order mark, lines ending in CR LF."""
     return _write_delimited(header, rows, ",")
 
 
 def write_tsv(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """Yield a table as TSV in UTF-8 with a byte order mark, lines ending in CR LF."""
+    """Yield the bytes of a table as TSV in UTF-8 with a byte order mark, lines ending in CR LF."""
     return _write_delimited(header, rows, "\t")
 
 
 def write_panel_csv(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """Yield a table as CSV for a panel, with texts made safe against spreadsheet formulas."""
+    """Yield the bytes of a table as CSV for a panel, its texts safe against formulas."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(header)
@@ -67,7 +67,7 @@ def write_lines(lines: Iterable[str]) -> Iterator[bytes]:
 
 
 def write_jsonl(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """Yield a table as JSON Lines in UTF-8, one object per row, with unchanged texts."""
+    """Yield the bytes of a table as JSON Lines in UTF-8, one object per row, texts unchanged."""
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
     piece, size = [], 0
     for row in rows:
@@ -85,7 +85,7 @@ def write_jsonl(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
 
 
 def _write_delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Iterator[bytes]:
-    """Yield a table as CSV or TSV, safe against formulas; `InputError` for a bad cell."""
+    """Yield the bytes of a table as CSV or TSV; `InputError` for a cell that cannot be written."""
     buffer = io.StringIO(newline="")
     # With this line end csv quotes \r and \n alike, so that both come back as they were.
     writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\r\n")
@@ -107,12 +107,12 @@ def _write_delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Itera
 
 
 def _write_xlsx(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """Yield a table as a workbook, with texts made safe against spreadsheet formulas."""
+    """Yield the bytes of a table as a workbook, its texts safe against spreadsheet formulas."""
     return write_xlsx(build_sheet_rows(header, rows))
 
 
 def build_sheet_rows(header: Sequence[str], rows: Rows) -> Iterator[Sequence[object]]:
-    """Yield header and rows of a sheet, with texts made safe against formulas."""
+    """Yield the header and the rows of a sheet, their texts safe against formulas."""
     yield [*(defuse_cell(name) for name in header), MARK]
     for row in rows:
         texts = [cell for cell in row if isinstance(cell, str)]
@@ -139,7 +139,7 @@ CONTENT_TYPES = {
 
 
 def find_format(path: Path, given: str | None = None) -> str:
-    """Return the format given by name, or else by the ending of the file's name.
+    """Return the format `given` by name, or else that of the file name's ending.
 
     Raises `InputError` for an ending that is none of them.
     """

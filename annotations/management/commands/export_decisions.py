@@ -44,7 +44,7 @@ class Command(DecisionCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write the list and print notes about it; exit status 2 if it cannot be written."""
+        """Write the list and print notes about it; CommandError (2) if it cannot be written."""
         version = self.find_version(options)
         try:
             user = self.find_decider(options, version) if options["by"] else None

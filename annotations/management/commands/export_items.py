@@ -68,7 +68,7 @@ class Command(QuestionSetCommand):
 
 
 def _iterate_votes(project: WritingProject) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of the file of votes: one for each vote on a problem."""
+    """Yield the rows of the file of votes (columns: `VOTES`), one for each vote on a problem."""
     problems = project.problems.select_related("original")
     for problem in problems.order_by("original__position", "number"):
         votes = problem.votes.select_related("validator").order_by("revision", "pk")

@@ -67,7 +67,7 @@ class Command(ImportCommand):
     def _import_standard_file(
         self, path: Path, options: dict[str, Any], columns: dict[str, Any]
     ) -> ImportReport:
-        """Import a file whose columns have the standard names; return the report."""
+        """Import a file with the standard column names or those of --columns; return the report."""
         return import_answers(
             self.find_question_set(options, create=options["create_questions"]),
             path,
@@ -81,7 +81,7 @@ class Command(ImportCommand):
         )
 
     def _import_mapped_file(self, options: dict[str, Any]) -> ImportReport:
-        """Import a file with a preset or column mapping; return the report."""
+        """Import a file of another tool with a preset and a column mapping; return the report."""
         if options["columns"]:
             raise CommandError("--columns: use --map with a preset", returncode=USAGE)
         arranged, preset, mapping = choose_preset_and_mapping(options["file"], options)

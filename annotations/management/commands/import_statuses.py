@@ -22,7 +22,7 @@ from annotations.panels.statuses import import_statuses
 
 
 class Command(DecisionCommand):
-    """Import the states of submissions from Prolific's export or its REST API."""
+    """Import the statuses of submissions from Prolific's export or its REST API."""
 
     help = (
         "Import the statuses of submissions of the question set SET from FILE, Prolific's "
@@ -57,7 +57,7 @@ class Command(DecisionCommand):
         return parser
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Import the states and print the report; exit status 2 for invalid input."""
+        """Import the statuses and print the report; CommandError (2) for invalid input."""
         version = self.find_version(options)
         user = self.find_decider(options, version) if options["by"] is not None else None
         if (options["file"] is None) != options["from_prolific"]:
@@ -74,7 +74,7 @@ class Command(DecisionCommand):
             self.stdout.write(line)
 
     def _request_submissions(self, version: QuestionSetVersion, study: str) -> Source:
-        """Return the submissions of a study from the REST API; warn that it is unverified."""
+        """Return a study's submissions from Prolific; warn that the interface is unverified."""
         client = Prolific()
         self.stderr.write(UNVERIFIED)
         return client.statuses(find_study(version, study))

@@ -26,14 +26,14 @@ class Command(QuestionSetCommand):
     help = "Show how many people are answering the question set SET, are done, or have left."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options: question set, and JSON as output."""
+        """Add the arguments: question set, and JSON as output."""
         super().add_arguments(parser)
         parser.add_argument(
             "--json", action="store_true", help="one JSON object with the counts by state"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the progress of the newest collection, as text or as JSON."""
+        """Print the progress of the set's newest collection, as text or as JSON."""
         question_set = self.find_question_set(options)
         collection = find_newest_collection(question_set)
         if collection is None:

@@ -121,7 +121,7 @@ class Command(QuestionSetCommand):
 
 
 def _read_panel_options(options: dict[str, Any]) -> dict[str, str]:
-    """Return the panel settings among the options; exit status 2 for invalid values."""
+    """Return the panel settings among the options; CommandError (2) for invalid values."""
     settings: dict[str, str] = {}
     for name in OF_PANEL:
         if options[name] is None:

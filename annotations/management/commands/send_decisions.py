@@ -32,7 +32,7 @@ class Command(DecisionCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Count or send the decisions; exit status 2 if the API is switched off, 1 for failures."""
+        """Count or send the decisions; CommandError with 2 if the API is off, 1 for failures."""
         version = self.find_version(options)
         self.find_decider(options, version)
         try:
