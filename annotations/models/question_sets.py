@@ -20,7 +20,7 @@ COPIED_OF_IMAGES = ("content", "media_type", "width", "height", "sha256")
 
 
 class QuestionSet(Record):
-    """Questions that are asked together, in versions; the unit of sharing and grading.
+    """A set of questions that are asked together, in versions; the unit of sharing and grading.
 
     `team` is the team that edits it with the owner, None without one. `earlier_wave` is the set
     that it repeats, None if it repeats none; `wave_people` states who may answer then.

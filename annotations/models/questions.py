@@ -117,7 +117,7 @@ class Question(Item):
     """
 
     class Kind(models.TextChoices):
-        """How a question is answered (text, span, choice), which decides how answers match."""
+        """Way in which a question is answered, by which its answers are matched."""
 
         FREE = "free", "free text"
         SHORT = "short", "short text"

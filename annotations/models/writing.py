@@ -124,7 +124,7 @@ class WritingMember(Invited):
 
 
 class WrittenProblem(Record):
-    """Problem written from a question, meant to have no answer.
+    """Problem written from a question so that it has no answer.
 
     `number` counts the problems of one question; the id in files contains it. `revision` counts how
     often it was submitted; a vote is about one revision. `category` is the author's reason why

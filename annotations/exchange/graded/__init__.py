@@ -5,7 +5,7 @@ reads those that are tables, `semeval` the one that is XML, `reading` any of the
 (`records`); `labels` converts labels to grades.
 """
 
-from annotations.exchange.graded.labels import Labels
+from annotations.exchange.graded.labels import LabelGrades
 from annotations.exchange.graded.layouts import LAYOUTS, GradedLayout, get_graded_layout
 from annotations.exchange.graded.reading import ACCEPTED, read_marked_answers
 from annotations.exchange.graded.records import GradedAnswer, MarkedAnswer, MarkedFile
@@ -17,7 +17,7 @@ __all__ = [
     "NAMED",
     "GradedAnswer",
     "GradedLayout",
-    "Labels",
+    "LabelGrades",
     "MarkedAnswer",
     "MarkedFile",
     "get_graded_layout",

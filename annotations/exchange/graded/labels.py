@@ -12,23 +12,23 @@ from annotations.exchange.reading.answers import normalise_text
 
 
 @dataclass(frozen=True)
-class Labels:
+class LabelGrades:
     """Table of the numeric grade of each label; case and outer spaces of a label are ignored."""
 
     values: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, text: str) -> Labels:
+    def parse(cls, text: str) -> LabelGrades:
         """Parse `correct=1,partial=.5` to a table of grades; a label with a comma is quoted.
 
         Raises ValueError, with a sentence for the user, for an entry without "=" or label, a value
         that is no finite number, and a label that is named twice.
         """
-        return cls(dict(_parse_entries(text)) if text.strip() else {})
+        return cls(dict(_parse_label_entries(text)) if text.strip() else {})
 
-    def add_defaults(self, others: Mapping[str, float]) -> Labels:
+    def add_defaults(self, others: Mapping[str, float]) -> LabelGrades:
         """Return a table of these grades, with those of `others` for labels that it lacks."""
-        return Labels(
+        return LabelGrades(
             {**{normalise_label(label): value for label, value in others.items()}, **self.values}
         )
 
@@ -53,7 +53,7 @@ def parse_finite_number(mark: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _parse_entries(text: str) -> Iterator[tuple[str, float]]:
+def _parse_label_entries(text: str) -> Iterator[tuple[str, float]]:
     """Yield (label, grade) of each entry of `correct=1,...`; ValueError for an invalid entry."""
     try:
         rows = list(csv.reader(io.StringIO(text), strict=True, skipinitialspace=True))

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from annotations.exchange.graded.labels import Labels, normalise_label, parse_finite_number
+from annotations.exchange.graded.labels import LabelGrades, normalise_label, parse_finite_number
 from annotations.exchange.graded.layouts import get_graded_layout
 from annotations.exchange.problems import InputError, Problem
 
@@ -99,12 +99,12 @@ class MarkedFile:
             have = "1 question has" if n_alone == 1 else f"{n_alone:,} questions have"
             yield f"{have} one graded answer only, with nothing to compare it with."
 
-    def compute_grades(self, labels: Labels | None = None) -> list[GradedAnswer]:
+    def compute_grades(self, labels: LabelGrades | None = None) -> list[GradedAnswer]:
         """Return the answers with numeric grades, each the mean of the answer's marks.
 
         Raises `InputError` with a problem for each label without a value, at its first line.
         """
-        grade_table = (labels or Labels()).add_defaults(get_graded_layout(self.layout).labels)
+        grade_table = (labels or LabelGrades()).add_defaults(get_graded_layout(self.layout).labels)
         grades = {
             mark: grade_table.convert_mark(mark) for answer in self.answers for mark in answer.marks
         }
@@ -121,7 +121,9 @@ class MarkedFile:
             for answer in self.answers
         ]
 
-    def _build_label_problems(self, unknown: list[str], grade_table: Labels) -> Iterator[Problem]:
+    def _build_label_problems(
+        self, unknown: list[str], grade_table: LabelGrades
+    ) -> Iterator[Problem]:
         """Yield a problem for each label whose numeric grade is unknown."""
         wanted = {normalise_label(mark): mark for mark in unknown}
         known = [f"{label}={value:g}" for label, value in grade_table.values.items()]

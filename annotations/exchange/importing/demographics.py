@@ -129,11 +129,13 @@ def import_demographics(
         target = find_answered_version(question_set if dry_run else lock_question_set(question_set))
         submissions = load_submissions(target)
         stored = _load_answer_keys(submissions, file)
-        join = DemographicJoin.from_workers(file, submissions, _count_replaced(stored, file))
+        join = DemographicJoin.from_workers(
+            file, submissions, _count_replaced_workers(stored, file)
+        )
         problems = Problems(file.name)
         record_join_problems(problems, join, rule, file.mapping.worker)
         problems.raise_if_any()
-        changes = _collect_changes(stored, file)
+        changes = _collect_answer_changes(stored, file)
         rejected = join.affected if rule == StatusRule.APPLY else ()
         n_flagged = _mark_answers_rejected(
             changes, [key for name in rejected for key in submissions[name]]
@@ -162,7 +164,7 @@ def preview_join(question_set: QuestionSet, file: DemographicFile) -> Demographi
     """Return the join of a demographic export with the stored answers, without storing it."""
     submissions = load_submissions(find_answered_version(question_set))
     stored = _load_answer_keys(submissions, file)
-    return DemographicJoin.from_workers(file, submissions, _count_replaced(stored, file))
+    return DemographicJoin.from_workers(file, submissions, _count_replaced_workers(stored, file))
 
 
 def find_answered_version(question_set: QuestionSet) -> QuestionSetVersion | None:
@@ -213,7 +215,7 @@ def _load_answer_keys(submissions: Mapping[str, Sequence[int]], file: Demographi
     return found
 
 
-def _count_replaced(stored: _Stored, file: DemographicFile) -> dict[str, int]:
+def _count_replaced_workers(stored: _Stored, file: DemographicFile) -> dict[str, int]:
     """Return the number of workers whose stored value differs from the file's, by column."""
     replaced: dict[str, set[str]] = {}
     for name, text in stored:
@@ -240,7 +242,7 @@ class _AnswerChange:
         return any(self.before.get(name) != cell for name, cell in self.cells.items())
 
 
-def _collect_changes(stored: _Stored, file: DemographicFile) -> dict[int, _AnswerChange]:
+def _collect_answer_changes(stored: _Stored, file: DemographicFile) -> dict[int, _AnswerChange]:
     """Return the changes that the file's cells make to the participants' answers, by answer key."""
     return {
         key: _AnswerChange(name, json.loads(text), file.rows[name].cells)

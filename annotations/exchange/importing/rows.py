@@ -72,7 +72,7 @@ class PreparedRows:
     ) -> None:
         """Write (number, values) rows to the temporary table; they are inserted by number."""
         self.model, self.names, self.numbered = model, tuple(names), tuple(numbered)
-        self._fields = _map_fields(model)
+        self._fields = _map_model_fields(model)
         self._table = f"temp.rows_ahead_{next(_NUMBERS)}"
         connection = connections[DEFAULT_DB_ALIAS]
         prepare = _build_converters(self._fields, names, connection)
@@ -176,14 +176,14 @@ def _begin_deferred(connection: BaseDatabaseWrapper) -> Iterator[None]:
         cursor.execute("COMMIT")
 
 
-def _map_fields(model: type[models.Model]) -> dict[str, Any]:
+def _map_model_fields(model: type[models.Model]) -> dict[str, Any]:
     """Return the concrete fields of a model, except the primary key, by name."""
     return {f.name: f for f in model._meta.concrete_fields if not f.primary_key}
 
 
 def _require_all_fields(model: type[models.Model], names: Sequence[str]) -> dict[str, Any]:
     """Return a model's fields except the key; ValueError unless `names` lists each once."""
-    fields = _map_fields(model)
+    fields = _map_model_fields(model)
     if fields.keys() != {*names} or len(fields) != len(names):
         raise ValueError(f"the fields of {model.__name__} are {', '.join(fields)}")
     return fields

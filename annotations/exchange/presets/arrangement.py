@@ -177,7 +177,7 @@ def find_header_row(rows: Sequence[Row]) -> int:
     It is the first that fills nearly as many cells as the fullest row, if most of them are texts:
     titles and notes above a table fill few.
     """
-    counts = [_count_filled(cells) for _, cells in rows]
+    counts = [_count_filled_cells(cells) for _, cells in rows]
     if len(rows) < 2:
         return 0
     fullest = max(counts[1:])
@@ -188,7 +188,7 @@ def find_header_row(rows: Sequence[Row]) -> int:
     return 0
 
 
-def _count_filled(cells: Sequence[str]) -> int:
+def _count_filled_cells(cells: Sequence[str]) -> int:
     """Return the number of filled cells; an empty first cell counts if all others are filled."""
     filled = [bool(cell.strip()) for cell in cells]
     return sum(filled) + (len(filled) > FEWEST_TEXTS - 1 and not filled[0] and all(filled[1:]))
@@ -259,10 +259,10 @@ def _find_header_line(records: Sequence[Row]) -> int:
     # A header that is only shorter than its rows is no title; its reader reports the difference.
     if any(sum(map(bool, map(str.strip, cells))) > FULL * width for cells in above):
         return 0
-    return row if above and not _is_declaration(above) else 0
+    return row if above and not _is_separator_declaration(above) else 0
 
 
-def _is_declaration(rows: Sequence[Sequence[str]]) -> bool:
+def _is_separator_declaration(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the rows above the header are only a spreadsheet's line "sep=;"."""
     return all("".join(cells).replace(" ", "").casefold().startswith("sep=") for cells in rows)
 

@@ -28,7 +28,7 @@ from annotations.exchange.presets.columns import (
 )
 from annotations.exchange.presets.known_names import ANSWERS, OF_PANEL, QUESTIONS
 from annotations.exchange.presets.mapping import Mapping
-from annotations.exchange.presets.preset import Preset, Row, Times, get_named_cell
+from annotations.exchange.presets.preset import Preset, Row, TimeColumns, get_named_cell
 from annotations.exchange.presets.survey_tools import TOOLS
 from annotations.exchange.presets.table import Head
 from annotations.exchange.presets.tools import CANCELLED, read_label_studio_cell
@@ -145,7 +145,7 @@ def _find_trial_reason(row: Row) -> str:
     return SPAM if status in SPAM_STATUSES else ""
 
 
-def _is_unfinished(row: Row) -> bool:
+def _is_unfinished_response(row: Row) -> bool:
     """Return whether a respondent did not finish the Qualtrics survey."""
     finished = get_named_cell(row, "Finished").casefold()
     if finished:
@@ -320,9 +320,9 @@ PRESETS = {
             _propose_qualtrics_mapping,
             panel=_get_worker_panel,
             left_out=_find_trial_reason,
-            unfinished=_is_unfinished,
+            unfinished=_is_unfinished_response,
             is_fixed=True,
-            times=Times(("StartDate",), ("EndDate",), ("Duration (in seconds)",)),
+            times=TimeColumns(("StartDate",), ("EndDate",), ("Duration (in seconds)",)),
         ),
         Preset(
             "label-studio",
@@ -333,7 +333,7 @@ PRESETS = {
             is_fixed=True,
             cell=read_label_studio_cell,
             left_out=_find_cancellation_reason,
-            times=Times((), ("created_at",), ("lead_time",)),
+            times=TimeColumns((), ("created_at",), ("lead_time",)),
         ),
         Preset(
             "potato",

@@ -44,13 +44,13 @@ def propose_otree_mapping(head: Head) -> Mapping:
         return Mapping(worker, "", tuple(name for name in written if name not in shown) or written)
     shown = [name for name in written if is_constant_by_question(head, question, name)]
     texts = [name for name in written if name not in shown]
-    asked = next((name for name in texts if _identifies_rounds(head, worker, name)), "")
+    asked = next((name for name in texts if _identifies_each_round(head, worker, name)), "")
     if not shown and asked and len(texts) > 1:
         return Mapping(worker, asked, tuple(name for name in texts if name != asked))
     return Mapping(worker, question, tuple(texts) or written, shown[0] if texts and shown else "")
 
 
-def _identifies_rounds(head: Head, worker: str, column: str) -> bool:
+def _identifies_each_round(head: Head, worker: str, column: str) -> bool:
     """Return whether a column's texts identify the rounds: each occurs once per participant."""
     pairs = list(zip(head.get_cells(worker), head.get_cells(column), strict=True))
     texts = {text for _, text in pairs}

@@ -327,9 +327,8 @@ class MappedRows:
     def _read_row_id(self, cells: Sequence[str], places: dict[str, int]) -> str:
         """Return the cleaned question id of a row; "" without a column of question ids."""
         name = self._mapping.question
-        return (
-            self._ids.clean_and_record(self.whole_ids.read_id(cells, places[name])) if name else ""
-        )
+        cell = self.whole_ids.read_id(cells, places[name]) if name else ""
+        return self._ids.clean_and_record(cell)
 
     def _read_wording(self, cells: Sequence[str], places: dict[str, int]) -> str:
         """Return the question's text in a row; "" without a column of question texts."""

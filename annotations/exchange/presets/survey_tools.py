@@ -18,7 +18,7 @@ from annotations.exchange.presets.columns import (
 )
 from annotations.exchange.presets.known_names import OF_PANEL, QUESTIONS, rank_worker_name
 from annotations.exchange.presets.mapping import Mapping
-from annotations.exchange.presets.preset import Preset, Row, Times, get_named_cell
+from annotations.exchange.presets.preset import Preset, Row, TimeColumns, get_named_cell
 from annotations.exchange.presets.table import Head
 
 TIMESTAMPS = normalise_names(
@@ -136,7 +136,7 @@ def _are_id_cells(head: Head, column: str) -> bool:
     )
 
 
-def _find_columns(head: Head, names: Iterable[str]) -> list[str]:
+def _find_columns_named(head: Head, names: Iterable[str]) -> list[str]:
     """Return the columns whose name or label is among these normalised names."""
     wanted = frozenset(names)
     return [
@@ -146,9 +146,9 @@ def _find_columns(head: Head, names: Iterable[str]) -> list[str]:
     ]
 
 
-def _has_column(head: Head, names: Iterable[str]) -> bool:
+def _has_column_named(head: Head, names: Iterable[str]) -> bool:
     """Return whether the table has a column with one of these normalised names."""
-    return bool(_find_columns(head, names))
+    return bool(_find_columns_named(head, names))
 
 
 def _is_long_table(head: Head) -> bool:
@@ -187,12 +187,15 @@ def _is_score_column(head: Head, column: str) -> bool:
 
 def is_survey_monkey_export(head: Head) -> bool:
     """Return whether a file comes from SurveyMonkey, by its respondent and collector ids."""
-    return _has_column(head, RESPONDENTS) and _has_column(head, COLLECTORS)
+    return _has_column_named(head, RESPONDENTS) and _has_column_named(head, COLLECTORS)
 
 
 def propose_survey_monkey_mapping(head: Head) -> Mapping:
     """Return the column mapping of an export of SurveyMonkey."""
-    respondents, collectors = _find_columns(head, RESPONDENTS), _find_columns(head, COLLECTORS)
+    respondents, collectors = (
+        _find_columns_named(head, RESPONDENTS),
+        _find_columns_named(head, COLLECTORS),
+    )
     return propose_survey_mapping(head, [*respondents, *collectors], respondents, FIRST_NAMED)
 
 
@@ -213,29 +216,35 @@ def propose_typeform_mapping(head: Head) -> Mapping:
 
 def is_microsoft_forms_export(head: Head) -> bool:
     """Return whether a file comes from Microsoft Forms, by its id and time columns."""
-    return _has_column(head, BEGUN) and _has_column(head, ENDED) and _has_column(head, {"id"})
+    return (
+        _has_column_named(head, BEGUN)
+        and _has_column_named(head, ENDED)
+        and _has_column_named(head, {"id"})
+    )
 
 
 def propose_microsoft_forms_mapping(head: Head) -> Mapping:
     """Return the column mapping of an export of Microsoft Forms."""
-    own = _find_columns(head, {"id", *BEGUN, *ENDED})
-    return propose_survey_mapping(head, own, _find_columns(head, {"id"}))
+    own = _find_columns_named(head, {"id", *BEGUN, *ENDED})
+    return propose_survey_mapping(head, own, _find_columns_named(head, {"id"}))
 
 
 def is_lime_survey_export(head: Head) -> bool:
     """Return whether a file comes from LimeSurvey, by its submission date and last page."""
-    return _has_column(head, SUBMITTED) and _has_column(head, LAST_PAGE)
+    return _has_column_named(head, SUBMITTED) and _has_column_named(head, LAST_PAGE)
 
 
 def propose_lime_survey_mapping(head: Head) -> Mapping:
     """Return the column mapping of a LimeSurvey export; the access code may be the worker's id."""
-    own = _find_columns(head, {*SUBMITTED, *LAST_PAGE, *TOKENS, *map(normalise_name, OF_LIME)})
+    own = _find_columns_named(
+        head, {*SUBMITTED, *LAST_PAGE, *TOKENS, *map(normalise_name, OF_LIME)}
+    )
     own += [
         name
         for name in head.header
         if TIMING.search(name) or normalise_name(name).startswith(("seed", "startlang", "refurl"))
     ]
-    return propose_survey_mapping(head, own, _find_columns(head, TOKENS))
+    return propose_survey_mapping(head, own, _find_columns_named(head, TOKENS))
 
 
 def remove_question_code(name: str) -> str:
@@ -255,16 +264,16 @@ def is_redcap_export(head: Head) -> bool:
     """Return whether a file comes from REDCap, with raw values or with labels."""
     is_record = bool(head.header) and normalise_name(head.header[0]) in ("recordid", "studyid")
     complete = [name for name in head.header if re.search(r"_complete$|^Complete\?(\.\d+)?$", name)]
-    is_named = is_record or _has_column(head, OF_RECORDS - {"eventname"})
+    is_named = is_record or _has_column_named(head, OF_RECORDS - {"eventname"})
     return is_named and bool(complete) and not _is_long_table(head)
 
 
 def propose_redcap_mapping(head: Head) -> Mapping:
     """Return the column mapping of a REDCap export; checkboxes and completion are no answers."""
-    own = _find_columns(head, OF_RECORDS)
+    own = _find_columns_named(head, OF_RECORDS)
     own += [name for name in head.header if CHECKBOX.search(name) or _is_completion_column(name)]
     return propose_survey_mapping(
-        head, own, _find_columns(head, {"redcapsurveyidentifier", "surveyidentifier"})
+        head, own, _find_columns_named(head, {"redcapsurveyidentifier", "surveyidentifier"})
     )
 
 
@@ -295,7 +304,7 @@ def propose_gorilla_mapping(head: Head) -> Mapping:
         return Mapping(worker, question, (answer,), text if text != question else "")
     # Gorilla's own columns come first, up to this one.
     last = head.header.index(head.find_column("Task Version") or private)
-    own = [*head.header[: last + 1], *_find_columns(head, GORILLA_ROWS)]
+    own = [*head.header[: last + 1], *_find_columns_named(head, GORILLA_ROWS)]
     own += [name for name in head.header if name.endswith(("-quantised", "-text"))]
     return Mapping(
         worker, "", find_answer_columns(head, [name for name in head.header if name not in own])
@@ -351,7 +360,7 @@ TOOLS = (
         propose_survey_monkey_mapping,
         panel=_get_worker_panel,
         unfinished=has_unfinished_status,
-        times=Times(("Start Date", "Date Created"), ("End Date", "Date Modified")),
+        times=TimeColumns(("Start Date", "Date Created"), ("End Date", "Date Modified")),
     ),
     Preset(
         "typeform",
@@ -361,7 +370,7 @@ TOOLS = (
         propose_typeform_mapping,
         panel=_get_worker_panel,
         unfinished=has_unfinished_status,
-        times=Times(("Start Date (UTC)",), ("Submit Date (UTC)",), zone="UTC"),
+        times=TimeColumns(("Start Date (UTC)",), ("Submit Date (UTC)",), zone="UTC"),
     ),
     Preset(
         "microsoft-forms",
@@ -370,7 +379,7 @@ TOOLS = (
         is_microsoft_forms_export,
         propose_microsoft_forms_mapping,
         panel=_get_worker_panel,
-        times=Times(
+        times=TimeColumns(
             ("Start time", "Startzeit", "Heure de début", "Hora de inicio", "Ora di inizio"),
             (
                 *("Completion time", "Fertigstellungszeit", "Heure de fin"),
@@ -386,7 +395,7 @@ TOOLS = (
         propose_lime_survey_mapping,
         panel=_get_worker_panel,
         unfinished=is_unsubmitted_response,
-        times=Times(
+        times=TimeColumns(
             ("startdate", "Date started", "startdate. Date started"),
             ("submitdate", "Date submitted", "submitdate. Date submitted"),
             ("interviewtime", "Total time", "interviewtime. Total time"),

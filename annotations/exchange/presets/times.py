@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from annotations.exchange.column_names import normalise_name
 from annotations.exchange.presets.cells import holds_for_most, is_epoch, is_number
-from annotations.exchange.presets.preset import Times
+from annotations.exchange.presets.preset import TimeColumns
 from annotations.exchange.presets.table import Head
 
 DAYS = ("%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y")
@@ -22,13 +22,13 @@ _START = re.compile(
 """Part of the name of a column of times at which an answer was begun."""
 
 
-def find_time_columns(head: Head, times: Times) -> tuple[str, ...]:
+def find_time_columns(head: Head, times: TimeColumns) -> tuple[str, ...]:
     """Return the columns of a file that hold times or durations, by the names of its preset."""
     names = (*times.started, *times.submitted, *times.seconds)
     return tuple(dict.fromkeys(filter(None, (head.find_column(name) for name in names))))
 
 
-def classify_time_columns(head: Head, columns: Iterable[str], known: Times) -> Times:
+def classify_time_columns(head: Head, columns: Iterable[str], known: TimeColumns) -> TimeColumns:
     """Return which of the chosen columns hold start times, submission times and durations.
 
     Names of the preset (`known`) go first. Numbers are durations in seconds. Of the others those
@@ -51,7 +51,7 @@ def classify_time_columns(head: Head, columns: Iterable[str], known: Times) -> T
             others.append(column)
     if not started and not submitted and len(others) > 1:
         started.append(others.pop(0))
-    return Times(tuple(started), (*submitted, *others), tuple(seconds), known.zone)
+    return TimeColumns(tuple(started), (*submitted, *others), tuple(seconds), known.zone)
 
 
 def _are_durations(values: Sequence[str]) -> bool:

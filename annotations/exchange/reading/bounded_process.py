@@ -78,7 +78,7 @@ def run_and_read_lines(
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             # Libraries for arrays, which openpyxl loads, reserve memory for each of their threads.
-            env={"PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1", **_read_environment()},
+            env={"PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1", **_select_environment()},
         )
         assert process.stdout is not None
         last_line: dict[str, Any] | None = None
@@ -133,7 +133,7 @@ def _copy_to_temporary_file(handle: BinaryIO) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _read_environment() -> dict[str, str]:
+def _select_environment() -> dict[str, str]:
     """Return the environment variables of the reading process: PATH, HOME, TMPDIR."""
     return {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
 

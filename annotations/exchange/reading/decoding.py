@@ -140,7 +140,7 @@ def _find_encoding(handle: BinaryIO, name: str) -> tuple[str, tuple[str, ...]]:
     declared = next((e for mark, e in BYTE_ORDER_MARKS if head.startswith(mark)), None)
     # UTF-8 is tried before Windows-1252, which decodes nearly any bytes.
     encoding = declared or _guess_utf16(head) or "utf-8"
-    fits, has_nul = _test_encoding(handle, encoding)
+    fits, has_nul = _test_decoding(handle, encoding)
     warnings: tuple[str, ...] = ()
     if not fits:
         if encoding != "utf-8":
@@ -148,7 +148,7 @@ def _find_encoding(handle: BinaryIO, name: str) -> tuple[str, tuple[str, ...]]:
         if _is_mostly_utf8(handle):
             raise _build_undecodable_error(handle, name, encoding)
         encoding = "cp1252"
-        fits, has_nul = _test_encoding(handle, encoding)
+        fits, has_nul = _test_decoding(handle, encoding)
         if not fits:
             raise _build_undecodable_error(handle, name, encoding)
         warnings = (
@@ -176,7 +176,7 @@ def _guess_utf16(head: bytes) -> str | None:
     return None
 
 
-def _test_encoding(handle: BinaryIO, encoding: str) -> tuple[bool, bool]:
+def _test_decoding(handle: BinaryIO, encoding: str) -> tuple[bool, bool]:
     """Return (whether the whole file can be decoded, whether it contains NUL characters)."""
     decoder = codecs.getincrementaldecoder(encoding)()
     has_nul = False

@@ -111,7 +111,7 @@ def read_json(
     arguments = [origin.name, has_repair, most]
     # The process has refused too many or too deep values, so the text can be parsed here now.
     (lines,) = read_values_in_process(origin, module, arguments)
-    source, text = _read_text(origin)
+    source, text = _open_and_read_text(origin)
     value = _parse_with_library(source.name, text, lines)
     return JsonDocument(source.name, source.sha256, value, (), text, source.warnings)
 
@@ -145,7 +145,7 @@ def list_object_lines(file: Readable, most: int, *, has_repair: bool) -> list[in
     return build_outline(text, most, DEEPEST).lines
 
 
-def _read_text(file: Readable) -> tuple[TextFile, str]:
+def _open_and_read_text(file: Readable) -> tuple[TextFile, str]:
     """Return (file opened as text, its whole text with line feeds as line ends)."""
     source = open_text(file)
     return source, "".join(source.iterate_lines("")).replace("\r\n", "\n").replace("\r", "\n")
@@ -155,7 +155,7 @@ def read_json_here(
     file: Readable, most: int, *, repair: bool = False, has_repair: bool = False
 ) -> JsonDocument:
     """Read a file that is one JSON value in this process, whatever its size; see `read_json`."""
-    source, text = _read_text(file)
+    source, text = _open_and_read_text(file)
     outline = build_outline(text, most, DEEPEST)
     if outline.n_values > most:
         raise InputError.from_code(

@@ -110,11 +110,11 @@ def read_jsonlines(
                     problems.raise_if_any()
                 continue
         # The decoded file has no NUL and no half surrogate pair: only an escape can make one.
-        if "\\u" in line and not _is_writable(record, number, problems):
+        if "\\u" in line and not _are_values_writable(record, number, problems):
             continue
-        cells = _pick_wanted(record, shape, columns, number, problems)
+        cells = _pick_wanted_cells(record, shape, columns, number, problems)
         if cells is not None:
-            yield number, cells, _pick_others(record, shape)
+            yield number, cells, _pick_further_cells(record, shape)
     if not shapes:
         problems.raise_if_any()
         raise build_empty_file_error(source.name)
@@ -166,7 +166,7 @@ def _locate_keys(
     return _KeyLayout(wanted, tuple(others), width)
 
 
-def _pick_wanted(
+def _pick_wanted_cells(
     record: dict[str, object],
     shape: _KeyLayout,
     columns: Sequence[Column],
@@ -189,7 +189,7 @@ def _pick_wanted(
     return tuple(cells)
 
 
-def _pick_others(record: dict[str, object], shape: _KeyLayout) -> tuple[str, ...]:
+def _pick_further_cells(record: dict[str, object], shape: _KeyLayout) -> tuple[str, ...]:
     """Return the further cells of a line as text; lists and objects become JSON."""
     cells = [""] * shape.width
     for position, key in shape.others:
@@ -201,7 +201,7 @@ def _pick_others(record: dict[str, object], shape: _KeyLayout) -> tuple[str, ...
     return tuple(cells)
 
 
-def _is_writable(record: dict[str, object], line: int, problems: Problems) -> bool:
+def _are_values_writable(record: dict[str, object], line: int, problems: Problems) -> bool:
     """Return whether all values of a line can be stored as text; record those that cannot."""
     sound = True
     for key, value in record.items():

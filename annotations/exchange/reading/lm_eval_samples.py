@@ -12,7 +12,7 @@ from annotations.exchange.reading.log_records import LogRecord, NoTextError
 FIRST_REQUEST, PROMPT, OPTIONS = "gen_args_0", "arg_0", "arg_1"
 
 
-def is_sample(sample: Any) -> bool:
+def is_lm_eval_sample(sample: Any) -> bool:
     """Return whether a value is a sample: a document with the model's responses."""
     return (
         isinstance(sample, Mapping)

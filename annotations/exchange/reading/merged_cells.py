@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from annotations.exchange.reading.sheet_parts import read_blocks
+from annotations.exchange.reading.sheet_parts import read_part_blocks
 
 MOST = 100_000
 """Merged areas of a sheet that are filled; a sheet with more is read as it is."""
@@ -38,7 +38,7 @@ def find_merged_areas(archive: zipfile.ZipFile, part: str) -> list[MergedArea]:
     """
     areas: dict[MergedArea, None] = {}
     tail = b""
-    for block in read_blocks(archive, archive.getinfo(part)):
+    for block in read_part_blocks(archive, archive.getinfo(part)):
         for letters, first, last in _AREA.findall(tail + block):
             if int(first) < int(last):
                 areas[MergedArea(_parse_column_letters(letters), int(first), int(last))] = None

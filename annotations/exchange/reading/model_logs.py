@@ -22,7 +22,7 @@ from annotations.exchange.problems import InputError
 from annotations.exchange.reading.bounded_process import Bounds, print_within_limits
 from annotations.exchange.reading.inspect_samples import read_inspect_sample, read_log_header
 from annotations.exchange.reading.json_document import read_lines_in_process
-from annotations.exchange.reading.lm_eval_samples import is_sample, read_lm_eval_sample
+from annotations.exchange.reading.lm_eval_samples import is_lm_eval_sample, read_lm_eval_sample
 from annotations.exchange.reading.log_records import LogRecord, NoTextError, find_value_at_path
 from annotations.exchange.reading.log_zip import MOST_SAMPLE, read_entry, read_zip_entries
 from annotations.exchange.reading.source import Source, make_bytes_source
@@ -232,7 +232,7 @@ def _iterate_lm_eval_answers(
     about.task = re.sub(r"^samples_|(?:_\d{4}-\d\d-\d\dT[\d\-.]+)?\.jsonl?$", "", name)
     usual = ""
     for at, sample in enumerate(_iterate_lm_eval_samples(file, name), 1):
-        if not is_sample(sample):
+        if not is_lm_eval_sample(sample):
             raise InputError.from_code(name, "log_sample_no_object", n=at)
         about.samples += 1
         usual = usual or _find_usual_id_path(sample)

@@ -135,7 +135,7 @@ def _follow_path(
         yield from _follow_path(value[step], rest, inner)
 
 
-def find_value(record: Any, paths: Paths, parents: Sequence[Any] = ()) -> Any:
+def find_value_at_paths(record: Any, paths: Paths, parents: Sequence[Any] = ()) -> Any:
     """Return the value at the first of `paths` that exists in the record, or `MISSING`."""
     for path in paths:
         start, relative = record, path
@@ -145,7 +145,9 @@ def find_value(record: Any, paths: Paths, parents: Sequence[Any] = ()) -> Any:
                 break
             start, relative = parents[level - 1], path.lstrip("^").removeprefix(".")
         if "," in relative:
-            parts = [find_value(start, (part.strip(),), parents) for part in relative.split(",")]
+            parts = [
+                find_value_at_paths(start, (part.strip(),), parents) for part in relative.split(",")
+            ]
             if MISSING not in parts:
                 return parts
             continue

@@ -106,7 +106,7 @@ def read_statuses(file: Readable) -> StatusFile:
         for column, cell in (("Submission id", submission), ("Participant id", participant)):
             # Deleted ids are equal in all their rows, so they must not count as repeated.
             if not is_withheld(cell):
-                _check_id(problems, first, line, column, clean_id(cell))
+                _check_unique_id(problems, first, line, column, clean_id(cell))
         known = recognise_status(status)
         if known is None:
             problems.add_code(
@@ -156,7 +156,7 @@ def is_withheld(cell: str) -> bool:
     return simplify_status(cell) in WITHHELD
 
 
-def _check_id(
+def _check_unique_id(
     problems: Problems, first: dict[tuple[str, str], int], line: int, column: str, value: str
 ) -> None:
     """Record a problem for an id that is missing, too long, or used in an earlier line."""

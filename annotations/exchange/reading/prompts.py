@@ -99,7 +99,7 @@ def read_prompts(file: Readable, *, repair: bool = False) -> PromptFile:
     """
     document = read_json(file, repair=repair, has_repair=True)
     problems = Problems(document.name)
-    test = _find_test(document.name, document.value)
+    test = _get_test_object(document.name, document.value)
     listed = test.get("items")
     if not isinstance(listed, list) or not listed:
         raise InputError.from_code(document.name, "no_items", line=test.line)
@@ -124,12 +124,12 @@ def read_prompts(file: Readable, *, repair: bool = False) -> PromptFile:
         tuple(items),
         document.repairs,
         document.text,
-        sum(_count_repeated(item) for item in items),
+        sum(_count_repeated_wordings(item) for item in items),
         document.warnings,
     )
 
 
-def _find_test(name: str, value: Any) -> JsonObject:
+def _get_test_object(name: str, value: Any) -> JsonObject:
     """Return the object "eloquent-robustness-test" of a document; `InputError` without it."""
     test = value.get(TOP) if isinstance(value, JsonObject) else None
     if isinstance(test, JsonObject):
@@ -200,7 +200,7 @@ def _format_fact(value: Any) -> str:
     return normalise_text(str(value)) if isinstance(value, str | int) else ""
 
 
-def _count_repeated(item: PromptItem) -> int:
+def _count_repeated_wordings(item: PromptItem) -> int:
     """Return how many wordings of an item repeat another one in the same language."""
     return len(item.variants) - len(
         {(variant.language, normalise_text(variant.prompt)) for variant in item.variants}

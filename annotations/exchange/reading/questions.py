@@ -61,7 +61,7 @@ class QuestionColumns:
     def list_question_columns(self) -> tuple[Column, ...]:
         """Return the columns of a file of questions: question (or id), text, passage."""
         return (
-            Column("question", _list_names(self.question, "question", "id")),
+            Column("question", _list_accepted_names(self.question, "question", "id")),
             Column("text", (self.text,)),
             Column("passage", (self.passage,), required=self.passage != "passage"),
         )
@@ -69,12 +69,12 @@ class QuestionColumns:
     def list_passage_columns(self) -> tuple[Column, ...]:
         """Return the columns of a file of passages: passage (or id), text."""
         return (
-            Column("passage", _list_names(self.passage, "passage", "id")),
+            Column("passage", _list_accepted_names(self.passage, "passage", "id")),
             Column("text", tuple(dict.fromkeys((self.text, "text")))),
         )
 
 
-def _list_names(name: str, default: str, alternative: str) -> tuple[str, ...]:
+def _list_accepted_names(name: str, default: str, alternative: str) -> tuple[str, ...]:
     """Return a column's accepted names: the default and its alternative, or the chosen name."""
     return (default, alternative) if name == default else (name,)
 
@@ -268,7 +268,7 @@ def _build_question(
         _take_answerable(further_cells, faults),
         _take_id("category", further_cells),
         _take_id("language", further_cells),
-        _pick_filled(further_cells),
+        _pick_filled_cells(further_cells),
         role,
         feedback,
         max_characters,
@@ -294,7 +294,7 @@ def _build_passage(
         title,
         text,
         language,
-        _pick_filled(further_cells),
+        _pick_filled_cells(further_cells),
         text_format,
         alt,
         translations,
@@ -433,6 +433,6 @@ def _is_list_entry(entry: object, nested: bool) -> bool:
     return isinstance(entry, str) and bool(entry.strip())
 
 
-def _pick_filled(further_cells: dict[str, str]) -> dict[str, str]:
+def _pick_filled_cells(further_cells: dict[str, str]) -> dict[str, str]:
     """Return the cells that are not blank, by column name."""
     return {name: cell for name, cell in further_cells.items() if cell.strip()}

@@ -34,7 +34,7 @@ Spellings = tuple[Answer, ...]
 
 @dataclass(frozen=True, slots=True)
 class SeveralAnswersQuestion:
-    """One question; each entry of `answers` is a tuple of spellings of one right answer.
+    """A question; each entry of `answers` is a tuple of spellings of one right answer.
 
     `id` is the position in the list, from 0, unless the file has one. `groups` has the values of
     `GROUPS`.
@@ -197,7 +197,7 @@ def _read_spellings(problems: Problems, line: int | None, number: int, answer: A
         problems.add_code(line, "answer", "right_answer_unspelled", number=number)
     sound: list[Answer] = []
     for spelling in spellings:
-        if _is_answer(spelling):
+        if _is_valid_answer(spelling):
             sound.append(spelling)
         else:
             problems.add_code(
@@ -209,7 +209,7 @@ def _read_spellings(problems: Problems, line: int | None, number: int, answer: A
     return tuple(sound)
 
 
-def _is_answer(value: Any) -> bool:
+def _is_valid_answer(value: Any) -> bool:
     """Return whether a value is a non-blank text or a finite number."""
     if isinstance(value, str):
         return bool(value.strip())
@@ -349,14 +349,14 @@ def _read_answers_key(problems: Problems, line: int, value: Any) -> tuple[Answer
         problems.add_code(line, "answers", "answers_no_list")
         return None
     for number, answer in enumerate(value, 1):
-        if not _is_answer(answer):
+        if not _is_valid_answer(answer):
             problems.add_code(
                 line,
                 "answers",
                 "answer_empty" if isinstance(answer, str) else "answer_no_text",
                 number=number,
             )
-    return tuple(answer for answer in value if _is_answer(answer))
+    return tuple(answer for answer in value if _is_valid_answer(answer))
 
 
 def _read_first_tokens(problems: Problems, line: int, value: Any) -> tuple[FirstTokenScores, ...]:
@@ -378,7 +378,7 @@ def _read_first_tokens(problems: Problems, line: int, value: Any) -> tuple[First
 
 def _read_first_token(entry: Any) -> FirstTokenScores | None:
     """Return the first-token scores of one answer; None if the entry is bad."""
-    if not isinstance(entry, dict) or not _is_answer(entry.get("answer")):
+    if not isinstance(entry, dict) or not _is_valid_answer(entry.get("answer")):
         return None
     keys = [key for key in ("logits", "top_logprobs") if entry.get(key) is not None]
     # Exactly one: logits are of the whole vocabulary, log-probabilities of its likeliest part.

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 from annotations.exchange.reading.blank_cells import remove_blank_cells
 from annotations.exchange.reading.bounded_process import Bounds, print_within_limits
 from annotations.exchange.reading.merged_cells import MergedCellFiller, find_merged_areas
-from annotations.exchange.reading.sheet_parts import TooMuchError, count_matches, read_blocks
+from annotations.exchange.reading.sheet_parts import TooMuchError, count_matches, read_part_blocks
 
 MOST_COLUMNS = 4_096
 MOST_SHEETS = 100
@@ -107,8 +107,8 @@ def unpack_sheet(handle: BinaryIO, part: WorkbookPart | None = None) -> Iterator
         titles = [sheet.title for sheet in sheets]
         if part.first_rows:
             for sheet in sheets[:MOST_SHEETS]:
-                yield Sheet(sheet.title, titles, _is_hidden(sheet))
-                yield from _read_first_rows(
+                yield Sheet(sheet.title, titles, _is_hidden_sheet(sheet))
+                yield from _iterate_first_rows(
                     sheet, part.first_rows, _build_merged_cell_filler(handle, sheet)
                 )
             return
@@ -122,7 +122,9 @@ def unpack_sheet(handle: BinaryIO, part: WorkbookPart | None = None) -> Iterator
         width, skipped = _find_header(sheets[sheet_index], formula_sheet, part.header_row)
         if width:
             merged = _build_merged_cell_filler(handle, sheets[sheet_index])
-            yield from _read_rows(sheets[sheet_index], formula_sheet, width, skipped, merged)
+            yield from _iterate_sheet_rows(
+                sheets[sheet_index], formula_sheet, width, skipped, merged
+            )
 
 
 def _find_sheet_index(sheet: str, titles: Sequence[str]) -> int | None:
@@ -143,9 +145,9 @@ def _build_merged_cell_filler(handle: BinaryIO, sheet: Any) -> MergedCellFiller:
         return MergedCellFiller(find_merged_areas(archive, sheet._worksheet_path))
 
 
-def _read_first_rows(sheet: Any, n_rows: int, merged: MergedCellFiller) -> Iterator[SheetRow]:
+def _iterate_first_rows(sheet: Any, n_rows: int, merged: MergedCellFiller) -> Iterator[SheetRow]:
     """Yield the non-empty rows among the first `n_rows` rows of a sheet."""
-    rows = _read_quietly(sheet.iter_rows(max_row=n_rows, max_col=MOST_COLUMNS), n_rows)
+    rows = _iterate_without_warnings(sheet.iter_rows(max_row=n_rows, max_col=MOST_COLUMNS), n_rows)
     for number, cells in enumerate(rows, 1):
         texts = [_format_cell(cell.value) for cell in cells]
         if not any(text.strip() for text in texts):
@@ -178,7 +180,7 @@ def _refuse_wide_rows(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
     openpyxl builds all cells of a row before it returns one, so they are counted beforehand.
     """
     n_cells, tail = 0, b""
-    for block in read_blocks(archive, part):
+    for block in read_part_blocks(archive, part):
         text = tail + block
         # A block may end inside a tag: the unfinished tag is joined to the next block.
         tag_start = text.rfind(b"<", max(0, len(text) - 128))
@@ -204,14 +206,14 @@ def _open_worksheets(handle: BinaryIO, stack: ExitStack, *, calculated: bool) ->
         )
     stack.callback(book.close)
     # Stable: visible sheets stay in their order, so that the first one is the first that is seen.
-    sheets = sorted(book.worksheets, key=_is_hidden)
+    sheets = sorted(book.worksheets, key=_is_hidden_sheet)
     for sheet in sheets:
         # Some programs write a wrong extent, and rows beyond it would be lost.
         sheet.reset_dimensions()
     return sheets
 
 
-def _is_hidden(sheet: Any) -> bool:
+def _is_hidden_sheet(sheet: Any) -> bool:
     """Return whether a sheet is not shown in a spreadsheet."""
     return bool(sheet.sheet_state != "visible")
 
@@ -238,7 +240,7 @@ def _find_header(sheet: Any, formula_sheet: Any, header_row: int) -> tuple[int, 
     return 0, 0
 
 
-def _read_rows(
+def _iterate_sheet_rows(
     sheet: Any, formula_sheet: Any, width: int, skipped: int, merged: MergedCellFiller
 ) -> Iterator[SheetRow]:
     """Yield the non-empty rows of a sheet; `TooMuchError` for too many cells or rows."""
@@ -254,7 +256,7 @@ def _read_rows(
         uncomputed = [
             i
             for i, (cell, formula) in enumerate(zip(cells, formula_cells, strict=True))
-            if _is_uncomputed(cell, formula)
+            if _is_uncomputed_formula(cell, formula)
         ]
         if uncomputed or any(text.strip() for text in texts):
             merged.fill_row(number, texts, uncomputed)
@@ -266,14 +268,16 @@ def _pair_cells(
     sheet: Any, formula_sheet: Any, first: int, width: int, batch: int
 ) -> Iterator[tuple[Cells, Cells]]:
     """Yield each row as (calculated cells, formula cells); the same if there are no formulas."""
-    calculated = _read_quietly(sheet.iter_rows(min_row=first, max_col=width), batch)
+    calculated = _iterate_without_warnings(sheet.iter_rows(min_row=first, max_col=width), batch)
     if formula_sheet is None:
         return ((cells, cells) for cells in calculated)
-    formulas = _read_quietly(formula_sheet.iter_rows(min_row=first, max_col=width), batch)
+    formulas = _iterate_without_warnings(
+        formula_sheet.iter_rows(min_row=first, max_col=width), batch
+    )
     return zip(calculated, formulas, strict=True)
 
 
-def _read_quietly(rows: Iterator[Cells], batch: int) -> Iterator[Cells]:
+def _iterate_without_warnings(rows: Iterator[Cells], batch: int) -> Iterator[Cells]:
     """Yield the rows of an openpyxl sheet in batches, suppressing openpyxl's warnings."""
     # openpyxl warns of validation and formatting, which this reader does not need. The filter
     # applies to the whole process: it must not remain set while a consumer works on a row.
@@ -286,7 +290,7 @@ def _read_quietly(rows: Iterator[Cells], batch: int) -> Iterator[Cells]:
         yield from read
 
 
-def _is_uncomputed(cell: Any, formula_cell: Any) -> bool:
+def _is_uncomputed_formula(cell: Any, formula_cell: Any) -> bool:
     """Return whether a cell is a formula for which the workbook stores no value."""
     # A formula whose value is the empty string is stored with the type "str" and no value.
     return bool(formula_cell.data_type == "f" and cell.value is None and cell.data_type != "str")

@@ -59,7 +59,7 @@ def read_workbook(
     file that is no workbook, one with a password, the old .xls, one that would unpack to an absurd
     size or exceeds the limits, an empty sheet, and an invalid header.
     """
-    rows = _unpack(source, WorkbookPart(source.sheet, source.header_row))
+    rows = _iterate_sheets_and_rows(source, WorkbookPart(source.sheet, source.header_row))
     yield from _pick_rows(rows, source, columns, problems, kept_aside, marks, remarks, faults)
 
 
@@ -69,7 +69,7 @@ def read_first_rows(source: Source, n_rows: int) -> list[tuple[Sheet, list[Sheet
     Raises `InputError` as `read_workbook` does.
     """
     sheets: list[tuple[Sheet, list[SheetRow]]] = []
-    for part in _unpack(source, WorkbookPart(first_rows=n_rows)):
+    for part in _iterate_sheets_and_rows(source, WorkbookPart(first_rows=n_rows)):
         if isinstance(part, Sheet):
             sheets.append((part, []))
         else:
@@ -77,7 +77,7 @@ def read_first_rows(source: Source, n_rows: int) -> list[tuple[Sheet, list[Sheet
     return sheets
 
 
-def _unpack(source: Source, part: WorkbookPart) -> Iterator[Sheet | SheetRow]:
+def _iterate_sheets_and_rows(source: Source, part: WorkbookPart) -> Iterator[Sheet | SheetRow]:
     """Yield the sheets and rows of a part of a workbook; `InputError` if it cannot be read."""
     with source.open() as handle:
         try:

@@ -74,7 +74,7 @@ def write_jsonl(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
         line = encode(dict(zip(header, row, strict=True)))
         # The escape may also be two characters of a text: the check of the cells decides.
         if "\\u0000" in line:
-            _refuse_nul(header, row)
+            _refuse_nul_character(header, row)
         piece.append(line)
         size += len(line)
         if size >= PIECE:
@@ -95,8 +95,8 @@ def _write_delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Itera
         cells = [defuse_cell(cell) for cell in row]
         for cell in cells:
             if isinstance(cell, str) and (len(cell) > LONGEST_CELL or "\0" in cell):
-                _refuse_nul(header, row)
-                _refuse_long(header, row, LONGEST_CELL)
+                _refuse_nul_character(header, row)
+                _refuse_long_text(header, row, LONGEST_CELL)
         # The last cell is that of the mark's column, which only its heading fills.
         writer.writerow([*cells, ""])
         if buffer.tell() >= PIECE:
@@ -118,7 +118,7 @@ def build_sheet_rows(header: Sequence[str], rows: Rows) -> Iterator[Sequence[obj
         texts = [cell for cell in row if isinstance(cell, str)]
         # XML has no NUL, not even as an escape.
         if any("\0" in text for text in texts):
-            _refuse_nul(header, row)
+            _refuse_nul_character(header, row)
         yield [*(defuse_cell(cell) for cell in row), ""]
 
 
@@ -177,16 +177,16 @@ def write_chunks(path: Path, chunks: Iterable[bytes]) -> int:
     return size
 
 
-def _refuse_nul(header: Sequence[str], row: Sequence[object]) -> None:
+def _refuse_nul_character(header: Sequence[str], row: Sequence[object]) -> None:
     """Raise `InputError`, naming the cell, if a text of the row contains a NUL character."""
     for name, cell in zip(header, row, strict=True):
         if isinstance(cell, str) and "\0" in cell:
             raise InputError.from_code(
-                "export", "nul_in_export", name=name, place=_name_row(header, row)
+                "export", "nul_in_export", name=name, place=_describe_row(header, row)
             )
 
 
-def _refuse_long(header: Sequence[str], row: Sequence[object], longest: int) -> None:
+def _refuse_long_text(header: Sequence[str], row: Sequence[object], longest: int) -> None:
     """Raise `InputError`, naming the cell, if a text of the row is too long for the format."""
     for name, cell in zip(header, row, strict=True):
         if isinstance(cell, str) and len(cell) >= longest:
@@ -194,14 +194,14 @@ def _refuse_long(header: Sequence[str], row: Sequence[object], longest: int) -> 
                 "export",
                 "export_cell_long",
                 name=name,
-                place=_name_row(header, row),
+                place=_describe_row(header, row),
                 size=len(cell),
                 most=longest,
             )
 
 
-def _name_row(header: Sequence[str], row: Sequence[object]) -> str:
-    """Return a row's first two cells, which are ids, to name the row in messages."""
+def _describe_row(header: Sequence[str], row: Sequence[object]) -> str:
+    """Return the names and values of a row's first two cells, which identify it in messages."""
     return ", ".join(
         f"{name} {str(cell)[:60]}" for name, cell in list(zip(header, row, strict=True))[:2] if cell
     )

@@ -32,7 +32,7 @@ import numpy as np
 from scipy import sparse
 
 from annotations.exchange import AnswerStatus, InputError, OutputFolder, read_model_answers
-from annotations.exchange.graded import Labels, read_marked_answers
+from annotations.exchange.graded import LabelGrades, read_marked_answers
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.records import ModelAnswerRecord
@@ -180,7 +180,7 @@ def _read_answers(request: Request) -> tuple[list[Row], str]:
                 "the graded answers name no workers",
                 "Give a file with a column for the worker, or name it by --columns.",
             )
-        records = marked.compute_grades(Labels(request.labels))
+        records = marked.compute_grades(LabelGrades(request.labels))
         return [(row.worker, row.question, row.text, row.grade) for row in records], marked.sha256
     answers = read_worker_answers(request.file, DEFAULT_COLUMNS, Duplicates.FIRST, **AS_TYPED)
     return [

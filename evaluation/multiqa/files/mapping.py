@@ -20,7 +20,7 @@ from annotations.exchange.problems import Problems
 from annotations.exchange.reading.nested_records import (
     MISSING,
     Paths,
-    find_value,
+    find_value_at_paths,
     parse_cell,
     read_records,
 )
@@ -212,7 +212,7 @@ def _build_cells(
     """Return a record as the cells of an item file's row; add invalid values to `faults`."""
 
     def find_text(paths: Paths, default: str = "") -> str:
-        value = find_value(record, paths, parents)
+        value = find_value_at_paths(record, paths, parents)
         return default if value is MISSING or value is None else format_json_value(value)
 
     question = find_text(mapping.question).strip()
@@ -248,10 +248,10 @@ def _read_choices(
     """
     if mapping.fixed_choices:
         return list(mapping.fixed_choices), []
-    value = find_value(record, mapping.choices, parents)
+    value = find_value_at_paths(record, mapping.choices, parents)
     if value is MISSING or value is None:
         return [], []
-    labels = find_value(record, mapping.labels, parents)
+    labels = find_value_at_paths(record, mapping.labels, parents)
     if isinstance(value, str):
         lettered = split_lettered_choices(value)
         if lettered is not None:
@@ -277,18 +277,18 @@ def _read_answers(
     faults: list[Fault],
 ) -> list[str]:
     """Return a record's distinct accepted answers; [] for an unanswerable question."""
-    unanswerable = find_value(record, mapping.unanswerable, parents)
+    unanswerable = find_value_at_paths(record, mapping.unanswerable, parents)
     if unanswerable is not MISSING and _is_yes(unanswerable):
         return []
     if mapping.is_accepted:
-        flag = find_value(record, mapping.is_accepted, parents)
+        flag = find_value_at_paths(record, mapping.is_accepted, parents)
         is_accepted = parse_yes_no(flag)
         if is_accepted is None:
             shown = "" if flag is MISSING or flag is None else format_json_value(flag)[:40]
             faults.append(Fault("answers", "flag_neither", {"flag": shown}))
         if not is_accepted:
             return []
-    value = find_value(record, mapping.answers, parents)
+    value = find_value_at_paths(record, mapping.answers, parents)
     if value is MISSING or value is None:
         looked = ", ".join(mapping.answers)
         faults.append(Fault("answers", "answer_not_found", {"looked": looked}))

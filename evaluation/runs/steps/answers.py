@@ -14,7 +14,7 @@ from django.db.models import Avg, QuerySet
 from pydantic import TypeAdapter
 
 from annotations.exchange import AnswerStatus, InputError
-from annotations.exchange.graded import Labels, MarkedFile, read_marked_answers
+from annotations.exchange.graded import LabelGrades, MarkedFile, read_marked_answers
 from annotations.exchange.ids import clean_id, extract_wording
 from annotations.exchange.model_replies import THINKING_KEPT, split_model_reply
 from annotations.exchange.reading.source import Source
@@ -143,7 +143,7 @@ def find_problems_at_start(
     if marked is None:
         return [build_problem("no_graded_answers")]
     try:
-        marked.compute_grades(Labels.parse(options.labels or ""))
+        marked.compute_grades(LabelGrades.parse(options.labels or ""))
     except InputError as error:
         reasons = "; ".join(problem.reason for problem in error.problems[:LISTED])
         return [build_problem("unknown_labels", "labels", reason=reasons)]

@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from annotations.exchange.graded import Labels, read_marked_answers, reading, semeval
+from annotations.exchange.graded import LabelGrades, read_marked_answers, reading, semeval
 from tests.problems import raises_problem
 
 BEETLE = """<?xml version="1.0" encoding="UTF-8"?>
@@ -60,7 +60,7 @@ def test_students_of_beetle_and_their_first_attempts_stand_in_the_ids(tmp_path):
     )
     # Only correct is worth 1, unless somebody says otherwise.
     assert [one.grade for one in found.graded()] == [0.0, 0.0]
-    partly = found.graded(Labels.parse("partially_correct_incomplete=.5"))
+    partly = found.graded(LabelGrades.parse("partially_correct_incomplete=.5"))
     assert [one.grade for one in partly] == [0.0, 0.5]
 
 

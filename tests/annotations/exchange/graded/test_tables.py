@@ -3,7 +3,7 @@
 import pytest
 
 from annotations.exchange import InputError
-from annotations.exchange.graded import Labels, read_marked_answers
+from annotations.exchange.graded import LabelGrades, read_marked_answers
 from tests.problems import check_problem, faults, only_problem
 
 OWN = "worker,question,answer,label\n"
@@ -17,13 +17,13 @@ def file(tmp_path, name, text, encoding="utf-8"):
 
 def refused(path, labels=None, columns=None):
     with pytest.raises(InputError) as caught:
-        read_marked_answers(path, columns).compute_grades(labels and Labels.parse(labels))
+        read_marked_answers(path, columns).compute_grades(labels and LabelGrades.parse(labels))
     return caught.value
 
 
 def test_labels_are_worth_what_somebody_says_and_numbers_what_they_are(tmp_path):
     path = file(tmp_path, "a.csv", OWN + "w,1,x,Correct\nw,2,y, partial \nv,1,z,0.25\n")
-    found = read_marked_answers(path).compute_grades(Labels.parse("correct=1,PARTIAL=.5"))
+    found = read_marked_answers(path).compute_grades(LabelGrades.parse("correct=1,PARTIAL=.5"))
     assert [one.grade for one in found] == [1.0, 0.5, 0.25]
 
 
@@ -127,9 +127,9 @@ def test_powergrading_has_the_mean_of_three_graders_and_leaves_ungraded_question
 )
 def test_values_of_labels_that_make_no_sense_are_refused(text):
     with pytest.raises(ValueError, match=r"(?i)label"):
-        Labels.parse(text)
+        LabelGrades.parse(text)
 
 
 def test_a_label_may_hold_a_comma_and_an_equal_sign():
-    labels = Labels.parse('"right, but late=.5",a=b=1')
+    labels = LabelGrades.parse('"right, but late=.5",a=b=1')
     assert labels.values == {"right, but late": 0.5, "a=b": 1.0}
