@@ -307,7 +307,7 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Previ
         records = [record for record, _ in islice(iterator, MAX_ROWS_READ)]
         n_read = None if next(iterator, None) is None else len(records)
         if not records:
-            rows.finish()  # raises the problems of the file
+            rows.raise_problems()  # raises the problems of the file
     except InputError as error:
         return Preview([], 0, [], error=error)
     by_question: dict[str, list[AnswerRecord]] = {}

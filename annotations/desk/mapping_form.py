@@ -195,7 +195,7 @@ class MappingForm(forms.Form):
             columns = {
                 name: (
                     _omit_repeated(self._head.wordings.get(name, ""), name),
-                    answering.samples(name, preset.cell),
+                    answering.get_samples(name, preset.cell),
                 )
                 for name in self._list_selectable()
             }

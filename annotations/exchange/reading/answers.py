@@ -389,16 +389,18 @@ def normalise_text(text: str) -> str:
     return unicodedata.normalize("NFC", text).strip()
 
 
-def report_damaged_ids(notes: IdCleaner, problems: Problems, table: OpenTable) -> None:
+def report_damaged_ids(cleaner: IdCleaner, problems: Problems, table: OpenTable) -> None:
     """Raise `InputError` if there are problems, damaged ids first; else warn of such ids.
 
     A spreadsheet may have merged several ids into one, and their answers then contradict each
     other.
     """
-    if problems.total and notes.n_damaged:
-        problems.insert_file_problem("ids_damaged", n_ids=notes.n_damaged, examples=notes.damaged)
+    if problems.total and cleaner.n_damaged:
+        problems.insert_file_problem(
+            "ids_damaged", n_ids=cleaner.n_damaged, examples=cleaner.damaged
+        )
     problems.raise_if_any()
-    table.warnings.extend(notes.warnings)
+    table.warnings.extend(cleaner.warnings)
 
 
 class _RowChecker:
@@ -407,7 +409,7 @@ class _RowChecker:
     def __init__(self, name: str, who: str) -> None:
         self.problems = Problems(name)
         self._who = who
-        self._notes = IdCleaner()
+        self._cleaner = IdCleaner()
         # Id as typed -> normalised id and its number. Each id is stored as one string, and a pair
         # of ids as one int: half the memory of a tuple, which matters with a million rows.
         self._ids: tuple[dict[str, tuple[str, int]], ...] = ({}, {})
@@ -435,7 +437,7 @@ class _RowChecker:
 
     def _number_id(self, which: int, raw: str, panel: str = "") -> tuple[str, int]:
         """Return (cleaned id, its number); an id has one number in each panel."""
-        name = self._notes.clean_and_record(raw)
+        name = self._cleaner.clean_and_record(raw)
         numbers = self._numbers[which]
         of_panel = f"\0{panel}" if panel else ""
         number = numbers.setdefault(name + of_panel, len(numbers))
@@ -497,4 +499,4 @@ class _RowChecker:
         """
         if not n_rows and not self.problems.total:
             self.problems.add_code(None, None, "no_rows", what="answers")
-        report_damaged_ids(self._notes, self.problems, table)
+        report_damaged_ids(self._cleaner, self.problems, table)

@@ -56,8 +56,8 @@ def test_a_wording_loses_formatting_also_where_a_tag_is_not_closed():
 def test_answers_with_formatting_are_counted_and_can_stay():
     typed = ["<p>Paris</p>", "a < b", "R&amp;D", "Rome"]
     reader, keeper = FormattingReader(), FormattingReader(keeps=True)
-    assert [reader.read(text) for text in typed] == ["Paris", "a < b", "R&D", "Rome"]
-    assert [keeper.read(text) for text in typed] == typed
+    assert [reader.read_answer(text) for text in typed] == ["Paris", "a < b", "R&D", "Rome"]
+    assert [keeper.read_answer(text) for text in typed] == typed
     # The first and the third.
     assert (reader.n_formatted, keeper.n_formatted) == (2, 2)
     assert reader.example == ("<p>Paris</p>", "Paris")
