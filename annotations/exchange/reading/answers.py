@@ -346,11 +346,7 @@ def read_model_answers(
             checks.record_conflict(line, model, question, first.line, "text")
     checks.raise_problems(row + 1, table)
     facts = _build_file_facts(table, row + 1, n_empty, n_repeated)
-    facts[-1].extend(
-        describe_thinking_counts(
-            sum(bool(model_answer_record.thinking) for model_answer_record in records)
-        )
-    )
+    facts[-1].extend(describe_thinking_counts(sum(bool(record.thinking) for record in records)))
     facts = (source.name, sha256 or facts[1], *facts[2:])
     return ModelAnswerFile(*facts, records, notes)
 
@@ -396,9 +392,8 @@ def report_damaged_ids(cleaner: IdCleaner, problems: Problems, table: OpenTable)
     other.
     """
     if problems.total and cleaner.n_damaged:
-        problems.insert_file_problem(
-            "ids_damaged", n_ids=cleaner.n_damaged, examples=cleaner.damaged
-        )
+        values = {"n_ids": cleaner.n_damaged, "examples": cleaner.damaged}
+        problems.insert_file_problem("ids_damaged", **values)
     problems.raise_if_any()
     table.warnings.extend(cleaner.warnings)
 
